@@ -1,0 +1,1 @@
+"""What Toolsight talks about: frozen dataclasses and pure functions, standard library only."""

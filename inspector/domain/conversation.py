@@ -1,0 +1,184 @@
+"""The conversation as a person reads it: one item per message, search, call and notice, from the events."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import singledispatch
+
+from inspector.domain import event as ev
+from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.ranking import SearchReport
+
+
+class ItemKind(StrEnum):
+    USER = "user"
+    ANSWER = "answer"
+    SEARCH = "search"
+    CALL = "call"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class ItemStatus(StrEnum):
+    RUNNING = "running"
+    OK = "ok"
+    FAILED = "failed"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One block of the conversation. `seq` is the event that opened it; `text` is the body, raw."""
+
+    seq: int
+    kind: ItemKind
+    text: str = ""
+    title: str = ""
+    status: ItemStatus = ItemStatus.OK
+    call_id: str = ""
+    arguments: JsonObject | None = None
+    report: SearchReport | None = None
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """The items so far, oldest first."""
+
+    items: tuple[Item, ...] = ()
+
+    def after(self, record: ev.Record) -> "Conversation":
+        """The conversation after one more event; the same object where the event adds nothing to it."""
+        items = _step(record.event, record.seq, self.items)
+        return self if items is self.items else Conversation(items)
+
+
+_Items = tuple[Item, ...]
+
+
+@singledispatch
+def _step(_event: ev.Event, _seq: int, items: _Items) -> _Items:
+    """Most events are no part of the conversation."""
+    return items
+
+
+@_step.register
+def _(event: ev.UserSaid, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.USER, event.text))
+
+
+@_step.register
+def _(event: ev.AnswerStreamed, seq: int, items: _Items) -> _Items:
+    if items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING:
+        return (*items[:-1], replace(items[-1], text=items[-1].text + event.text))
+    return (*items, Item(seq, ItemKind.ANSWER, event.text, status=ItemStatus.RUNNING))
+
+
+@_step.register
+def _(event: ev.ModelResponded, seq: int, items: _Items) -> _Items:
+    streaming = items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING
+    if streaming:
+        return (*items[:-1], replace(items[-1], text=event.text, status=ItemStatus.OK))
+    return (*items, Item(seq, ItemKind.ANSWER, event.text)) if event.text else items
+
+
+@_step.register
+def _(event: ev.SearchPerformed, seq: int, items: _Items) -> _Items:
+    if event.by != "model":
+        return items
+    return (
+        *items,
+        Item(
+            seq,
+            ItemKind.SEARCH,
+            event.text,
+            title=event.report.request.label(),
+            status=ItemStatus.FAILED if event.report.error else ItemStatus.OK,
+            report=event.report,
+            milliseconds=event.report.latency_ms,
+        ),
+    )
+
+
+@_step.register
+def _(event: ev.CallStarted, seq: int, items: _Items) -> _Items:
+    if event.by != "model":
+        return items
+    opened = Item(
+        seq,
+        ItemKind.CALL,
+        title=event.tool,
+        status=ItemStatus.RUNNING,
+        call_id=event.call_id,
+        arguments=event.arguments,
+    )
+    return (*items, opened)
+
+
+@_step.register
+def _(event: ev.CallFinished, _seq: int, items: _Items) -> _Items:
+    for index in range(len(items) - 1, -1, -1):
+        if items[index].kind is ItemKind.CALL and items[index].call_id == event.call_id:
+            done = replace(
+                items[index],
+                text=event.text,
+                status=ItemStatus.OK if event.ok else ItemStatus.FAILED,
+                milliseconds=event.milliseconds,
+            )
+            return (*items[:index], done, *items[index + 1 :])
+    return items
+
+
+@_step.register
+def _(event: ev.CallRejected, seq: int, items: _Items) -> _Items:
+    rejected = Item(
+        seq,
+        ItemKind.CALL,
+        event.text,
+        title=event.name,
+        status=ItemStatus.REJECTED,
+        call_id=event.call_id,
+        arguments=event.arguments,
+    )
+    return (*items, rejected)
+
+
+@_step.register
+def _(event: ev.LoopDetected, seq: int, items: _Items) -> _Items:
+    title = f"{event.tool} called {event.count}x with the same arguments: evicted"
+    return (*items, Item(seq, ItemKind.WARNING, event.guidance, title=title))
+
+
+@_step.register
+def _(event: ev.RedundantSearch, seq: int, items: _Items) -> _Items:
+    title = f"redundant search: {event.overlap:.0%} of the tools of “{event.earlier}” again"
+    return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
+
+
+@_step.register
+def _(event: ev.TurnEnded, seq: int, items: _Items) -> _Items:
+    if event.outcome == "answered":
+        return items
+    kind = ItemKind.ERROR if event.outcome == "failed" else ItemKind.WARNING
+    return (*_closed(items), Item(seq, kind, event.text, title=event.outcome))
+
+
+def _closed(items: _Items) -> _Items:
+    """Nothing keeps running after the turn that it belonged to has ended."""
+    return tuple(
+        replace(item, status=ItemStatus.FAILED) if item.status is ItemStatus.RUNNING else item
+        for item in items
+    )
+
+
+@_step.register
+def _(event: ev.Failed, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.ERROR, event.hint, title=f"{event.where}: {event.message}"))
+
+
+def arguments_text(arguments: JsonObject | None) -> str:
+    """Call arguments in one line, as `key=value` pairs."""
+    pairs = (
+        f"{key}={value if isinstance(value, str) else compact(value)}"
+        for key, value in (arguments or {}).items()
+    )
+    return "  ".join(pairs)

@@ -1,0 +1,304 @@
+"""The typed events of a session. One ordered stream of them is the record of everything that happened.
+
+The engine decides, emits an event and applies it to the session state; the store keeps it, the screens
+draw it, and a replay folds the same stream into the same state.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolCall, Usage
+from inspector.domain.ranking import SearchReport
+from inspector.domain.server import ServerInfo, SkippedTool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened. `kind` names its type in the store and on the screen."""
+
+    kind: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted(Event):
+    kind: ClassVar[str] = "session"
+    config: str
+    servers: tuple[str, ...]
+    toolset: str
+    model: str
+    model_label: str
+    window: int
+    settings: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConnecting(Event):
+    kind: ClassVar[str] = "connecting"
+    server: str
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReady(Event):
+    """`tokens` is the sum over the server's tool definitions; `milliseconds` from start to tool list."""
+
+    kind: ClassVar[str] = "ready"
+    server: str
+    tools: int
+    tokens: int
+    info: ServerInfo = ServerInfo()
+    skipped: tuple[SkippedTool, ...] = ()
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFailed(Event):
+    kind: ClassVar[str] = "failed"
+    server: str
+    reason: str
+    hint: str = ""
+    stderr_tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStopped(Event):
+    kind: ClassVar[str] = "stopped"
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsChanged(Event):
+    """A connected server changed its list (`list_changed`)."""
+
+    kind: ClassVar[str] = "tools"
+    server: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """A permitted tool as the catalog event carries it; `tokens` is its definition's."""
+
+    id: str
+    tokens: int
+    deferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogBuilt(Event):
+    """The catalog after the toolset filter: what may be loaded, and the manifest that advertises it."""
+
+    kind: ClassVar[str] = "catalog"
+    toolset: str
+    entries: tuple[CatalogEntry, ...]
+    manifest: str
+    meta_tokens: int
+    static_tokens: int
+    hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSwitched(Event):
+    kind: ClassVar[str] = "model"
+    model: str
+    label: str
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class UserSaid(Event):
+    kind: ClassVar[str] = "user"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequested(Event):
+    """A model call: the ids of the bound tools and the tokens by part. `turn` counts model calls."""
+
+    kind: ClassVar[str] = "request"
+    turn: int
+    bound: tuple[str, ...]
+    tokens: TokenParts
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerStreamed(Event):
+    kind: ClassVar[str] = "delta"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResponded(Event):
+    kind: ClassVar[str] = "response"
+    turn: int
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = "stop"
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPerformed(Event):
+    """A search with every score. `text` is what the model reads; `by` is `model` or `user`."""
+
+    kind: ClassVar[str] = "search"
+    report: SearchReport
+    text: str
+    by: str = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLoaded(Event):
+    kind: ClassVar[str] = "load"
+    tool: str
+    tokens: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEvicted(Event):
+    kind: ClassVar[str] = "evict"
+    tool: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted(Event):
+    kind: ClassVar[str] = "call"
+    call_id: str
+    tool: str
+    arguments: JsonObject
+    by: str = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished(Event):
+    """`ok` is false for a tool error, a timeout or a dead server; `text` is what the model reads."""
+
+    kind: ClassVar[str] = "result"
+    call_id: str
+    tool: str
+    ok: bool
+    text: str
+    milliseconds: float = 0.0
+    structured: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRejected(Event):
+    """A call that never reached a server: not loaded, unknown, invalid arguments, or refused."""
+
+    kind: ClassVar[str] = "reject"
+    call_id: str
+    name: str
+    reason: str
+    text: str
+    arguments: JsonObject = field(default_factory=dict)
+    closest: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided(Event):
+    kind: ClassVar[str] = "approval"
+    tool: str
+    decision: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopDetected(Event):
+    """The iteration guard fired: `count` equal calls within `window_seconds`."""
+
+    kind: ClassVar[str] = "loop"
+    tool: str
+    count: int
+    window_seconds: float
+    arguments_hash: str
+    guidance: str
+
+
+@dataclass(frozen=True, slots=True)
+class RedundantSearch(Event):
+    """A search that found (`overlap`, 0 to 1) what an earlier one had found."""
+
+    kind: ClassVar[str] = "redundant"
+    query: str
+    earlier: str
+    overlap: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetMeasured(Event):
+    kind: ClassVar[str] = "budget"
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Event):
+    """A user message is dealt with. `outcome`: answered, capped, cancelled or failed."""
+
+    kind: ClassVar[str] = "end"
+    outcome: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """An error that belongs to no other event."""
+
+    kind: ClassVar[str] = "error"
+    where: str
+    message: str
+    hint: str = ""
+
+
+EVENT_TYPES: Mapping[str, type[Event]] = {
+    cls.kind: cls
+    for cls in (
+        SessionStarted,
+        ServerConnecting,
+        ServerReady,
+        ServerFailed,
+        ServerStopped,
+        ToolsChanged,
+        CatalogBuilt,
+        ModelSwitched,
+        UserSaid,
+        ModelRequested,
+        AnswerStreamed,
+        ModelResponded,
+        SearchPerformed,
+        ToolLoaded,
+        ToolEvicted,
+        CallStarted,
+        CallFinished,
+        CallRejected,
+        ApprovalDecided,
+        LoopDetected,
+        RedundantSearch,
+        BudgetMeasured,
+        TurnEnded,
+        Failed,
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An event in its stream. `seq` counts from 1 within a session; `at` is seconds since 1970, UTC."""
+
+    session: str
+    seq: int
+    at: float
+    event: Event
+
+    @property
+    def kind(self) -> str:
+        return self.event.kind

@@ -1,0 +1,88 @@
+"""The conversation as a model gets it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.domain.jsonvalue import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model asks for. `error` says why `arguments` could not be read, if they could not."""
+
+    id: str
+    name: str
+    arguments: JsonObject
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    """What a call returned, for the model."""
+
+    call_id: str
+    name: str
+    text: str
+
+
+Message = UserMessage | AssistantMessage | ToolMessage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """Everything one model call is sent. `tools` is the array exactly as it goes out."""
+
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[dict[str, Any], ...]
+    max_output: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider reports them; None where it does not."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the answer, as it streams."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """The finished answer; always the last chunk of a stream."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = "stop"
+
+
+ModelChunk = TextDelta | ModelReply
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a server returned: `text` for the model, `structured` if it sent any, `is_error` as it says."""
+
+    text: str
+    is_error: bool = False
+    structured: JsonObject | None = None
+    kinds: tuple[str, ...] = ("text",)

@@ -1,0 +1,108 @@
+"""What a search found, and why: scores that come with their parts."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+TOLERANCE = 1e-9
+
+
+class Signal(StrEnum):
+    """Where a part of a score comes from; the value is the letter shown for it."""
+
+    NAME = "N"
+    DESCRIPTION = "D"
+    PARAMETERS = "P"
+    SEMANTIC = "S"
+    FUZZY = "F"
+    EXACT = "X"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One share of a score: which signal, for which term, how much, computed from which inputs."""
+
+    signal: Signal
+    term: str
+    value: float
+    inputs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A tool's score for a query. The parts add up to `value`, or the explanation is a bug."""
+
+    tool_id: str
+    value: float
+    parts: tuple[Part, ...] = ()
+
+    def adds_up(self) -> bool:
+        return math.isclose(math.fsum(part.value for part in self.parts), self.value, abs_tol=TOLERANCE)
+
+
+class Outcome(StrEnum):
+    """What became of a scored tool."""
+
+    LOADED = "loaded"
+    ALREADY_LOADED = "already loaded"
+    FOUND = "found"
+    BELOW_FLOOR = "no matching term"
+    OVER_LIMIT = "over the limit"
+    OTHER_SERVER = "another server was asked for"
+    NOT_PERMITTED = "outside the toolset"
+
+    @property
+    def is_result(self) -> bool:
+        """Whether the tool is among what the search returned."""
+        return self in (Outcome.LOADED, Outcome.ALREADY_LOADED, Outcome.FOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One line of a search report: rank from 1, the score, and what became of the tool."""
+
+    rank: int
+    score: Score
+    outcome: Outcome
+
+    @property
+    def tool_id(self) -> str:
+        return self.score.tool_id
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """The arguments of `search_tools` (PRD section 2.3); at least one must be given."""
+
+    query: str = ""
+    server_name: str = ""
+    tool_names: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.query.strip() or self.server_name or self.tool_names)
+
+    def label(self) -> str:
+        """The request in one line, for people."""
+        parts = [f"“{self.query}”"] if self.query else []
+        parts += [f"server {self.server_name}"] if self.server_name else []
+        parts += [", ".join(self.tool_names)] if self.tool_names else []
+        return "  ".join(parts) or "(nothing)"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchReport:
+    """A search with everything it considered, best first. `latency_ms` is the ranking alone."""
+
+    request: SearchRequest
+    ranker: str
+    hits: tuple[Hit, ...] = ()
+    terms: tuple[str, ...] = ()
+    limit: int = 5
+    latency_ms: float = 0.0
+    error: str = ""
+
+    @property
+    def results(self) -> tuple[Hit, ...]:
+        return tuple(hit for hit in self.hits if hit.outcome.is_result)

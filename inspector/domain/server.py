@@ -1,0 +1,74 @@
+"""An MCP server: how to start it, what state its connection is in, what it said of itself."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from inspector.domain.jsonvalue import canonical
+
+
+class Era(StrEnum):
+    """How a connection is opened: the handshake until 2025-11-25, or the stateless protocol of 2026-07-28."""
+
+    LEGACY = "legacy"
+    MODERN = "2026-07-28"
+    AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSpec:
+    """What it takes to reach one server: a `command` (stdio) or a `url` (streamable HTTP), never both."""
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    defer_loading: bool = False
+    era: Era | None = None
+    connect_timeout: float = 30.0
+    call_timeout: float = 60.0
+
+    @property
+    def is_http(self) -> bool:
+        return bool(self.url)
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        return (self.command, *self.args)
+
+    def fingerprint(self) -> str:
+        """A hash of everything that decides what runs; a consent given for it covers exactly this."""
+        what = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]
+        return hashlib.sha256(canonical(what).encode()).hexdigest()
+
+
+class ServerPhase(StrEnum):
+    """Where a connection stands."""
+
+    CONNECTING = "connecting"
+    READY = "ready"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What a server said of itself when it connected."""
+
+    name: str = ""
+    version: str = ""
+    protocol: str = ""
+    era: Era = Era.LEGACY
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedTool:
+    """A tool the server lists that cannot be used, and why."""
+
+    name: str
+    reason: str

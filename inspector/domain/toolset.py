@@ -1,0 +1,50 @@
+"""Toolsets: named restrictions of what may be listed, found or called (PRD section 2.6)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from inspector.domain.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRule:
+    """Which tools of one server a toolset permits: all, only `include`, or all but `exclude`."""
+
+    include: frozenset[str] | None = None
+    exclude: frozenset[str] = frozenset()
+
+    def permits(self, tool_name: str) -> bool:
+        if self.include is not None and tool_name not in self.include:
+            return False
+        return tool_name not in self.exclude
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """A named restriction. A server that is not mentioned is not permitted at all."""
+
+    name: str
+    description: str = ""
+    servers: Mapping[str, ServerRule] = field(default_factory=dict)
+
+    def permits(self, tool: Tool) -> bool:
+        rule = self.servers.get(tool.server)
+        return rule is not None and rule.permits(tool.name)
+
+    def unknown_tools(self, tools: Iterable[Tool]) -> tuple[str, ...]:
+        """The `server:tool` ids that the rules name and the connected servers do not have."""
+        known: dict[str, set[str]] = {}
+        for tool in tools:
+            known.setdefault(tool.server, set()).add(tool.name)
+        return tuple(
+            f"{server}:{name}"
+            for server, rule in self.servers.items()
+            if server in known
+            for name in sorted((rule.include or frozenset()) | rule.exclude)
+            if name not in known[server]
+        )
+
+
+def permitted(tools: Iterable[Tool], toolset: Toolset | None) -> tuple[Tool, ...]:
+    """The tools that pass; no toolset permits everything."""
+    return tuple(tool for tool in tools if toolset is None or toolset.permits(tool))

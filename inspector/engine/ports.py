@@ -1,0 +1,161 @@
+"""What the engine needs from outside, as protocols. Adapters implement them; `adapters.memory` fakes each."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from inspector.domain.budget import Tokenizer
+from inspector.domain.event import Record
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
+from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.domain.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class ToolListing:
+    """A server's tools: the usable ones, and those left out with the reason."""
+
+    tools: tuple[Tool, ...]
+    skipped: tuple[SkippedTool, ...] = ()
+
+
+class ServerLink(Protocol):
+    """An open connection to one server. Any task may call it; its owner task alone closes it."""
+
+    @property
+    def info(self) -> ServerInfo: ...
+
+    async def list_tools(self) -> ToolListing:
+        """All pages. Raises ProtocolError where paging never ends, ServerExited when the server is gone."""
+
+    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        """Call a tool by its own name. `timeout` is in seconds. A tool error is a value, not an exception.
+
+        Raises CallTimeout, ServerExited, ProtocolError.
+        """
+
+    async def wait_closed(self) -> None:
+        """Return when the other side is gone (never, while the connection lives)."""
+
+    def stderr_tail(self) -> str:
+        """The last lines the server's process wrote to stderr; empty for HTTP."""
+
+
+class Connector(Protocol):
+    """Opens connections. Entering raises ConnectError (with the stderr tail) when that fails."""
+
+    def connect(
+        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+    ) -> AbstractAsyncContextManager[ServerLink]:
+        """`era` is the one that worked last time, if any; `on_tools_changed` only sets a flag."""
+
+
+class ChatModel(Protocol):
+    """A language model, or a stand-in that says so."""
+
+    @property
+    def name(self) -> str:
+        """The name it was asked for by, e.g. `openai/gpt-5`."""
+
+    @property
+    def label(self) -> str:
+        """What people see; a stand-in says that it is not an LLM."""
+
+    @property
+    def window(self) -> int:
+        """The context window in tokens."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        """Text deltas as they come, then exactly one ModelReply. Raises ModelError."""
+
+
+class TokenCounter(Protocol):
+    """Counts tokens for one model."""
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    def count(self, text: str) -> int: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors."""
+
+    @property
+    def name(self) -> str: ...
+
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One unit vector a text, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A stored session in one line. Times are seconds since 1970, UTC."""
+
+    id: str
+    started_at: float
+    ended_at: float
+    config: str
+    model: str
+    events: int
+    searches: int
+    calls: int
+
+
+class EventStore(Protocol):
+    """Keeps the streams. Each method raises StoreError."""
+
+    def append(self, record: Record) -> None:
+        """Written, and safe from a killed process, when it returns."""
+
+    def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
+        """A session's records in order; `limit` keeps the newest."""
+
+    def sessions(self) -> list[SessionSummary]:
+        """Newest first."""
+
+
+class ServerMemory(Protocol):
+    """What is remembered of servers and configurations between sessions."""
+
+    def era(self, fingerprint: str) -> Era | None: ...
+
+    def remember_era(self, fingerprint: str, era: Era) -> None: ...
+
+    def is_approved(self, fingerprint: str) -> bool: ...
+
+    def approve(self, fingerprint: str, source: str) -> None: ...
+
+
+class Clock(Protocol):
+    """`now` is seconds since 1970, UTC; `monotonic` is for durations."""
+
+    def now(self) -> float: ...
+
+    def monotonic(self) -> float: ...
+
+
+class Decision(StrEnum):
+    """An answer to an approval question."""
+
+    ONCE = "once"
+    SESSION = "session"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """A call that may change something and needs a yes first."""
+
+    tool: Tool
+    arguments: JsonObject
+    why: str
+
+
+class Approver(Protocol):
+    """Asks a person; may take as long as they do."""
+
+    async def ask(self, request: ApprovalRequest) -> Decision: ...
