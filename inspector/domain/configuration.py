@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from inspector.domain.closest import closest
+from inspector.domain.error import ConfigError
 from inspector.domain.jsonvalue import canonical
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import Settings
@@ -24,6 +26,13 @@ class Configuration:
         """What a consent is tied to: a change of any command, argument, folder or variable voids it."""
         parts = sorted((server.name, server.fingerprint()) for server in self.servers)
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+    def toolset(self, name: str) -> Toolset | None:
+        """The toolset of that name; None for "", which permits everything. Raises ConfigError."""
+        if name and name not in self.toolsets:
+            near = ", ".join(closest(name, list(self.toolsets)) or tuple(self.toolsets)) or "none is configured"
+            raise ConfigError(f"there is no toolset '{name}'", hint=f"Toolsets: {near}.")
+        return self.toolsets.get(name)
 
     def is_deferred(self, server: str) -> bool:
         """Whether a server's tools wait for a search; `defer_all` overrides the per-server switch."""

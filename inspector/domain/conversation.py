@@ -156,10 +156,9 @@ def _(event: ev.RedundantSearch, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _(event: ev.TurnEnded, seq: int, items: _Items) -> _Items:
-    if event.outcome == "answered":
-        return items
-    kind = ItemKind.ERROR if event.outcome == "failed" else ItemKind.WARNING
-    return (*_closed(items), Item(seq, kind, event.text, title=event.outcome))
+    if event.outcome in ("answered", "failed"):
+        return _closed(items)
+    return (*_closed(items), Item(seq, ItemKind.WARNING, event.text, title=event.outcome))
 
 
 def _closed(items: _Items) -> _Items:

@@ -50,7 +50,6 @@ class Outcome(StrEnum):
     BELOW_FLOOR = "no matching term"
     OVER_LIMIT = "over the limit"
     OTHER_SERVER = "another server was asked for"
-    NOT_PERMITTED = "outside the toolset"
 
     @property
     def is_result(self) -> bool:

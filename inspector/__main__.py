@@ -1,0 +1,5 @@
+"""`python -m inspector` is `toolsight`."""
+
+from inspector.cli import main
+
+main()

@@ -1,0 +1,167 @@
+"""Headless twins of the screens: servers, tools, manifest, search, budget."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from inspector.cli.launch import run_headless
+from inspector.cli.option import as_json, options, shared
+from inspector.cli.render import percent, say, say_json, say_table, thousands
+from inspector.domain.budget import Budget
+from inspector.domain.jsonvalue import compact
+from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.domain.tool import definition
+from inspector.engine.workbench import Workbench
+
+
+@click.command()
+@shared
+@as_json
+def servers(as_json: bool, **values: Any) -> None:
+    """Connect to every server and say how that went."""
+
+    async def work(bench: Workbench) -> None:
+        states = bench.state.servers.values()
+        if as_json:
+            say_json([asdict(state) for state in states])
+            return
+        rows = [
+            (s.name, s.phase, str(s.tools), str(s.tokens), s.info.protocol, f"{s.milliseconds:.0f}", s.reason)
+            for s in states
+        ]
+        headers = ("server", "state", "tools", "tokens", "protocol", "ms", "reason")
+        say_table(headers, rows, right=frozenset({2, 3, 5}))
+
+    run_headless(options(**values), work)
+
+
+@click.command()
+@shared
+@as_json
+def tools(as_json: bool, **values: Any) -> None:
+    """List the permitted tools with their tokens."""
+
+    async def work(bench: Workbench) -> None:
+        if as_json:
+            say_json(
+                [
+                    {
+                        **asdict(bench.state.tools[tool.id]),
+                        "description": tool.description,
+                        "definition": definition(tool),
+                    }
+                    for tool in bench.catalog.tools
+                ]
+            )
+            return
+        rows = [
+            (tool.id, bench.state.tools[tool.id].binding, str(bench.state.tools[tool.id].tokens))
+            for tool in bench.catalog.tools
+        ]
+        say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
+        say(f"{len(rows)} tools, tokens by {bench.tokenizer.label}")
+
+    run_headless(options(**values), work)
+
+
+@click.command()
+@shared
+@as_json
+def manifest(as_json: bool, **values: Any) -> None:
+    """Print the manifest and the `tools` array, exactly as the model gets them."""
+
+    async def work(bench: Workbench) -> None:
+        request = bench.next_request()
+        if as_json:
+            tokens = bench.tokens(compact(request.tools)) if request.tools else 0
+            say_json(
+                {
+                    "manifest": bench.state.manifest,
+                    "tools": request.tools,
+                    "tokens": tokens,
+                    "tokenizer": asdict(bench.tokenizer),
+                }
+            )
+            return
+        say(bench.state.manifest or "Nothing is deferred, so there is no manifest.")
+        say()
+        rows = [(e["function"]["name"], str(bench.tokens(compact(e)))) for e in request.tools]
+        say_table(("bound", "tokens"), rows, right=frozenset({1}))
+        say(f"tokens by {bench.tokenizer.label}")
+
+    run_headless(options(**values), work)
+
+
+@click.command()
+@click.argument("query", default="")
+@click.option("--server", "server_name", default="", help="Search this server only.")
+@click.option("--name", "tool_names", multiple=True, help="Look up a tool by name; may be repeated.")
+@shared
+@as_json
+def search(query: str, server_name: str, tool_names: tuple[str, ...], as_json: bool, **values: Any) -> None:
+    """Search as `search_tools` does, and show what each score is made of."""
+
+    async def work(bench: Workbench) -> None:
+        report = bench.search(SearchRequest(query, server_name, tool_names))
+        if as_json:
+            say_json(asdict(report))
+        else:
+            _say_report(report)
+
+    run_headless(options(**values), work)
+
+
+def _say_report(report: SearchReport) -> None:
+    if report.error:
+        say(report.error)
+    rows = [_hit_row(hit) for hit in report.hits if hit.score.value > 0]
+    say_table(("#", "tool", "score", "parts", "outcome"), rows, right=frozenset({0, 2}))
+    missed = sum(hit.score.value <= 0 for hit in report.hits)
+    terms = ", ".join(report.terms) or "none"
+    say(f"terms: {terms}   {missed} tools share none   limit {report.limit}   {report.latency_ms:.1f} ms")
+
+
+def _hit_row(hit: Hit) -> tuple[str, ...]:
+    parts = "  ".join(f"{part.signal}:{part.term} {part.value:.3f}" for part in hit.score.parts)
+    return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", parts, hit.outcome)
+
+
+@click.command()
+@shared
+@as_json
+def budget(as_json: bool, **values: Any) -> None:
+    """What the first model call costs, beside binding every tool."""
+
+    async def work(bench: Workbench) -> None:
+        measured = bench.state.budget
+        if measured is None:
+            say("No server is ready, so there is nothing to count.")
+        elif as_json:
+            say_json({**asdict(measured), "saved": measured.saved, "saved_fraction": measured.saved_fraction})
+        else:
+            say_budget(measured)
+
+    run_headless(options(**values), work)
+
+
+def say_budget(budget: Budget) -> None:
+    """The token table of one request."""
+    parts = budget.parts
+    rows = [
+        ("system", parts.system),
+        ("history", parts.history),
+        ("loaded tools", parts.tools),
+        ("search_tools + manifest", parts.meta),
+        ("output reserve", parts.output_reserve),
+        ("total", parts.used),
+    ]
+    say_table(("part", "tokens"), [(name, str(tokens)) for name, tokens in rows], right=frozenset({1}))
+    say(f"{percent(budget.fraction)} of a window of {thousands(budget.window)}")
+    say(
+        f"static binding {budget.static_tools} tool tokens, now {parts.tool_tokens}: "
+        f"saved {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"
+    )
+
+
+COMMANDS = (servers, tools, manifest, search, budget)

@@ -1,0 +1,53 @@
+"""Text for a terminal that outside text cannot drive, and JSON for programs."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import click
+from widgets.visible import visible
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print text from anywhere: control and bidi characters come out as visible escapes."""
+    click.echo(visible(text), err=err)
+
+
+def say_json(value: object) -> None:
+    """Print JSON; everything outside ASCII is escaped, so nothing in it can drive the terminal."""
+    click.echo(json.dumps(value, indent=2, default=_plain))
+
+
+def say_table(
+    headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset()
+) -> None:
+    """Print columns; those in `right` are numbers and align right. Long text wraps within its column."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for index, header in enumerate(headers):
+        table.add_column(header, justify="right" if index in right else "left", no_wrap=index in right)
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    Console(highlight=False, soft_wrap=False).print(table)
+
+
+def thousands(tokens: int) -> str:
+    """Tokens as people read them: 212, 4.1k."""
+    return f"{tokens / 1000:.1f}k" if abs(tokens) >= 1000 else str(tokens)
+
+
+def percent(fraction: float) -> str:
+    return f"{fraction:.0%}"
+
+
+def _plain(value: object) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, frozenset | set):
+        return sorted(value)
+    return str(value)

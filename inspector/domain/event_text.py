@@ -1,0 +1,140 @@
+"""Each event in one line, for feeds and tables. Raw text: whoever prints it makes it harmless."""
+
+from functools import singledispatch
+
+from inspector.domain import event as ev
+from inspector.domain.conversation import arguments_text
+
+
+@singledispatch
+def summary(event: ev.Event) -> str:
+    """What happened, in a line; an unknown kind is its name."""
+    return event.kind
+
+
+@summary.register
+def _(event: ev.SessionStarted) -> str:
+    return f"{event.config}  {event.model_label}  {len(event.servers)} servers"
+
+
+@summary.register
+def _(event: ev.ServerConnecting) -> str:
+    return f"{event.server}  {event.target}"
+
+
+@summary.register
+def _(event: ev.ServerReady) -> str:
+    skipped = f", {len(event.skipped)} skipped" if event.skipped else ""
+    return f"{event.server}  {event.tools} tools{skipped}, {event.tokens} tokens, {event.milliseconds:.0f} ms"
+
+
+@summary.register
+def _(event: ev.ServerFailed) -> str:
+    return f"{event.server}  {event.reason}"
+
+
+@summary.register
+def _(event: ev.ServerStopped) -> str:
+    return event.server
+
+
+@summary.register
+def _(event: ev.ToolsChanged) -> str:
+    signs = (("+", event.added), ("-", event.removed), ("~", event.changed))
+    return "  ".join([event.server, *(f"{sign}{name}" for sign, names in signs for name in names)])
+
+
+@summary.register
+def _(event: ev.CatalogBuilt) -> str:
+    deferred = sum(entry.deferred for entry in event.entries)
+    toolset = f"toolset {event.toolset}: " if event.toolset else ""
+    return f"{toolset}{len(event.entries)} tools, {deferred} deferred, {event.static_tokens} tokens if static"
+
+
+@summary.register
+def _(event: ev.ModelSwitched) -> str:
+    return event.label
+
+
+@summary.register
+def _(event: ev.UserSaid) -> str:
+    return event.text
+
+
+@summary.register
+def _(event: ev.ModelRequested) -> str:
+    return f"turn {event.turn}: {len(event.bound)} tools, {event.tokens.used} tokens"
+
+
+@summary.register
+def _(event: ev.AnswerStreamed) -> str:
+    return event.text
+
+
+@summary.register
+def _(event: ev.ModelResponded) -> str:
+    calls = ", ".join(call.name for call in event.tool_calls)
+    return f"turn {event.turn}: {calls or event.text or '(nothing)'}"
+
+
+@summary.register
+def _(event: ev.SearchPerformed) -> str:
+    results = event.report.results
+    best = f", best {results[0].tool_id} {results[0].score.value:.2f}" if results else ""
+    return f"{event.report.request.label()} -> {len(results)}{best}"
+
+
+@summary.register
+def _(event: ev.ToolLoaded) -> str:
+    return f"{event.tool}  +{event.tokens}  {event.reason}"
+
+
+@summary.register
+def _(event: ev.ToolEvicted) -> str:
+    return f"{event.tool}  {event.reason}"
+
+
+@summary.register
+def _(event: ev.CallStarted) -> str:
+    return f"{event.tool}  {arguments_text(event.arguments)}"
+
+
+@summary.register
+def _(event: ev.CallFinished) -> str:
+    return f"{event.tool}  {'ok' if event.ok else 'failed'}  {event.milliseconds:.0f} ms"
+
+
+@summary.register
+def _(event: ev.CallRejected) -> str:
+    return f"{event.name}  {event.reason}"
+
+
+@summary.register
+def _(event: ev.ApprovalDecided) -> str:
+    return f"{event.tool}  {event.decision}"
+
+
+@summary.register
+def _(event: ev.LoopDetected) -> str:
+    return f"{event.tool}  {event.count} equal calls in {event.window_seconds:.0f} s"
+
+
+@summary.register
+def _(event: ev.RedundantSearch) -> str:
+    return f"{event.query}  {event.overlap:.0%} as {event.earlier}"
+
+
+@summary.register
+def _(event: ev.BudgetMeasured) -> str:
+    budget = event.budget
+    return f"{budget.parts.used} of {budget.window} tokens, {budget.saved} saved"
+
+
+@summary.register
+def _(event: ev.TurnEnded) -> str:
+    return event.outcome
+
+
+@summary.register
+def _(event: ev.Failed) -> str:
+    return f"{event.where}: {event.message}"

@@ -1,0 +1,55 @@
+"""What a model reads after a search (PRD sections 2.5 and 5)."""
+
+from collections.abc import Sequence
+
+from inspector.domain.schema import SchemaField, fields
+from inspector.domain.tool import Tool
+
+NOTHING_FOUND = (
+    "No matching tools found. Try a different query: other words for the capability, "
+    "a server_name from the manifest, or exact tool_names."
+)
+NOTHING_ASKED = "Provide at least one of query, server_name or tool_names."
+
+
+def found_text(loaded: Sequence[Tool], already: Sequence[Tool]) -> str:
+    """The structured summary of the matches; full definitions go into the `tools` array instead."""
+    if not loaded and not already:
+        return NOTHING_FOUND
+    blocks = []
+    if loaded:
+        blocks += [f"Found {_count(loaded)}:", *map(tool_text, loaded)]
+        blocks.append("These tools are now loaded and available to call.")
+    if already:
+        blocks += [f"{_count(already)} already loaded:", *map(tool_text, already)]
+    return "\n\n".join(blocks)
+
+
+def _count(tools: Sequence[Tool]) -> str:
+    return f"{len(tools)} {'tool' if len(tools) == 1 else 'tools'}"
+
+
+def tool_text(tool: Tool) -> str:
+    """One match: its id, its description, its parameters in one line."""
+    parameters = ", ".join(map(_parameter, fields(tool.input_schema))) or "none"
+    lines = [f"- {tool.id}"]
+    if tool.description.strip():
+        lines += [f"  {line.strip()}" for line in tool.description.strip().splitlines() if line.strip()]
+    return "\n".join([*lines, f"  Parameters: {parameters}"])
+
+
+def _parameter(field: SchemaField) -> str:
+    return f"{field.name} ({field.type}, required)" if field.required else f"{field.name} ({field.type})"
+
+
+def unknown_server_text(name: str, valid: Sequence[str]) -> str:
+    return f"Unknown server '{name}'. Valid servers: {', '.join(valid) or 'none'}."
+
+
+def unknown_tools_text(closest: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """For each name that no tool has, the closest ones that exist."""
+    lines = [
+        f"Unknown tool '{name}'." + (f" Closest matches: {', '.join(near)}." if near else "")
+        for name, near in closest
+    ]
+    return "\n".join(lines)

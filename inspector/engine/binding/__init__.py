@@ -1,0 +1,1 @@
+"""What is bound when: the `tools` array of the next model call."""

@@ -1,0 +1,1 @@
+"""What a model request costs in tokens."""

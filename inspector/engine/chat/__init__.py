@@ -1,0 +1,1 @@
+"""The discovery loop: model, search, load, call, and again until it answers."""

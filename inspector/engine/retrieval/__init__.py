@@ -1,0 +1,1 @@
+"""Finding tools: one ranker a file, each explaining its scores part by part."""

@@ -1,0 +1,37 @@
+"""Text to terms: the words a lexical ranker compares.
+
+Tool names are written in camelCase, snake_case, kebab-case and with digits; a search is written in words.
+Splitting both the same way is what lets “create page” find `createPage` and `create_page`.
+"""
+
+import re
+from functools import lru_cache
+
+_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_STOP_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a an and are as at be been but by can could do does for from had has have how i if in into is it its
+        let me my no not of on or our out please s should so t than that the their them then there these they
+        this to us was we were what when where which who will with would you your
+        """,
+    )
+)
+
+
+def terms(text: str) -> tuple[str, ...]:
+    """Lower-case, stemmed words in order, stop words left out; all of them if nothing else remains."""
+    words = [word.lower() for word in _WORD.findall(_CAMEL_BOUNDARY.sub(" ", text))]
+    telling = [word for word in words if word not in _STOP_WORDS]
+    return tuple(stem(word) for word in (telling or words))
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The Snowball English stem (Porter2)."""
+    from snowballstemmer import stemmer
+
+    stemmed: str = stemmer("english").stemWord(word)
+    return stemmed

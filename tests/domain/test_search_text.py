@@ -1,0 +1,42 @@
+from inspector.domain.search_text import NOTHING_FOUND, found_text, unknown_tools_text
+from inspector.domain.tool import Tool
+
+PAGE = Tool(
+    "notion",
+    "create_page",
+    "Create a new page\nwith content",
+    {
+        "type": "object",
+        "properties": {"parent_id": {"type": "string"}, "content": {"type": "string"}},
+        "required": ["parent_id"],
+    },
+)
+PING = Tool("notion", "ping")
+
+
+def test_found_tools_are_listed_with_their_parameters() -> None:
+    assert found_text([PAGE, PING], []) == (
+        "Found 2 tools:\n\n"
+        "- notion:create_page\n"
+        "  Create a new page\n"
+        "  with content\n"
+        "  Parameters: parent_id (string, required), content (string)\n\n"
+        "- notion:ping\n"
+        "  Parameters: none\n\n"
+        "These tools are now loaded and available to call."
+    )
+
+
+def test_tools_that_were_loaded_before_are_named_as_such() -> None:
+    text = found_text([], [PING])
+    assert text.startswith("1 tool already loaded:\n\n- notion:ping")
+    assert "now loaded" not in text
+
+
+def test_nothing_found_suggests_another_query() -> None:
+    assert found_text([], []) == NOTHING_FOUND
+
+
+def test_an_unknown_tool_comes_with_the_closest_ones() -> None:
+    text = unknown_tools_text([("creat_page", ("notion:create_page",)), ("zzz", ())])
+    assert text == "Unknown tool 'creat_page'. Closest matches: notion:create_page.\nUnknown tool 'zzz'."
