@@ -6,12 +6,14 @@ from difflib import SequenceMatcher
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _CUTOFF = 0.6
-_CONTAINED = 0.75
+_CONTAINED, _WHOLE = 0.6, 0.85
 _SHORTEST_CONTAINED = 3
 
 
-def closest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """The candidates most like `name`, best first; none where nothing is near.
+def closest(
+    name: str, candidates: Iterable[str], limit: int = 3, *, cutoff: float = _CUTOFF
+) -> tuple[str, ...]:
+    """The candidates most like `name`, best first, down to a likeness of `cutoff` (0 to 1).
 
     Case and separators do not count (`getWeather`, `get-weather` and `get_weather` are one name), nor does
     the order of words; a server's prefix is no obstacle.
@@ -24,9 +26,11 @@ def closest(name: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
         words = _words(candidate)
         text = "".join(words)
         score = max(
-            _ratio(matcher, text), _ratio(sorted_matcher, "".join(sorted(words))), _containment(joined, text)
+            _ratio(matcher, text, cutoff),
+            _ratio(sorted_matcher, "".join(sorted(words)), cutoff),
+            _containment(joined, text),
         )
-        if score >= _CUTOFF:
+        if score >= cutoff:
             scored.append((-score, position, candidate))
     return tuple(candidate for _score, _position, candidate in sorted(scored)[: max(limit, 0)])
 
@@ -40,10 +44,10 @@ def _matcher(text: str) -> SequenceMatcher[str]:
     return SequenceMatcher(None, "", text, autojunk=False)
 
 
-def _ratio(matcher: SequenceMatcher[str], text: str) -> float:
+def _ratio(matcher: SequenceMatcher[str], text: str, cutoff: float) -> float:
     """Likeness from 0 to 1; 0 as soon as a cheap bound shows that it is below the cut."""
     matcher.set_seq1(text)
-    if matcher.real_quick_ratio() < _CUTOFF or matcher.quick_ratio() < _CUTOFF:
+    if matcher.real_quick_ratio() < cutoff or matcher.quick_ratio() < cutoff:
         return 0.0
     return matcher.ratio()
 
@@ -53,4 +57,4 @@ def _containment(wanted: str, text: str) -> float:
     shorter, longer = sorted((wanted, text), key=len)
     if len(shorter) < _SHORTEST_CONTAINED or shorter not in longer:
         return 0.0
-    return _CONTAINED + (1 - _CONTAINED) * len(shorter) / len(longer)
+    return _CONTAINED + (_WHOLE - _CONTAINED) * len(shorter) / len(longer)

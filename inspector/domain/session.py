@@ -216,7 +216,8 @@ def _with_tool(state: SessionState, tool_id: str, **changes: object) -> SessionS
 
 @_step.register
 def _(event: ev.ToolLoaded, state: SessionState) -> SessionState:
-    if event.tool not in state.tools or event.tool in state.load_order:
+    tool = state.tools.get(event.tool)
+    if tool is None or tool.binding.is_bound:
         return state
     state = _with_tool(state, event.tool, binding=Binding.LOADED, reason=event.reason, last_turn=state.turn)
     return replace(state, load_order=(*state.load_order, event.tool))

@@ -1,0 +1,90 @@
+"""`${…}` in a configuration's strings, as the clients that share the format understand it.
+
+| Form                                        | Value                                                       |
+| ------------------------------------------- | ----------------------------------------------------------- |
+| `${VAR}`, `${env:VAR}`                      | a built-in variable, else the environment; an error if unset |
+| `${VAR:-text}`, `${env:VAR:-text}`          | the same, or `text` if unset                                |
+| `${input:id}`                               | an answer given on the command line, or the input's default |
+| `${workspaceFolder}`, `${userHome}`, `${/}` | the project's folder, the home folder, the path separator   |
+
+Values are not expanded again. Anything else in `${…}` stays as it is: it belongs to the server's own shell.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inspector.domain.closest import closest
+from inspector.domain.error import ConfigError
+
+_REFERENCE = re.compile(
+    r"\$\{(?:(?P<kind>input|command|config|workspaceFolder):(?P<id>[\w.-]+)"
+    r"|(?:env:)?(?P<name>[A-Za-z_]\w*|/)(?::-(?P<default>[^}]*))?)\}"
+)
+_EDITOR_FOLDERS = (".vscode", ".cursor")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where values come from; `variables` win over the environment. `folder` holds the file."""
+
+    folder: Path
+    environment: Mapping[str, str]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    input_descriptions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def workspace(self) -> Path:
+        """The project's folder: editors keep the file one below it."""
+        return self.folder.parent if self.folder.name in _EDITOR_FOLDERS else self.folder
+
+    def expand(self, text: str, where: str) -> str:
+        """The text with every reference replaced. `where` names server and key in an error."""
+        return _REFERENCE.sub(lambda match: self._value(match, where), text)
+
+    def _value(self, match: re.Match[str], where: str) -> str:
+        if match["kind"]:
+            return self._of_kind(match["kind"], match["id"], where)
+        name, default = match["name"], match["default"]
+        for known in (self.variables, self.environment):
+            if name in known:
+                return known[name]
+        if name in _BUILT_IN:
+            return _BUILT_IN[name](self)
+        if default is None:
+            raise ConfigError(f"{where}: the variable {name} is not set", hint=self._hint(name))
+        return str(default)
+
+    def _hint(self, name: str) -> str:
+        near = closest(name, (*self.variables, *self.environment), limit=1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        return f"{meant}Set {name} in the environment, or write ${{{name}:-a default}}."
+
+    def _of_kind(self, kind: str, name: str, where: str) -> str:
+        if kind == "workspaceFolder":
+            return str(self.workspace)
+        if kind == "input" and name in self.inputs:
+            return self.inputs[name]
+        if kind == "input":
+            what = self.input_descriptions.get(name)
+            asked = f" ({what})" if what else ""
+            raise ConfigError(
+                f"{where}: the input {name}{asked} has no value",
+                hint=f"Write ${{env:NAME}} in place of ${{input:{name}}} and set NAME in the environment.",
+            )
+        raise ConfigError(
+            f"{where}: only an editor can fill in ${{{kind}:{name}}}",
+            hint="Write the value itself, or a ${VARIABLE} of the environment.",
+        )
+
+
+_BUILT_IN: Mapping[str, Callable[[Scope], str]] = {
+    "workspaceFolder": lambda scope: str(scope.workspace),
+    "workspaceFolderBasename": lambda scope: scope.workspace.name,
+    "userHome": lambda scope: scope.environment.get("HOME", str(Path.home())),
+    "pathSeparator": lambda _scope: os.sep,
+    "/": lambda _scope: os.sep,
+}

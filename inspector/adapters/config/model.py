@@ -1,0 +1,58 @@
+"""What a configuration file may hold, as pydantic models: strict types, and no other keys."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_DAY = 24 * 60 * 60
+_Seconds = Annotated[float, Field(gt=0, le=_DAY)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class DiscoveryModel(_Strict):
+    """`tool_discovery`; None where the file leaves the default to Toolsight."""
+
+    enabled: bool | None = None
+    defer_all: bool | None = None
+    max_search_results: Annotated[int, Field(ge=1, le=100)] | None = None
+
+
+class ServerModel(_Strict):
+    """One entry of `mcpServers`. Timeouts are in seconds."""
+
+    command: str = ""
+    args: list[str] = Field(default_factory=list)
+    env: dict[str, str] = Field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    headers: dict[str, str] = Field(default_factory=dict)
+    type: Literal["stdio", "http", "streamable-http"] | None = None
+    defer_loading: bool = False
+    connect_timeout: _Seconds | None = None
+    call_timeout: _Seconds | None = None
+    era: Literal["legacy", "2026-07-28", "auto"] | None = None
+
+
+class RuleModel(_Strict):
+    """`include` or `exclude`, never both."""
+
+    include: list[str] | None = None
+    exclude: list[str] | None = None
+
+
+class ToolsetModel(_Strict):
+    """One entry of `tool_sets`. A server's rule is `true` or a RuleModel; the reader tells them apart."""
+
+    description: str = ""
+    servers: dict[str, Any]
+
+
+class FileModel(_Strict):
+    """A whole file, after its client's own keys are gone."""
+
+    tool_discovery: DiscoveryModel | None = None
+    mcpServers: dict[str, ServerModel] = Field(default_factory=dict)  # noqa: N815 - the format's own name
+    tool_sets: dict[str, ToolsetModel] = Field(default_factory=dict)

@@ -1,0 +1,91 @@
+"""Where the noise of MCP goes: each server's stderr into a file of its own, the SDK's logging into another."""
+
+import logging
+import re
+import tempfile
+from contextlib import suppress
+from hashlib import sha256
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import IO
+
+MAX_BYTES = 1_000_000
+TAIL_LINES = 20
+_TAIL_BYTES = 8_192
+_SDK_LOG = "mcp.log"
+_HANDLER = "toolsight-mcp"
+# `client` is the name the SDK's session logs by; `py.warnings` is where captured warnings arrive.
+_SDK_LOGGERS = ("mcp", "client", "httpx2", "httpcore2", "py.warnings")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+def quiet_sdk(folder: Path) -> logging.Logger:
+    """Send what the SDK logs and warns to `mcp.log` in `folder`, never to the terminal.
+
+    Returns the adapters' own logger, which writes there too. Where the folder cannot be written, the
+    messages are dropped.
+    """
+    handler = _file_handler(folder / _SDK_LOG)
+    handler.name = _HANDLER
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    for name in (*_SDK_LOGGERS, __package__):
+        logger = logging.getLogger(name)
+        for old in [known for known in logger.handlers if known.name == _HANDLER]:
+            logger.removeHandler(old)
+            old.close()
+        logger.addHandler(handler)
+        logger.propagate = False
+    logging.captureWarnings(True)
+    return logging.getLogger(__package__)
+
+
+def _file_handler(path: Path) -> logging.Handler:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
+    except OSError:
+        return logging.NullHandler()
+
+
+class StderrFile:
+    """A server's stderr on disk. The child writes to it by itself; only the tail is ever read back."""
+
+    def __init__(self, folder: Path, server: str) -> None:
+        self._path = folder / f"{_file_name(server)}.stderr.log"
+        self._file: IO[bytes] | None = None
+        self._start = 0
+
+    def open(self) -> IO[bytes]:
+        """A file with a real descriptor for the child; what earlier connections wrote is not in the tail."""
+        self.close()
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("a+b")
+            if self._file.seek(0, 2) > MAX_BYTES:
+                self._file.truncate(0)
+        except OSError:
+            # A folder that cannot be written must not keep a server from starting.
+            self._file = tempfile.TemporaryFile()
+        self._start = self._file.seek(0, 2)
+        return self._file
+
+    def tail(self) -> str:
+        """The last lines of this connection."""
+        if self._file is None or self._file.closed:
+            return ""
+        end = self._file.seek(0, 2)
+        self._file.seek(max(min(self._start, end), end - _TAIL_BYTES))
+        lines = self._file.read(_TAIL_BYTES).decode("utf-8", "replace").splitlines()
+        return "\n".join(lines[-TAIL_LINES:]).strip()
+
+    def close(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+
+
+def _file_name(server: str) -> str:
+    safe = _UNSAFE.sub("_", server)[:60].lstrip(".")
+    if safe == server:
+        return safe
+    return f"{safe}-{sha256(server.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"

@@ -1,0 +1,178 @@
+"""Between the SDK and its transport: keeps what the SDK would refuse.
+
+The SDK validates a whole page of tools at once, and a whole call result, and raises for one bad part. The
+tap takes invalid tools out of a page before the SDK sees it, and wraps a call result as it came. Both ride
+in `_meta`, where the link finds them.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, Tool
+from mcp_types.methods import validate_server_result
+from pydantic import ValidationError
+
+Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
+
+SKIPPED = "toolsight/skipped"
+RAW = "toolsight/raw"
+LIST = "tools/list"
+CALL = "tools/call"
+_SHOWN_ERRORS = 2
+
+
+class Tap:
+    """Watches the frames of one connection; `ended` is set when the incoming side ends."""
+
+    def __init__(self, ended: asyncio.Event) -> None:
+        self.protocol = ""
+        self.ended = ended
+        self._asked: dict[str, str] = {}
+
+    @asynccontextmanager
+    async def through(self, transport: AbstractAsyncContextManager[Streams]) -> AsyncGenerator[Streams, None]:
+        """The same transport, watched."""
+        async with transport as (incoming, outgoing):
+            yield _Incoming(incoming, self), _Outgoing(outgoing, self)
+
+    def sent(self, item: SessionMessage) -> None:
+        message = item.message
+        if isinstance(message, JSONRPCRequest) and message.method in (LIST, CALL):
+            self._asked[str(message.id)] = message.method
+
+    def received(self, item: SessionMessage | Exception) -> None:
+        if isinstance(item, Exception) or not isinstance(item.message, JSONRPCResponse | JSONRPCError):
+            return
+        method = self._asked.pop(str(item.message.id), "")
+        if isinstance(item.message, JSONRPCResponse):
+            if method == LIST:
+                item.message.result = with_valid_tools(item.message.result, self.protocol)
+            elif method == CALL:
+                item.message.result = {
+                    "content": [],
+                    "resultType": "complete",
+                    "_meta": {RAW: item.message.result},
+                }
+
+
+class _Incoming:
+    def __init__(self, inner: ReadStream[SessionMessage | Exception], tap: Tap) -> None:
+        self._inner = inner
+        self._tap = tap
+
+    @property
+    def last_context(self) -> Any:
+        """The SDK's HTTP streams carry the sender's context variables here."""
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            item = await self._inner.receive()
+        except (anyio.EndOfStream, anyio.ClosedResourceError):
+            self._tap.ended.set()
+            raise
+        self._tap.received(item)
+        return item
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def close(self) -> None:
+        close = getattr(self._inner, "close", None)
+        if close is not None:
+            close()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class _Outgoing:
+    def __init__(self, inner: WriteStream[SessionMessage], tap: Tap) -> None:
+        self._inner = inner
+        self._tap = tap
+
+    async def send(self, item: SessionMessage, /) -> None:
+        self._tap.sent(item)
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def with_valid_tools(page: Mapping[str, Any], protocol: str) -> dict[str, Any]:
+    """A page of tools without those that the SDK would refuse; they are named in `_meta`, with the reason.
+
+    A page that is wrong apart from its tools stays as it is, for the SDK to say so.
+    """
+    whole = dict(page)
+    tools = page.get("tools")
+    if not isinstance(tools, list) or _flaw({**whole, "tools": []}, protocol):
+        return whole
+    good: list[Any] = []
+    skipped: list[list[str]] = []
+    for number, tool in enumerate(tools, start=1):
+        flaw = _flaw({**whole, "tools": [tool]}, protocol) or _tool_flaw(tool)
+        if flaw:
+            name = tool.get("name") if isinstance(tool, dict) else None
+            skipped.append([name if isinstance(name, str) and name else f"tool {number}", flaw])
+        else:
+            good.append(tool)
+    meta = page.get("_meta")
+    return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), SKIPPED: skipped}}
+
+
+def _flaw(page: Mapping[str, Any], protocol: str) -> str:
+    try:
+        validate_server_result(LIST, protocol, page)
+    except ValidationError as error:
+        return flaw_text(error)
+    except (KeyError, ValueError):
+        return ""
+    return ""
+
+
+def _tool_flaw(tool: object) -> str:
+    try:
+        Tool.model_validate(tool, by_name=False)
+    except ValidationError as error:
+        return flaw_text(error)
+    return ""
+
+
+def flaw_text(error: ValidationError) -> str:
+    """What pydantic found, in one short line: where, and what is wrong there."""
+    flaws = error.errors(include_url=False, include_context=False, include_input=False)
+    texts = []
+    for flaw in flaws[:_SHOWN_ERRORS]:
+        where = ".".join(str(step) for step in flaw["loc"]).removeprefix("tools.0").lstrip(".")
+        texts.append(f"{where}: {flaw['msg']}" if where else flaw["msg"])
+    more = len(flaws) - len(texts)
+    return "; ".join(texts) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,119 @@
+"""The database's tables and views, as ordered migrations. A released migration never changes."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils.db import Database
+    from sqlite_utils.migrations import Migrations
+
+_SET = "toolsight"
+
+_SESSIONS = """
+CREATE TABLE session (
+    id TEXT PRIMARY KEY,
+    started_at REAL NOT NULL,  -- seconds since 1970, UTC
+    ended_at REAL NOT NULL,    -- the newest event so far
+    config TEXT NOT NULL DEFAULT '',
+    model TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX session_by_start ON session(started_at);
+CREATE TABLE event (
+    session TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,      -- from 1 within a session
+    at REAL NOT NULL,          -- seconds since 1970, UTC
+    kind TEXT NOT NULL,
+    server TEXT,               -- where the event is about one
+    tool TEXT,                 -- server:tool, where the event is about one
+    payload TEXT NOT NULL,     -- the event's fields as JSON
+    PRIMARY KEY (session, seq)
+);
+CREATE INDEX event_by_kind ON event(session, kind);
+"""
+
+_MEMORY = """
+CREATE TABLE server_memory (
+    fingerprint TEXT PRIMARY KEY,  -- SHA-256 of what starts the server
+    era TEXT NOT NULL              -- the protocol era that worked last
+);
+CREATE TABLE approval (
+    fingerprint TEXT PRIMARY KEY,  -- SHA-256 of everything the configuration starts
+    source TEXT NOT NULL,          -- the configuration file
+    approved_at REAL NOT NULL      -- seconds since 1970, UTC
+);
+"""
+
+_VIEWS = """
+CREATE VIEW searches AS
+SELECT session, seq, datetime(at, 'unixepoch') AS time,
+    json_extract(payload, '$.by') AS by,
+    json_extract(payload, '$.report.request.query') AS query,
+    json_extract(payload, '$.report.request.server_name') AS server_name,
+    json_extract(payload, '$.report.ranker') AS ranker,
+    json_array_length(payload, '$.report.hits') AS scored,
+    json_extract(payload, '$.report.hits[0].score.tool_id') AS best,
+    json_extract(payload, '$.report.latency_ms') AS latency_ms,
+    json_extract(payload, '$.report.error') AS error
+FROM event WHERE kind = 'search';
+
+CREATE VIEW calls AS
+SELECT started.session, started.seq, datetime(started.at, 'unixepoch') AS time, started.server, started.tool,
+    json_extract(started.payload, '$.by') AS by,
+    json_extract(started.payload, '$.call_id') AS call_id,
+    json_extract(started.payload, '$.arguments') AS arguments,
+    json_extract(done.payload, '$.ok') AS ok,
+    json_extract(done.payload, '$.milliseconds') AS milliseconds,
+    json_extract(done.payload, '$.text') AS result
+FROM event AS started
+LEFT JOIN event AS done ON done.session = started.session AND done.seq = (
+    SELECT min(result.seq) FROM event AS result
+    WHERE result.session = started.session AND result.seq > started.seq AND result.kind = 'result'
+        AND json_extract(result.payload, '$.call_id') = json_extract(started.payload, '$.call_id')
+)
+WHERE started.kind = 'call';
+
+CREATE VIEW guards AS
+SELECT session, seq, datetime(at, 'unixepoch') AS time, kind, tool,
+    coalesce(json_extract(payload, '$.reason'), json_extract(payload, '$.guidance'),
+        json_extract(payload, '$.note'), json_extract(payload, '$.decision')) AS why,
+    payload
+FROM event WHERE kind IN ('loop', 'redundant', 'reject', 'approval', 'evict');
+"""
+
+_STEPS = (("sessions", _SESSIONS), ("server_memory", _MEMORY), ("views", _VIEWS))
+
+
+def migrations() -> "Migrations":
+    """The steps from an empty database to the current one."""
+    from sqlite_utils.migrations import Migrations
+
+    steps = Migrations(_SET)
+    for name, sql in _STEPS:
+        _register(steps, name, sql)
+    return steps
+
+
+def unknown_steps(steps: "Migrations", database: "Database") -> tuple[str, ...]:
+    """The applied steps that this program does not know: a newer one made the database."""
+    known = {name for name, _sql in _STEPS}
+    return tuple(step.name for step in steps.applied(database) if step.name not in known)
+
+
+def _register(steps: "Migrations", name: str, sql: str) -> None:
+    @steps(name=name)
+    def step(database: "Database") -> None:
+        # executescript() would commit the transaction that a step runs in.
+        for statement in _statements(sql):
+            database.execute(statement)
+
+
+def _statements(sql: str) -> list[str]:
+    from sqlite3 import complete_statement
+
+    found: list[str] = []
+    pending = ""
+    for line in sql.strip().splitlines(keepends=True):
+        pending += line
+        if complete_statement(pending):
+            found.append(pending)
+            pending = ""
+    return found

@@ -1,0 +1,286 @@
+"""Keeps secrets out of the record: known values wherever they occur, and whatever looks like a credential."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from inspector.domain.event import Event
+
+MARKER = "[redacted]"
+_MARKER_START = "[redacted"
+_SHORTEST_SECRET = 4
+_SHORTEST_VALUE = 8
+_CACHED_LENGTH = 200
+_CACHED_TEXTS = 4096
+
+_E = TypeVar("_E", bound=Event)
+_Span = tuple[int, int, str]
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SECRET_ENDINGS = (
+    *("token", "tokens", "key", "keys", "secret", "secrets", "password", "passwords", "passwd", "passphrase"),
+    *("credential", "credentials", "cookie", "cookies", "auth", "authorization", "bearer"),
+)
+_SECRET_WORDS = frozenset({"pass", "pwd", "pat", "jwt"})
+# A name with one of these says something about a secret, or about another sort of token or key.
+_QUALIFIERS = frozenset(
+    {"max", "min", "limit", "limits", "count", "counts", "budget", "total", "num", "number", "length", "size"}
+    | {
+        "ttl",
+        "expiry",
+        "expires",
+        "timeout",
+        "type",
+        "path",
+        "file",
+        "dir",
+        "url",
+        "uri",
+        "endpoint",
+        "usage",
+    }
+    | {"used", "per", "input", "output", "page", "next", "continuation", "public", "primary", "foreign"}
+    | {"sort", "partition", "cache", "idempotency", "name"}
+)
+# In data, a bare `key` is a name for something; only with one of these beside it does it open a door.
+_KEY_COMPANIONS = frozenset(
+    {"api", "access", "secret", "private", "auth", "encryption", "signing", "master", "account", "license"}
+    | {"service", "shared", "subscription", "ssh", "deploy", "app", "client", "bot"}
+)
+_HARMLESS = re.compile(
+    r"(?:true|false|yes|no|on|off|none|null|nil|enabled|disabled|required|optional|basic|bearer|oauth2?|"
+    r"string|number|integer|boolean|object|array|token|password|secret|hidden|default|auto)",
+    re.IGNORECASE,
+)
+_ORDINARY = re.compile(
+    r"[~.]{0,2}(?:/[^\n]*)?|[A-Za-z]:\\[^\n]*"  # a path
+    r"|[+-]?[\d.,_:/ -]+"  # a number, a date, an address
+    r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s@?#]*"  # a URL that carries no credentials
+    r"|[a-z]{2,3}(?:[_-][A-Za-z]{2,4})*(?:\.[A-Za-z0-9-]+)?(?:@[a-z]+)?"  # a locale
+    r"|[a-z]+|[A-Z]+|[A-Z][a-z]+"  # one plain word
+)
+_SCHEME = re.compile(r"(?:basic|bearer|token|digest|apikey)\s+(\S+)", re.IGNORECASE)
+
+# What tells a credential from a word of prose: a digit, a change from lower to upper case, or padding.
+_MIXED = r"(?=[A-Za-z._~+/-]*(?:\d|=|(?<=[a-z])[A-Z]))"
+# Each pattern is tried only where one of its marks occurs (in lower case); group 1, if any, is the secret.
+_PATTERNS: tuple[tuple[tuple[str, ...], "re.Pattern[str]"], ...] = (
+    (
+        ("private key-----",),
+        re.compile(
+            r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----"
+            r"(?:[^-]*(?:-(?!----)[^-]*)*-----END (?:[A-Z0-9]+ )*PRIVATE KEY-----"
+            r"|(?:\s|\\[nr])*(?:[A-Za-z0-9+/=]{40,}(?:\s|\\[nr])*)+)"
+        ),
+    ),
+    (("://",), re.compile(r"://([^/\s:@\"'<>]*:[^/\s@\"'<>]+)@")),
+    (
+        ("authorization",),
+        re.compile(
+            r"authorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer|token|digest|apikey)\s+"
+            rf"({_MIXED}[A-Za-z0-9._~+/-]{{6,}}=*)",
+            re.IGNORECASE,
+        ),
+    ),
+    (("bearer ",), re.compile(rf"(?<![A-Za-z])bearer\s+({_MIXED}[A-Za-z0-9._~+/-]{{8,}}=*)", re.IGNORECASE)),
+    (("sk-",), re.compile(r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}")),
+    (("k_live_", "k_test_"), re.compile(r"(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{10,}")),
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), re.compile(r"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{16,}")),
+    (("github_pat_",), re.compile(r"(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{16,}")),
+    (("glpat-",), re.compile(r"(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{16,}")),
+    (("xox",), re.compile(r"(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{10,}")),
+    (("akia", "asia"), re.compile(r"(?<![A-Za-z0-9])A(?:KIA|SIA)[0-9A-Z]{16}(?![A-Za-z0-9])")),
+    (("aiza",), re.compile(r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}")),
+    (("eyj",), re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
+)
+# Fields within text: group 1 is the key, group 2 the value. The last is JSON that is a string in JSON.
+_FIELDS: tuple[tuple[str, "re.Pattern[str]"], ...] = (
+    ("=", re.compile(r"[?&]([A-Za-z0-9_.-]+)=([^&#\s\"'<>]+)")),
+    ('":', re.compile(r'"([A-Za-z0-9_.-]{3,64})"\s*:\s*"((?:[^"\\\n]|\\.)+)"')),
+    ('\\":', re.compile(r'\\"([A-Za-z0-9_.-]{3,64})\\"\s*:\s*\\"((?:[^"\\\n]|\\{4}|\\{2,3}[^\\\n])+)\\"')),
+)
+
+
+class Redactor:
+    """Replaces secrets by `[redacted]`, or `[redacted NAME]` where the value's name is known.
+
+    Redacting twice changes nothing more. What holds no secret comes back as the same object.
+    """
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        """`secrets` maps the names of variables and headers to values.
+
+        Values with a secret-looking name count from 4 characters on; others from 8, and only if they are
+        no path, number, plain URL, locale or single word. A name may have a prefix that ends in a dot.
+        """
+        self._known = dict(_forms(secrets))
+        names = "|".join(sorted({re.escape(name) for name in self._known.values()}))
+        self._marker = re.compile(rf"(\[redacted(?: (?:{names}))?\])" if names else r"(\[redacted\])")
+        self._cached = lru_cache(maxsize=_CACHED_TEXTS)(self._redacted)
+
+    def text(self, text: str) -> str:
+        """The text without its secrets."""
+        if len(text) < _SHORTEST_SECRET:
+            return text
+        return self._cached(text) if len(text) <= _CACHED_LENGTH else self._redacted(text)
+
+    def value(self, value: Any) -> Any:
+        """A JSON value, or a dataclass of such, without its secrets; strings under secret keys included."""
+        if isinstance(value, str):
+            # An enum's member is a string too, and never a secret.
+            return self.text(value) if type(value) is str else value
+        if isinstance(value, Mapping):
+            return self._mapping(value)
+        if isinstance(value, list | tuple):
+            return self._sequence(value)
+        if is_dataclass(value) and not isinstance(value, type):
+            return self._record(value)
+        return value
+
+    def event(self, event: _E) -> _E:
+        """The event without its secrets."""
+        redacted: _E = self._record(event)
+        return redacted
+
+    def _mapping(self, value: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        changed = False
+        found: dict[Any, Any] = {}
+        for key, item in value.items():
+            name = self.text(key) if type(key) is str else key
+            if isinstance(key, str) and isinstance(item, str) and self._gives_away(key, item):
+                kept: Any = MARKER
+            else:
+                kept = self.value(item)
+            changed = changed or kept is not item or name is not key
+            found[name] = kept
+        return found if changed else value
+
+    def _sequence(self, value: Sequence[Any]) -> Sequence[Any]:
+        kept = [self.value(item) for item in value]
+        if all(new is old for new, old in zip(kept, value, strict=True)):
+            return value
+        return kept if isinstance(value, list) else tuple(kept)
+
+    def _record(self, value: Any) -> Any:
+        changes = {}
+        for field in fields(value):
+            old = getattr(value, field.name)
+            new = self.value(old)
+            if new is not old:
+                changes[field.name] = new
+        return replace(value, **changes) if changes else value
+
+    def _gives_away(self, key: str, value: str) -> bool:
+        return _opens_a_door(key) and not _HARMLESS.fullmatch(value) and not self._is_marked(value)
+
+    def _is_marked(self, value: str) -> bool:
+        return value == "" or bool(self._marker.fullmatch(value))
+
+    def _redacted(self, text: str) -> str:
+        # What is left beside a marker can look like a secret where its old neighbour kept it from doing so.
+        while True:
+            pieces = self._marker.split(text) if _MARKER_START in text else [text]
+            pieces[::2] = (self._piece(piece) for piece in pieces[::2])
+            redacted = "".join(pieces)
+            if redacted == text:
+                return text
+            text = redacted
+
+    def _piece(self, text: str) -> str:
+        spans = sorted(self._spans(text), key=lambda span: (span[0], -span[1]))
+        if not spans:
+            return text
+        parts: list[str] = []
+        done = 0
+        for start, end, name in _merged(spans):
+            parts += (text[done:start], f"[redacted {name}]" if name else MARKER)
+            done = end
+        return "".join((*parts, text[done:]))
+
+    def _spans(self, text: str) -> Iterator[_Span]:
+        """Every secret, found on the same text, so that none hides a part of another."""
+        for secret, name in self._known.items():
+            start = text.find(secret)
+            while start >= 0:
+                yield start, start + len(secret), name
+                start = text.find(secret, start + len(secret))
+        lowered = text.lower()
+        for marks, pattern in _PATTERNS:
+            if any(mark in lowered for mark in marks):
+                for match in pattern.finditer(text):
+                    yield *match.span(pattern.groups), ""
+        yield from self._field_spans(text)
+
+    def _field_spans(self, text: str) -> Iterator[_Span]:
+        """The values of secret keys in a URL's query, and in JSON that is quoted in the text."""
+        for mark, pattern in _FIELDS:
+            if mark in text:
+                for match in pattern.finditer(text):
+                    if self._gives_away(match[1], match[2]):
+                        yield *match.span(2), ""
+
+
+def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:
+    """Sorted spans with the overlapping ones made one; the first known name stays."""
+    start, end, name = spans[0]
+    for next_start, next_end, next_name in spans[1:]:
+        if next_start < end:
+            end, name = max(end, next_end), name or next_name
+        else:
+            yield start, end, name
+            start, end, name = next_start, next_end, next_name
+    yield start, end, name
+
+
+def _forms(secrets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Each secret as it may turn up: as it is, without its scheme, within JSON, within a URL."""
+    for name, value in secrets.items():
+        if not _is_secret(name, value):
+            continue
+        shown = re.sub(r"[\[\]\s]", "_", name)
+        scheme = _SCHEME.fullmatch(value)
+        for core in (value, scheme[1] if scheme else value):
+            for form in (
+                core,
+                json.dumps(core)[1:-1],
+                json.dumps(core, ensure_ascii=False)[1:-1],
+                _quoted(core),
+            ):
+                if len(form) >= _SHORTEST_SECRET:
+                    yield form, shown
+
+
+def _quoted(value: str) -> str:
+    return quote(value, safe="", errors="surrogatepass")
+
+
+def _is_secret(name: str, value: str) -> bool:
+    if len(value.strip()) < _SHORTEST_SECRET or _HARMLESS.fullmatch(value) or value in MARKER:
+        return False
+    if _looks_secret(name.rpartition(".")[2]):
+        return True
+    return len(value) >= _SHORTEST_VALUE and not _ORDINARY.fullmatch(value)
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _looks_secret(name: str) -> bool:
+    words = [word.lower() for word in _WORDS.findall(name)]
+    if _QUALIFIERS.intersection(words):
+        return False
+    return any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS) for word in words)
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _opens_a_door(key: str) -> bool:
+    """Whether a key in data holds a secret: stricter than for variables, where `key` alone is enough."""
+    if not _looks_secret(key):
+        return False
+    words = [word.lower() for word in _WORDS.findall(key)]
+    secret = [word for word in words if word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS)]
+    if all(word in ("key", "keys") for word in secret):
+        return bool(_KEY_COMPANIONS.intersection(words))
+    return True

@@ -1,0 +1,79 @@
+"""How long until the first frame, beside a bare Textual app, in one run: `make bench`.
+
+Both are started in a pseudo-terminal, in turns, so that a busy machine slows both; the number that counts is
+the ratio of the medians. The clock stops when the app's title is on the screen.
+"""
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import statistics
+import struct
+import sys
+import tempfile
+import termios
+import time
+from pathlib import Path
+
+ROUNDS = 9
+LIMIT_SECONDS = 30.0
+BARE = """
+from textual.app import App, ComposeResult
+from textual.widgets import Footer, Header, Static
+class Bare(App[None]):
+    TITLE = "Toolsight"
+    def compose(self) -> ComposeResult:
+        yield Header()
+        yield Static("bare")
+        yield Footer()
+Bare().run()
+"""
+TARGET_RATIO = 1.5
+
+
+def first_frame(argv: list[str], environment: dict[str, str]) -> float:
+    """Seconds from starting the process until its title has reached the terminal."""
+    started = time.perf_counter()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(argv[0], argv, environment)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
+    seen = b""
+    try:
+        while b"Toolsight" not in seen:
+            if time.perf_counter() - started > LIMIT_SECONDS:
+                raise TimeoutError(f"no first frame in {LIMIT_SECONDS:.0f} s: {seen[-300:]!r}")
+            if select.select([terminal], [], [], 1.0)[0]:
+                seen += os.read(terminal, 65536)
+        return time.perf_counter() - started
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+
+
+def main() -> int:
+    """Print both medians and their ratio; the exit code is 1 above the target."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {
+            **os.environ,
+            "TERM": "xterm-256color",
+            "TOOLSIGHT_DB": str(Path(folder) / "bench.db"),
+        }
+        bare, ours = [], []
+        for _ in range(ROUNDS):
+            bare.append(first_frame([sys.executable, "-c", BARE], environment))
+            ours.append(first_frame([sys.executable, "-m", "inspector", "demo"], environment))
+    ratio = statistics.median(ours) / statistics.median(bare)
+    sys.stdout.write(
+        f"first frame, median of {ROUNDS}: bare Textual app {statistics.median(bare) * 1000:.0f} ms, "
+        f"Toolsight on nine servers {statistics.median(ours) * 1000:.0f} ms, "
+        f"ratio {ratio:.2f} (target {TARGET_RATIO})\n"
+    )
+    return 0 if ratio <= TARGET_RATIO else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

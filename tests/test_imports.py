@@ -1,0 +1,24 @@
+"""Slow vendors are imported when they are first needed, not before."""
+
+import subprocess
+import sys
+
+import pytest
+
+SLOW = ("litellm", "fastembed", "mcp", "tiktoken", "sqlite_utils", "rank_bm25", "numpy", "onnxruntime")
+
+
+def loaded_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("module", ["inspector.cli", "inspector.app.app"])
+def test_starting_the_program_imports_no_slow_vendor(module: str) -> None:
+    assert not loaded_after(f"import {module}") & set(SLOW)
+
+
+@pytest.mark.parametrize("module", ["inspector.domain.session", "inspector.engine.workbench"])
+def test_the_engine_runs_without_a_screen_or_a_vendor(module: str) -> None:
+    assert not loaded_after(f"import {module}") & {*SLOW, "textual", "rich", "widgets", "pydantic", "click"}
