@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from inspector.domain.budget import Tokenizer
+from inspector.domain.error import ServerExited
 from inspector.domain.event import Record
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
@@ -37,15 +38,18 @@ class ServerLink(Protocol):
         Raises CallTimeout, ServerExited, ProtocolError.
         """
 
-    async def wait_closed(self) -> None:
-        """Return when the other side is gone (never, while the connection lives)."""
+    async def wait_closed(self) -> ServerExited:
+        """Return, when the other side is gone, why (never, while the connection lives)."""
 
     def stderr_tail(self) -> str:
         """The last lines the server's process wrote to stderr; empty for HTTP."""
 
 
 class Connector(Protocol):
-    """Opens connections. Entering raises ConnectError (with the stderr tail) when that fails."""
+    """Opens connections. Entering raises ConnectError (with the stderr tail) when that fails.
+
+    That is ConnectTimeout after the spec's `connect_timeout`; a cancelled entry leaves nothing running.
+    """
 
     def connect(
         self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]

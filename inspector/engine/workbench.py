@@ -96,17 +96,6 @@ class Workbench:
 
     async def __aenter__(self) -> Self:
         self.configuration.toolset(self._toolset)
-        self._session.emit(
-            SessionStarted(
-                config=self.configuration.source,
-                servers=tuple(spec.name for spec in self.configuration.servers),
-                toolset=self._toolset,
-                model=self._model.name,
-                model_label=self._model.label,
-                window=self._model.window,
-                settings=asdict(self.settings),
-            )
-        )
         return self
 
     async def __aexit__(
@@ -149,7 +138,18 @@ class Workbench:
         return self._meter.text(text)
 
     def connect(self) -> None:
-        """Start every server at once, in the background."""
+        """Open the record and start every server at once, in the background."""
+        self._session.emit(
+            SessionStarted(
+                config=self.configuration.source,
+                servers=tuple(spec.name for spec in self.configuration.servers),
+                toolset=self._toolset,
+                model=self._model.name,
+                model_label=self._model.label,
+                window=self._model.window,
+                settings=asdict(self.settings),
+            )
+        )
         self._connections.start()
         # The tokenizer loads while the servers start, not when the first of them is ready.
         self._warming = asyncio.create_task(asyncio.to_thread(self._meter.text, "warm"))

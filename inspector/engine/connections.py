@@ -1,0 +1,238 @@
+"""The connections of a session: one owner task for each server, so that no server can hold up another."""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from inspector.domain.error import CallTimeout, ConnectError, ServerExited, StoreError, ToolsightError
+from inspector.domain.event import (
+    Event,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    ServerStopped,
+    ToolsChanged,
+)
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.server import Era, ServerSpec
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, ToolListing
+
+# Seconds in which a burst of change notifications counts as one.
+DEBOUNCE = 0.05
+_HIDDEN = "***"
+_SECRET_FLAG = re.compile(r"--?[\w-]*(?:key|token|secret|password|passwd|pwd|auth|credential)[\w-]*", re.I)
+_USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
+
+
+class Connections:
+    """Every server of a configuration. `on_tools` is called whenever `tools` may have changed."""
+
+    def __init__(
+        self,
+        specs: Sequence[ServerSpec],
+        connector: Connector,
+        memory: ServerMemory,
+        clock: Clock,
+        emit: Callable[[Event], None],
+        count_tokens: Callable[[Tool], int],
+        on_tools: Callable[[], None],
+    ) -> None:
+        self._on_tools = on_tools
+        self._servers = {
+            spec.name: _Connection(spec, connector, memory, clock, emit, count_tokens, on_tools)
+            for spec in specs
+        }
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools of the servers that are ready, in the order of the configuration."""
+        return tuple(tool for server in self._servers.values() for tool in server.tools)
+
+    def summary(self, server: str) -> str:
+        """What a ready server says of itself in one line; empty for one that is not."""
+        return self._known(server).summary
+
+    def start(self) -> None:
+        """Start every server that is not running, all at once, and return."""
+        for server in self._servers.values():
+            server.start()
+
+    async def settled(self) -> None:
+        """Return when no server is connecting any more.
+
+        Raises what an owner task died of, if not of its server: StoreError, for one.
+        """
+        for server in self._servers.values():
+            await server.settled()
+
+    async def reconnect(self, server: str) -> None:
+        """Close the connection, if there is one, open it again, and return when that is decided."""
+        connection = self._known(server)
+        await connection.stop(quietly=True)
+        connection.start()
+        await connection.settled()
+
+    async def stop(self, server: str) -> None:
+        """Close the connection, or give up opening it."""
+        await self._known(server).stop()
+        self._on_tools()
+
+    async def call(self, server: str, tool: str, arguments: JsonObject) -> ToolResult:
+        """Call a tool of a ready server, with the server's own time limit.
+
+        Raises CallTimeout, ServerExited (also when the server is not connected), ProtocolError.
+        """
+        return await self._known(server).call(tool, arguments)
+
+    async def aclose(self) -> None:
+        """Close every connection at once."""
+        await asyncio.gather(*(server.stop() for server in self._servers.values()))
+
+    def _known(self, server: str) -> "_Connection":
+        try:
+            return self._servers[server]
+        except KeyError:
+            raise ToolsightError(f"there is no server '{server}'") from None
+
+
+class _Connection:
+    """One server: its owner task, and what is known of it."""
+
+    def __init__(
+        self,
+        spec: ServerSpec,
+        connector: Connector,
+        memory: ServerMemory,
+        clock: Clock,
+        emit: Callable[[Event], None],
+        count_tokens: Callable[[Tool], int],
+        on_tools: Callable[[], None],
+    ) -> None:
+        self.tools: tuple[Tool, ...] = ()
+        self.summary = ""
+        self._spec = spec
+        self._connector = connector
+        self._memory = memory
+        self._clock = clock
+        self._emit = emit
+        self._count_tokens = count_tokens
+        self._on_tools = on_tools
+        self._link: ServerLink | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._settled = asyncio.Event()
+        self._changed = asyncio.Event()
+
+    def start(self) -> None:
+        """Launch the owner task; a running one stays."""
+        if self._owner is None or self._owner.done():
+            self._settled.clear()
+            self._owner = asyncio.create_task(self._own(), name=f"server {self._spec.name}")
+
+    async def settled(self) -> None:
+        if self._owner is not None:
+            await self._settled.wait()
+            if self._owner.done() and not self._owner.cancelled():
+                self._owner.result()
+
+    async def stop(self, *, quietly: bool = False) -> None:
+        """End the owner task, and tell of it unless a new start follows (`quietly`)."""
+        owner = self._owner
+        if owner is None or owner.done():
+            return
+        # One cancellation only: a second one would interrupt the clean-up that the first one began.
+        if not owner.cancelling():
+            owner.cancel()
+        await asyncio.wait({owner})
+        if self._owner is owner and not quietly:
+            self._owner = None
+            self._emit(ServerStopped(self._spec.name))
+
+    async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
+        link = self._link
+        if link is None:
+            raise ServerExited(f"{self._spec.name} is not connected", hint="Reconnect it, then call again.")
+        return await link.call(tool, arguments, timeout=self._spec.call_timeout)
+
+    async def _own(self) -> None:
+        had_tools = False
+        try:
+            self._emit(ServerConnecting(self._spec.name, target(self._spec)))
+            await self._connect()
+        except ToolsightError as error:
+            if isinstance(error, StoreError):
+                raise
+            had_tools = bool(self.tools)
+            self._forget()
+            self._emit(_failure(self._spec.name, error))
+        finally:
+            self._forget()
+            self._settled.set()
+        if had_tools:
+            self._on_tools()
+
+    async def _connect(self) -> None:
+        began = self._clock.monotonic()
+        fingerprint = self._spec.fingerprint()
+        remembered = self._memory.era(fingerprint)
+        self._changed.clear()
+        opening = self._connector.connect(self._spec, era=remembered, on_tools_changed=self._changed.set)
+        async with opening as link:
+            listing = await self._list(link, self._spec.connect_timeout)
+            self._link, self.tools, self.summary = link, listing.tools, link.info.summary
+            if link.info.era is not remembered:
+                self._memory.remember_era(fingerprint, link.info.era)
+            self._tell_ready(link, listing, (self._clock.monotonic() - began) * 1000)
+            await self._watch(link)
+
+    def _tell_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
+        tokens = sum(self._count_tokens(tool) for tool in listing.tools)
+        count = len(listing.tools)
+        name = self._spec.name
+        self._emit(ServerReady(name, count, tokens, link.info, listing.skipped, milliseconds))
+        self._on_tools()
+        self._settled.set()
+
+    async def _watch(self, link: ServerLink) -> None:
+        """List again after changes, until the connection ends; raises why it did."""
+        closed = asyncio.create_task(link.wait_closed())
+        try:
+            while not closed.done():
+                changed = asyncio.create_task(self._changed.wait())
+                await asyncio.wait({closed, changed}, return_when=asyncio.FIRST_COMPLETED)
+                changed.cancel()
+                if self._changed.is_set() and not closed.done():
+                    await self._list_again(link)
+        finally:
+            closed.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({closed})
+        raise closed.result()
+
+    async def _list_again(self, link: ServerLink) -> None:
+        await asyncio.sleep(DEBOUNCE)
+        # Cleared before asking: a change while the list is under way asks for another one.
+        self._changed.clear()
+        listing = await self._list(link, self._spec.call_timeout)
+        change = _difference(self._spec.name, self.tools, listing.tools)
+        self.tools = listing.tools
+        if change is not None:
+            self._emit(change)
+            self._on_tools()
+
+    async def _list(self, link: ServerLink, seconds: float) -> ToolListing:
+        try:
+            async with asyncio.timeout(seconds):
+                return await link.list_tools()
+        except TimeoutError:
+            raise ConnectError(
+                f"No tool list within {seconds:g} s",
+                hint="The server answered the handshake, but not `tools/list`.",
+                stderr_tail=link.stderr_tail(),
+            ) from None
+
+    def _forget(self) -> None:
+        self._link, self.tools, self.summary = None, (), ""

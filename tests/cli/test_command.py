@@ -1,0 +1,132 @@
+"""Headless twins over two real servers."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Toolsight
+
+SERVERS = Path(__file__).resolve().parents[2] / "fixtures" / "servers"
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("config")
+
+    def server(name: str, **more: Any) -> dict[str, Any]:
+        environment = {"TOOLSIGHT_STATE": str(folder), "API_TOKEN": "s3cret-value-1234"}
+        return {"command": sys.executable, "args": [str(SERVERS / f"{name}.py")], "env": environment, **more}
+
+    path = folder / "toolsight.json"
+    path.write_text(
+        json.dumps(
+            {
+                "tool_discovery": {"enabled": True, "max_search_results": 3},
+                "mcpServers": {
+                    "weather": server("weather", defer_loading=True),
+                    "calc": server("calc"),
+                    "gone": {"command": "no-such-command-anywhere"},
+                },
+                "tool_sets": {"sums": {"description": "Sums only", "servers": {"calc": True}}},
+            }
+        )
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(toolsight: Toolsight, config: Path) -> Toolsight:
+    return lambda *arguments: toolsight(*arguments, "--config", str(config), "--approve")
+
+
+def test_nothing_starts_before_consent(toolsight: Toolsight, config: Path) -> None:
+    refused = toolsight("tools", "--config", str(config))
+    assert refused.returncode == 1
+    assert "has not been approved" in refused.stderr
+    assert "--approve" in refused.stderr
+
+
+def test_consent_ends_with_the_content_it_was_given_for(
+    toolsight: Toolsight, config: Path, tmp_path: Path
+) -> None:
+    assert toolsight("tools", "--config", str(config), "--approve").returncode == 0
+    assert toolsight("tools", "--config", str(config)).returncode == 0
+    changed = tmp_path / "changed.json"
+    changed.write_text(config.read_text().replace("weather.py", "notes.py"))
+    assert toolsight("tools", "--config", str(changed)).returncode == 1
+
+
+def test_a_failed_server_is_listed_with_its_reason(run: Toolsight) -> None:
+    states = {state["name"]: state for state in json.loads(run("servers", "--json").stdout)}
+    assert states["calc"]["phase"] == "ready"
+    assert states["gone"]["phase"] == "failed"
+    assert "no-such-command-anywhere" in states["gone"]["reason"]
+
+
+def test_the_manifest_lists_only_deferred_servers(run: Toolsight) -> None:
+    shown = json.loads(run("manifest", "--json").stdout)
+    names = [entry["function"]["name"] for entry in shown["tools"]]
+    assert names[0] == "search_tools"
+    assert all(name.startswith("calc__") for name in names[1:])
+    assert "- weather (" in shown["manifest"]
+    assert "calc" not in shown["manifest"]
+
+
+def test_a_search_prints_parts_that_add_up(run: Toolsight) -> None:
+    report = json.loads(run("search", "weather forecast", "--json").stdout)
+    best = report["hits"][0]
+    assert best["score"]["tool_id"] == "weather:get_forecast"
+    assert sum(part["value"] for part in best["score"]["parts"]) == pytest.approx(best["score"]["value"])
+
+
+def test_a_tool_outside_the_toolset_is_never_found_listed_or_called(run: Toolsight) -> None:
+    tools = [tool["id"] for tool in json.loads(run("tools", "--toolset", "sums", "--json").stdout)]
+    assert tools
+    assert all(tool.startswith("calc:") for tool in tools)
+    report = json.loads(run("search", "forecast", "--toolset", "sums", "--json").stdout)
+    assert report["hits"] == []
+
+
+def test_an_unknown_toolset_names_the_nearest_one(run: Toolsight) -> None:
+    done = run("tools", "--toolset", "sum")
+    assert done.returncode == 1
+    assert "sums" in done.stderr
+
+
+def test_a_secret_that_was_passed_to_a_server_is_not_in_the_database(run: Toolsight, database: Path) -> None:
+    assert run("chat", "what is 6 times 7", "--json").returncode == 0
+    stored = b"".join(path.read_bytes() for path in database.parent.glob("toolsight.db*"))
+    assert b"s3cret-value-1234" not in stored
+
+
+def test_a_chat_without_a_key_runs_on_the_stand_in(run: Toolsight) -> None:
+    done = run("chat", "What is the forecast for Oslo?", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "search_tools" in done.stdout
+    assert "weather:get_forecast" in done.stdout
+
+
+def test_the_budget_shows_what_is_saved(run: Toolsight) -> None:
+    budget = json.loads(run("budget", "--json").stdout)
+    assert budget["saved"] == budget["static_tools"] - budget["parts"]["tools"] - budget["parts"]["meta"]
+
+
+def test_a_broken_configuration_is_an_error_with_the_key_and_a_hint(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text('{"tool_discovery": {"enabeld": true}, "mcpServers": {"a": {"command": "x"}}}')
+    done = toolsight("tools", "--config", str(path))
+    assert done.returncode == 1
+    assert "tool_discovery.enabeld" in done.stderr
+    assert "enabled" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_configuration_points_to_the_demo(toolsight: Toolsight) -> None:
+    done = toolsight("tools")
+    assert done.returncode == 1
+    assert "toolsight demo" in done.stderr

@@ -1,0 +1,81 @@
+"""The headless demonstration, as `make demo` runs it without a terminal."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.sqlite_store import SqliteStore
+from inspector.domain import event as ev
+from inspector.domain.session import fold
+from tests.cli.conftest import Toolsight
+
+
+@pytest.fixture(scope="module")
+def played(toolsight: Toolsight) -> subprocess.CompletedProcess[str]:
+    return toolsight("demo", "--headless")
+
+
+@pytest.fixture(scope="module")
+def records(played: subprocess.CompletedProcess[str], database: Path) -> list[ev.Record]:
+    assert played.returncode == 0, played.stderr
+    with SqliteStore(database) as store:
+        (session,) = store.sessions()
+        return store.read(session.id)
+
+
+def of(records: list[ev.Record], kind: type[ev.Event]) -> list[ev.Event]:
+    return [record.event for record in records if isinstance(record.event, kind)]
+
+
+def test_the_demo_succeeds_and_prints_its_transcript(played: subprocess.CompletedProcess[str]) -> None:
+    assert played.returncode == 0, played.stderr
+    assert "9 of 9 servers ready" in played.stdout
+    assert "scripted, no LLM" in played.stdout
+
+
+def test_more_than_seventy_tools_are_connected(records: list[ev.Record]) -> None:
+    assert len(fold(records).tools) >= 70
+
+
+def test_the_conversation_searches_loads_and_calls(records: list[ev.Record]) -> None:
+    searches = of(records, ev.SearchPerformed)
+    loads = {event.tool for event in of(records, ev.ToolLoaded) if isinstance(event, ev.ToolLoaded)}
+    results = [e for e in of(records, ev.CallFinished) if isinstance(e, ev.CallFinished)]
+    assert searches
+    assert results
+    assert all(result.ok for result in results)
+    assert {result.tool for result in results} <= loads | {"calc:evaluate"}
+
+
+def test_the_late_orders_in_the_transcript_come_from_the_shop_database(
+    played: subprocess.CompletedProcess[str], records: list[ev.Record]
+) -> None:
+    orders = [
+        event
+        for event in of(records, ev.CallFinished)
+        if isinstance(event, ev.CallFinished) and event.tool == "shop:list_orders"
+    ]
+    assert orders
+    assert orders[0].ok
+    first_line = orders[0].text.splitlines()[0].strip()
+    assert first_line in played.stdout
+
+
+def test_the_first_call_saves_more_than_half_of_the_tool_tokens(records: list[ev.Record]) -> None:
+    first = next(event for event in of(records, ev.ModelRequested) if isinstance(event, ev.ModelRequested))
+    static = [e.static_tokens for e in of(records, ev.CatalogBuilt) if isinstance(e, ev.CatalogBuilt)][-1]
+    assert 0 < first.tokens.tool_tokens < static / 2
+
+
+def test_the_events_command_prints_what_is_in_the_database(
+    records: list[ev.Record], toolsight: Toolsight
+) -> None:
+    printed = json.loads(toolsight("events", "--json").stdout)
+    assert [(row["seq"], row["kind"]) for row in printed] == [(r.seq, r.kind) for r in records]
+
+
+def test_the_sessions_command_lists_it(records: list[ev.Record], toolsight: Toolsight) -> None:
+    (session,) = json.loads(toolsight("sessions", "--json").stdout)
+    assert (session["id"], session["events"]) == (records[0].session, len(records))
