@@ -76,7 +76,8 @@ class SqliteDatabase:
 
         self.path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
         # Sessions hold whatever people typed and servers answered: readable by their owner alone.
-        self.path.touch(mode=_PRIVATE_FILE)
+        if not self.path.exists():
+            self.path.touch(mode=_PRIVATE_FILE)
         connection = sqlite3.connect(
             self.path, timeout=self._busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False
         )

@@ -4,7 +4,6 @@ import types
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, fields, is_dataclass
 from enum import Enum
-from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
@@ -19,7 +18,9 @@ texts = st.text(st.characters(exclude_categories=()), max_size=12)
 floats = st.floats(allow_nan=False)
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | floats | texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts | st.just("$number"), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(texts | st.just("$number"), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 json_objects = st.dictionaries(texts, json_values, max_size=3)
@@ -33,7 +34,6 @@ _SCALARS: dict[Any, st.SearchStrategy[Any]] = {
 }
 
 
-@cache
 def instances(cls: type) -> st.SearchStrategy[Any]:
     """Any value of a dataclass, made from its annotations; a new kind of annotation fails loudly."""
     hints = get_type_hints(cls)
@@ -57,7 +57,10 @@ def _values(hint: Any) -> st.SearchStrategy[Any]:
     raise NotImplementedError(f"no strategy for {hint}")
 
 
-events: st.SearchStrategy[Event] = st.one_of([instances(cls) for cls in EVENT_TYPES.values()])
+events_by_kind: dict[str, st.SearchStrategy[Event]] = {
+    kind: instances(cls) for kind, cls in EVENT_TYPES.items()
+}
+events: st.SearchStrategy[Event] = st.one_of(list(events_by_kind.values()))
 
 
 def records(stream: list[Event], session: str = "s") -> list[Record]:

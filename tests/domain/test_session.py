@@ -23,7 +23,9 @@ catalogs = st.builds(
     meta_tokens=st.just(1),
     static_tokens=st.just(1),
 )
-calls = st.builds(ev.CallFinished, call_id=st.sampled_from("xyz"), tool=tools, ok=st.booleans(), text=st.just(""))
+calls = st.builds(
+    ev.CallFinished, call_id=st.sampled_from("xyz"), tool=tools, ok=st.booleans(), text=st.just("")
+)
 # Few tools and many moves, so that every transition meets every state.
 moves: st.SearchStrategy[ev.Event] = st.one_of(
     st.builds(ev.ToolLoaded, tool=tools, tokens=st.just(1), reason=st.just("found")),

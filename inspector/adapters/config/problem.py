@@ -18,17 +18,18 @@ _EXPECTED: Mapping[str, str] = {
     "model_type": "an object",
     "bool_type": "true or false",
     "int_type": "a whole number",
-    "int_from_float": "a whole number",
     "float_type": "a number",
 }
 _NAMES: Mapping[type, str] = {
     str: "a string",
     bool: "true or false",
     int: "a number",
-    float: "a number",
+    float: "a fraction",
     type(None): "null",
+    list: "a list",
 }
 _SERVERS = "mcpServers"
+_CORRECT = "Correct the value, or remove the key to get its default."
 
 
 def invalid(path: Path, error: ValidationError, *, section: str, at: Sequence[str | int] = ()) -> ConfigError:
@@ -55,14 +56,12 @@ def _told(kind: str, loc: tuple[str | int, ...], fault: Mapping[str, Any]) -> tu
     if kind == "missing":
         return "is missing", "Add it, or remove the entry."
     if kind in _EXPECTED:
-        found = _NAMES.get(
-            type(fault["input"]), "a list" if isinstance(fault["input"], list) else "an object"
-        )
+        found = _NAMES.get(type(fault["input"]), "an object")
         return f"must be {_EXPECTED[kind]}, not {found}", _type_hint(kind, fault["input"])
     if kind == "literal_error":
-        return f"must be {fault['ctx']['expected']}", ""
+        return f"must be {fault['ctx']['expected']}", _CORRECT
     wanted = fault["msg"].removeprefix("Input should be ")
-    return f"must be {wanted}, not {fault['input']}", ""
+    return f"must be {wanted}, not {fault['input']}", _CORRECT
 
 
 def _type_hint(kind: str, value: object) -> str:
@@ -72,7 +71,7 @@ def _type_hint(kind: str, value: object) -> str:
         return "Write true or false without quotes."
     if kind == "list_type" and isinstance(value, str):
         return "Write each argument as a string of its own, in brackets."
-    return ""
+    return _CORRECT
 
 
 def _keys(loc: tuple[str | int, ...]) -> tuple[str, ...]:

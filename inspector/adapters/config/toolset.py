@@ -28,7 +28,7 @@ def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> 
     if rule is True:
         return ServerRule()
     if not isinstance(rule, dict):
-        hint = "A server that a toolset does not mention is not permitted." if rule is False else ""
+        hint = "To permit nothing of a server, leave it out of the toolset."
         message = 'must be true, { "include": […] } or { "exclude": […] }'
         raise ConfigError(f"{path}: {where} {message}", hint=hint)
     try:

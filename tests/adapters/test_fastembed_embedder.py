@@ -1,0 +1,52 @@
+import math
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters import fastembed_embedder
+from inspector.adapters.fastembed_embedder import FastembedEmbedder
+from inspector.domain.error import ModelError
+
+
+@pytest.fixture(scope="module")
+def embedder(tmp_path_factory: pytest.TempPathFactory) -> FastembedEmbedder:
+    return FastembedEmbedder(tmp_path_factory.mktemp("model"))
+
+
+def cosine(a: list[float], b: list[float]) -> float:
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def test_the_packaged_model_gives_unit_vectors(embedder: FastembedEmbedder) -> None:
+    vectors = embedder.embed(["send an e-mail", "", "\ud800 lone", "x " * 5000])
+    assert [len(vector) for vector in vectors] == [384] * 4
+    assert all(cosine(vector, vector) == pytest.approx(1.0, abs=1e-4) for vector in vectors)
+
+
+def test_what_means_the_same_is_closer_than_what_does_not(embedder: FastembedEmbedder) -> None:
+    ask, mail, weather = embedder.embed(
+        ["write to a colleague", "Send an e-mail message to a person", "Get the weather forecast of a city"]
+    )
+    assert cosine(ask, mail) > cosine(ask, weather) + 0.1
+
+
+def test_no_texts_need_no_model(tmp_path: Path) -> None:
+    assert FastembedEmbedder(tmp_path).embed([]) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_copy_is_made_again(tmp_path: Path) -> None:
+    FastembedEmbedder(tmp_path).embed(["x"])
+    model = next(tmp_path.rglob("tokenizer.json"))
+    model.write_text("{}")
+    assert FastembedEmbedder(tmp_path).embed(["x"])
+
+
+def test_without_the_package_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = (("no_such_package_here", "model.onnx", "model.onnx", "0"),)
+    monkeypatch.setattr(fastembed_embedder, "_FILES", files)
+    with pytest.raises(ModelError) as caught:
+        FastembedEmbedder(tmp_path).embed(["x"])
+    assert "toolsight[offline]" in caught.value.hint

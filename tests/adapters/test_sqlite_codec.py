@@ -1,0 +1,71 @@
+"""Every event comes back from the database as it went in."""
+
+import math
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from inspector.adapters.sqlite_codec import UnreadableEvent, decode, encode
+from inspector.adapters.sqlite_store import SqliteStore
+from inspector.domain.event import EVENT_TYPES, CallFinished, CallStarted, Event, Record
+from inspector.domain.session import fold
+from tests.domain.test_event import events, events_by_kind
+
+_SESSIONS = count()
+
+
+@pytest.mark.parametrize("kind", EVENT_TYPES)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(data=st.data())
+def test_every_kind_of_event_comes_back_equal(kind: str, data: st.DataObject) -> None:
+    event = data.draw(events_by_kind[kind])
+    text = encode(event)
+    assert text.isascii()
+    assert decode(kind, text) == event
+
+
+def test_a_number_that_json_lacks_comes_back() -> None:
+    event = CallFinished("c", "a:b", True, "", math.inf, {"low": [-math.inf], "$number": "inf"})
+    assert decode("result", encode(event)) == event
+    undefined = decode("call", encode(CallStarted("c", "a:b", {"x": math.nan})))
+    assert isinstance(undefined, CallStarted)
+    assert math.isnan(undefined.arguments["x"])
+
+
+def test_data_that_looks_like_such_a_number_stays_data() -> None:
+    for value in ({"$number": "inf"}, {"$number": ["inf"]}, {"$number": {"$number": "nan"}}, {"$number": 1}):
+        event = CallStarted("c", "a:b", {"x": value})
+        assert decode("call", encode(event)) == event
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("telepathy", "{}"),
+        ("user", "{}"),
+        ("user", "[]"),
+        ("user", "{"),
+        ("user", '{"text": 1}'),
+        ("user", "[" * 9999),
+        ("user", '{"text": {"$number": "much"}}'),
+    ],
+)
+def test_what_cannot_be_read_is_told_apart(kind: str, payload: str) -> None:
+    with pytest.raises(UnreadableEvent):
+        decode(kind, payload)
+
+
+@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
+@given(stream=st.lists(events, max_size=10))
+def test_a_stream_read_back_folds_into_the_same_state(tmp_path: Path, stream: list[Event]) -> None:
+    session = f"s{next(_SESSIONS)}"
+    written = [Record(session, seq, float(seq), event) for seq, event in enumerate(stream, start=1)]
+    with SqliteStore(tmp_path / "t.db") as store:
+        for record in written:
+            store.append(record)
+        read_back = store.read(session)
+    assert read_back == written
+    assert fold(read_back) == fold(written)

@@ -1,0 +1,75 @@
+"""What is remembered of servers and configurations, by the database and by the fake alike."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.memory import MemoryServerMemory
+from inspector.adapters.sqlite_memory import SqliteServerMemory
+from inspector.adapters.sqlite_store import SqliteStore
+from inspector.domain.event import Record, UserSaid
+from inspector.domain.server import Era
+from inspector.engine.ports import ServerMemory
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "toolsight.db"
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def memory(request: pytest.FixtureRequest, path: Path) -> Iterator[ServerMemory]:
+    if request.param == "memory":
+        yield MemoryServerMemory()
+        return
+    opened = SqliteServerMemory(path)
+    yield opened
+    opened.close()
+
+
+def test_an_unknown_server_has_no_era(memory: ServerMemory) -> None:
+    assert memory.era("f") is None
+
+
+@pytest.mark.parametrize("era", list(Era))
+def test_the_era_that_worked_last_is_remembered(memory: ServerMemory, era: Era) -> None:
+    memory.remember_era("f", Era.LEGACY)
+    memory.remember_era("f", era)
+    assert memory.era("f") is era
+    assert memory.era("g") is None
+
+
+def test_an_approval_covers_one_fingerprint(memory: ServerMemory) -> None:
+    assert not memory.is_approved("f")
+    memory.approve("f", "demo.json")
+    memory.approve("f", "demo.json")
+    assert memory.is_approved("f")
+    assert not memory.is_approved("g")
+
+
+def test_a_memory_outlives_the_program_beside_the_sessions(path: Path) -> None:
+    store, first = SqliteStore(path), SqliteServerMemory(path, now=lambda: 12.0)
+    store.append(Record("s", 1, 1.0, UserSaid("hello")))
+    first.approve("f", "caf\ud800.json")
+    first.remember_era("f", Era.MODERN)
+    first.close()
+    store.close()
+    second = SqliteServerMemory(path)
+    assert (second.is_approved("f"), second.era("f")) == (True, Era.MODERN)
+    second.close()
+    with sqlite3.connect(path) as other:
+        rows = other.execute("SELECT * FROM approval").fetchall()
+    other.close()
+    assert rows == [("f", "caf\\ud800.json", 12.0)]
+
+
+def test_an_era_that_only_a_newer_version_knows_is_no_era(path: Path) -> None:
+    memory = SqliteServerMemory(path)
+    memory.remember_era("f", Era.LEGACY)
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE server_memory SET era = '2031-01-01'")
+    other.close()
+    assert memory.era("f") is None
+    memory.close()

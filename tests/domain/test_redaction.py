@@ -1,0 +1,260 @@
+"""Secrets stay out of the record, and harmless text stays in it."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.domain import event as ev
+from inspector.domain.message import ToolCall
+from inspector.domain.redaction import MARKER, Redactor
+from inspector.domain.server import Era, ServerInfo
+from tests.domain.test_event import events, json_values
+
+SECRETS = {
+    "github.GITHUB_TOKEN": "tiger2",
+    "shop.SHOP_PASSWORD": 'quo"te/and space',
+    "mail.Authorization": "Bearer abcd-efgh-1234",
+    "db.DSN": "postgres://me:pw99@db/x",
+    "app.OPAQUE": "zX9-opaque-value",
+}
+NOTHING_KNOWN = Redactor({})
+REDACTOR = Redactor(SECRETS)
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("push with tiger2!", "push with [redacted github.GITHUB_TOKEN]!"),
+        ('pw is quo"te/and space', "pw is [redacted shop.SHOP_PASSWORD]"),
+        (json.dumps({"pw": 'quo"te/and space'}), '{"pw": "[redacted shop.SHOP_PASSWORD]"}'),
+        ("?p=quo%22te%2Fand%20space", "?p=[redacted shop.SHOP_PASSWORD]"),
+        ("sent Bearer abcd-efgh-1234", "sent [redacted mail.Authorization]"),
+        ("sent abcd-efgh-1234 alone", "sent [redacted mail.Authorization] alone"),
+        ("at postgres://me:pw99@db/x", "at [redacted db.DSN]"),
+        ("zX9-opaque-value", "[redacted app.OPAQUE]"),
+    ],
+)
+def test_a_known_secret_is_replaced_by_its_name(text: str, redacted: str) -> None:
+    assert REDACTOR.text(text) == redacted
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-proj-Abc123Def456Ghi789",
+        "sk-ant-api03-AbCdEfGh12345678",
+        "sk_live_51HxyzABCdef",
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "gho_16C7e42F292c6912E7710c838347Ae178B4a",
+        "github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuv",
+        "glpat-abcDEF123456ghiJKL78",
+        "xoxb-123456789012-abcdefGHIJKL",
+        "AKIAIOSFODNN7EXAMPLE",
+        "AIzaSyA-1234567890abcdefghijklmnopqrstu",
+        JWT,
+        PEM,
+        PEM.replace("\n", "\\n"),
+    ],
+)
+def test_what_looks_like_a_credential_is_replaced_without_being_known(secret: str) -> None:
+    assert NOTHING_KNOWN.text(f"It is {secret}, keep it.") == f"It is {MARKER}, keep it."
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("Authorization: Bearer abc123def", "Authorization: Bearer [redacted]"),
+        ("AUTHORIZATION=Basic dXNlcjpwYXNz", "AUTHORIZATION=Basic [redacted]"),
+        ('"authorization": "Basic dXNlcjpwYXNz"', '"authorization": "[redacted]"'),
+        ("curl -H 'Bearer AbCdEf123456=='", "curl -H 'Bearer [redacted]'"),
+        ("mysql://root:hunter2@db:3306/x", "mysql://[redacted]@db:3306/x"),
+        (
+            "https://api.example.com/v1?q=a&api_key=hunter2#x",
+            "https://api.example.com/v1?q=a&api_key=[redacted]#x",
+        ),
+        ('{"user": "me", "password": "hun\\"ter"}', '{"user": "me", "password": "[redacted]"}'),
+        (r'{"body": "{\"client_secret\": \"hunter2\"}"}', r'{"body": "{\"client_secret\": \"[redacted]\"}"}'),
+    ],
+)
+def test_a_credential_in_its_usual_surroundings_is_replaced_alone(text: str, redacted: str) -> None:
+    assert NOTHING_KNOWN.text(text) == redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Counts the tokens of a text and returns the token count.",
+        "Pass the api_key parameter, or set a Bearer token in the Authorization header.",
+        "Requires authorization: basic or bearer authentication.",
+        "Returns a next_page_token: use it as page_token to get the next page.",
+        'Example: {"token": "string", "key": "color", "sort_key": "name", "max_tokens": "4096"}',
+        "Search the password manager for entries whose key matches.",
+        "See https://example.com/docs?key=value&page=2 or git@github.com:a/b.git, ssh://git@host/x.",
+        "sk-learn-style-estimators are supported; use scikit-learn's sk- prefix.",
+        "The file must start with -----BEGIN PRIVATE KEY----- on its first line.",
+        "production mode at http://localhost:8080/mcp",
+        "task-force, disk-usage-monitor-for-kubernetes-v2",
+    ],
+)
+def test_harmless_text_stays_as_it_is(text: str) -> None:
+    assert REDACTOR.text(text) is text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NODE_ENV", "production"),
+        ("HOME", "/home/somebody"),
+        ("KEY_FILE", "~/.ssh/id_ed25519"),
+        ("TIMEOUT_MS", "120000000"),
+        ("BASE_URL", "https://example.com/api"),
+        ("LANG", "en_US.UTF-8"),
+        ("GIT_AUTHOR", "Jane D"),
+        ("AUTH_ENABLED", "true"),
+        ("MAX_TOKENS", "4096"),
+        ("API_TOKEN", "abc"),
+        ("DEBUG_NAME", "short-1"),
+        ("API_TOKEN", ""),
+    ],
+)
+def test_an_ordinary_setting_is_no_secret(name: str, value: str) -> None:
+    text = f"It says {value} here."
+    assert Redactor({f"my-token-server.{name}": value}).text(text) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["GITHUB_TOKEN", "apiKey", "OPENAIKEY", "X-Auth", "Cookie", "DB_PASS", "oauthSecret"]
+)
+def test_a_secret_looking_name_makes_a_short_value_a_secret(name: str) -> None:
+    assert Redactor({name: "abcd"}).text("xabcdx") == f"x[redacted {name}]x"
+
+
+def test_overlapping_secrets_leave_nothing_of_either() -> None:
+    redactor = Redactor({"A_TOKEN": "abcdef", "B_TOKEN": "defghi"})
+    assert redactor.text("abcdefghi") == "[redacted A_TOKEN]"
+
+
+def test_the_values_of_secret_keys_in_data_are_replaced() -> None:
+    data = {
+        "password": "hunter2",
+        "nested": [{"apiKey": "x1", "auth_token": "y2"}],
+        "text": "plain",
+    }
+    assert NOTHING_KNOWN.value(data) == {
+        "password": MARKER,
+        "nested": [{"apiKey": MARKER, "auth_token": MARKER}],
+        "text": "plain",
+    }
+
+
+def test_a_schema_whose_property_is_called_token_is_kept() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "token": {"type": "string", "description": "The access token; see the api_key parameter."},
+            "password": {"type": "string", "default": ""},
+        },
+        "required": ["token", "password"],
+    }
+    assert REDACTOR.value(schema) is schema
+
+
+def test_data_that_only_sounds_secret_is_kept() -> None:
+    data = {
+        "key": "color",
+        "issue_key": "P-1",
+        "nextPageToken": "CAUQAA",
+        "tokens": 12,
+        "auth": "oauth2",
+        "password": None,
+    }
+    assert REDACTOR.value(data) is data
+
+
+def test_an_event_is_redacted_however_deep_the_secret_sits() -> None:
+    call = ToolCall("c", "a__b", {"headers": [{"x": "tiger2"}]})
+    event = ev.ModelResponded(1, "done", (call,))
+    expected = replace(call, arguments={"headers": [{"x": "[redacted github.GITHUB_TOKEN]"}]})
+    assert REDACTOR.event(event) == ev.ModelResponded(1, "done", (expected,))
+
+
+def test_the_names_of_fields_in_data_are_redacted_too() -> None:
+    assert REDACTOR.value({"tiger2": 1}) == {"[redacted github.GITHUB_TOKEN]": 1}
+
+
+def test_an_enum_stays_an_enum_even_if_its_value_is_a_secret() -> None:
+    event = ev.ServerReady("a", 1, 1, ServerInfo(era=Era.MODERN))
+    assert Redactor({"A_TOKEN": str(Era.MODERN)}).event(event) is event
+
+
+@given(events)
+def test_an_event_without_secrets_comes_back_as_the_same_object(event: ev.Event) -> None:
+    redactor = Redactor({"A_TOKEN": "a secret that random events do not hold"})
+    redacted = redactor.event(event)
+    assert redacted is event or redacted != event
+
+
+def test_a_text_seen_before_comes_back_as_the_same_object_too() -> None:
+    first, second = ("harm" + "".join(["less"]) for _ in range(2))
+    assert first is not second
+    assert REDACTOR.text(first) is first
+    assert REDACTOR.text(second) is second
+
+
+fragments = st.sampled_from(
+    [
+        *SECRETS.values(),
+        "tiger",
+        "2",
+        " ",
+        "://",
+        "u:p@",
+        "[redacted",
+        "]",
+        MARKER,
+        "[redacted github.GITHUB_TOKEN]",
+        "Bearer ",
+        "Authorization: ",
+        "abc123def",
+        '"password": "',
+        '"',
+        '\\"',
+        "\\",
+        "sk-",
+        "sk-abcdefgh1234567890",
+        *(PEM, JWT, "ghp_", "?token=", "AKIAIOSFODNN7EXAMPLE", "\n"),
+    ]
+)
+patchworks = st.lists(fragments | st.text(max_size=3), max_size=12).map("".join)
+
+
+@given(patchworks)
+def test_redacting_twice_changes_nothing_more(text: str) -> None:
+    once = REDACTOR.text(text)
+    assert REDACTOR.text(once) == once
+
+
+@given(
+    st.dictionaries(st.sampled_from(["password", "key", "api_key"]) | patchworks, patchworks | json_values)
+)
+def test_redacting_data_twice_changes_nothing_more(data: dict[str, Any]) -> None:
+    once = REDACTOR.value(data)
+    assert REDACTOR.value(once) == once
+
+
+@given(patchworks, st.sampled_from(["tiger2", "zX9-opaque-value", "abcd-efgh-1234"]), patchworks)
+def test_no_known_secret_survives(before: str, secret: str, after: str) -> None:
+    assert secret not in REDACTOR.text(before + secret + after)
+
+
+@given(st.dictionaries(st.text(max_size=8), st.text(max_size=12), max_size=4), patchworks)
+def test_any_secrets_and_any_text_are_settled_after_one_pass(secrets: dict[str, str], text: str) -> None:
+    redactor = Redactor(secrets)
+    once = redactor.text(text + "".join(secrets.values()))
+    assert redactor.text(once) == once
