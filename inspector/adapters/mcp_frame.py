@@ -1,7 +1,6 @@
 """Lines from a server's stdout as JSON-RPC frames; whatever else a server prints is logged and left out."""
 
 import json
-import logging
 from typing import Any
 
 from mcp_types import (
@@ -14,10 +13,11 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
+from inspector.adapters.mcp_log import LOG
+
 Frame = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
 
 _SHOWN = 200
-_log = logging.getLogger(__name__)
 
 
 def read_frame(line: bytes) -> Frame | None:
@@ -29,7 +29,7 @@ def read_frame(line: bytes) -> Frame | None:
     text = line.strip()
     if not text.startswith(b"{"):
         if text:
-            _log.info("not JSON-RPC on stdout: %r", text[:_SHOWN])
+            LOG.info("not JSON-RPC on stdout: %r", text[:_SHOWN])
         return None
     readable = text.decode("utf-8", "replace")
     try:
@@ -45,7 +45,7 @@ def _salvaged(text: str) -> Frame | None:
         value = {}
     answers = "result" in value or "error" in value
     request_id = value.get("id")
-    _log.info("not a JSON-RPC frame on stdout: %r", text[:_SHOWN])
+    LOG.info("not a JSON-RPC frame on stdout: %r", text[:_SHOWN])
     if not answers or isinstance(request_id, bool) or not isinstance(request_id, int | str):
         return None
     error = ErrorData(code=INTERNAL_ERROR, message="The server's answer is not a valid JSON-RPC response")

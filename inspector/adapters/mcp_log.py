@@ -1,4 +1,4 @@
-"""Where the noise of MCP goes: each server's stderr into a file of its own, the SDK's logging into another."""
+"""Where the noise of MCP goes: each server's stderr into its own file, the SDK's logging into another."""
 
 import logging
 import re
@@ -8,6 +8,8 @@ from hashlib import sha256
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import IO
+
+LOG = logging.getLogger("toolsight.mcp")
 
 MAX_BYTES = 1_000_000
 TAIL_LINES = 20
@@ -19,24 +21,23 @@ _SDK_LOGGERS = ("mcp", "client", "httpx2", "httpcore2", "py.warnings")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
-def quiet_sdk(folder: Path) -> logging.Logger:
+def quiet_sdk(folder: Path) -> None:
     """Send what the SDK logs and warns to `mcp.log` in `folder`, never to the terminal.
 
-    Returns the adapters' own logger, which writes there too. Where the folder cannot be written, the
-    messages are dropped.
+    Where the folder cannot be written, the messages are dropped.
     """
     handler = _file_handler(folder / _SDK_LOG)
     handler.name = _HANDLER
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    for name in (*_SDK_LOGGERS, __package__):
+    for name in (*_SDK_LOGGERS, LOG.name):
         logger = logging.getLogger(name)
         for old in [known for known in logger.handlers if known.name == _HANDLER]:
             logger.removeHandler(old)
             old.close()
         logger.addHandler(handler)
         logger.propagate = False
+    LOG.setLevel(logging.INFO)
     logging.captureWarnings(True)
-    return logging.getLogger(__package__)
 
 
 def _file_handler(path: Path) -> logging.Handler:
@@ -48,7 +49,10 @@ def _file_handler(path: Path) -> logging.Handler:
 
 
 class StderrFile:
-    """A server's stderr on disk. The child writes to it by itself; only the tail is ever read back."""
+    """A server's stderr on disk. The child writes to it by itself; only the tail is ever read back.
+
+    Child and reader share one file offset; appending is what keeps a read from moving the child's writes.
+    """
 
     def __init__(self, folder: Path, server: str) -> None:
         self._path = folder / f"{_file_name(server)}.stderr.log"
@@ -60,12 +64,12 @@ class StderrFile:
         self.close()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("a+b")
+            self._file = self._path.open("a+b", buffering=0)
             if self._file.seek(0, 2) > MAX_BYTES:
                 self._file.truncate(0)
         except OSError:
             # A folder that cannot be written must not keep a server from starting.
-            self._file = tempfile.TemporaryFile()
+            self._file = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115
         self._start = self._file.seek(0, 2)
         return self._file
 

@@ -5,10 +5,9 @@ It hands the SDK the two streams that every transport does.
 """
 
 import asyncio
-import logging
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from math import inf
 from pathlib import Path
@@ -21,7 +20,7 @@ from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 
 from inspector.adapters.mcp_frame import read_frame
-from inspector.adapters.mcp_log import StderrFile
+from inspector.adapters.mcp_log import LOG, StderrFile
 from inspector.adapters.mcp_tap import Streams
 from inspector.domain.error import ConnectError, ServerExited
 from inspector.domain.server import ServerSpec
@@ -32,8 +31,6 @@ TERMINATED_GRACE = 2.0
 _LEFT_OUTPUT_GRACE = 0.5
 _GROUP_POLL = 0.02
 _STDOUT = 1
-
-_log = logging.getLogger(__name__)
 
 
 class StdioChannel:
@@ -46,6 +43,7 @@ class StdioChannel:
         self._stderr = stderr
         self._child: _Child | None = None
         self._died = False
+        self._exit_code: int | None = None
 
     def stderr_tail(self) -> str:
         return self._stderr.tail()
@@ -76,12 +74,12 @@ class StdioChannel:
                 incoming.close()
 
     async def _end(self, process: asyncio.SubprocessTransport, child: "_Child") -> None:
-        """Close stdin, then SIGTERM, then SIGKILL: to the whole group, as servers start helpers of their own."""
+        """Close stdin, then SIGTERM to the whole group, as servers start helpers; SIGKILL comes after."""
         stdin = process.get_pipe_transport(0)
         if stdin is not None:
             stdin.close()
-        if not await _within(STDIN_CLOSED_GRACE, child.exited.wait):
-            self._died = False
+        await _within(STDIN_CLOSED_GRACE, child.exited.wait)
+        self._exit_code = child.returncode
         if _signal_group(process, signal.SIGTERM):
             await _within(TERMINATED_GRACE, lambda: _group_gone(process))
 
@@ -93,9 +91,10 @@ class StdioChannel:
         return self._exit() if self._died else None
 
     def _exit(self) -> ServerExited:
-        code = self._child.returncode if self._child else None
         hint = "Many servers need arguments or environment variables to start; its stderr may name them."
-        return ServerExited(f"The process {exit_text(code)}", hint=hint, stderr_tail=self.stderr_tail())
+        return ServerExited(
+            f"The process {exit_text(self._exit_code)}", hint=hint, stderr_tail=self.stderr_tail()
+        )
 
     def _spawn_failure(self, error: OSError) -> ConnectError:
         command, cwd = self._spec.command, self._spec.cwd
@@ -144,7 +143,7 @@ class _Child(asyncio.SubprocessProtocol):
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
                 self._to_session.send_nowait(SessionMessage(frame))
 
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+    def pipe_connection_lost(self, fd: int, _exc: Exception | None) -> None:
         if fd == _STDOUT:
             self.output_ended.set()
             self._to_session.close()
@@ -207,7 +206,7 @@ def _signal_group(process: asyncio.SubprocessTransport, number: signal.Signals) 
     except ProcessLookupError:
         return False
     except PermissionError:
-        _log.warning("may not signal the process group %d", process.get_pid())
+        LOG.warning("may not signal the process group %d", process.get_pid())
     return True
 
 
@@ -218,10 +217,7 @@ async def _group_gone(process: asyncio.SubprocessTransport) -> None:
             await asyncio.sleep(_GROUP_POLL)
 
 
-async def _within(seconds: float, wait: Callable[[], "asyncio._CoroutineLike[object]"]) -> bool:
-    try:
+async def _within(seconds: float, wait: Callable[[], Awaitable[object]]) -> None:
+    with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await wait()
-    except TimeoutError:
-        return False
-    return True

@@ -4,7 +4,7 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,6 +37,7 @@ class Options:
     database: Path | None = None
     approve: bool = False
     yes: bool = False
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
 
 def database_path(options: Options) -> Path:
@@ -69,7 +70,9 @@ def read_configuration(options: Options) -> Configuration:
             hint="Run `toolsight demo`, or name a file with --config. "
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
-    return read(path, environment=os.environ)
+    prefix = "TOOLSIGHT_INPUT_"
+    given = {name.removeprefix(prefix): v for name, v in os.environ.items() if name.startswith(prefix)}
+    return read(path, environment=os.environ, inputs={**given, **options.inputs})
 
 
 def demo_configuration(state: Path) -> Configuration:

@@ -10,6 +10,14 @@ from inspector.cli.composition import DEMO_MODEL, Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
+    for pair in pairs:
+        if "=" not in pair:
+            raise click.BadParameter(f"{pair!r} is not ID=VALUE")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
 _SHARED = (
     click.option(
         "--config",
@@ -29,6 +37,14 @@ _SHARED = (
         "database",
         type=click.Path(path_type=Path),
         help="The SQLite file; TOOLSIGHT_DB also names it.",
+    ),
+    click.option(
+        "--input",
+        "inputs",
+        multiple=True,
+        metavar="ID=VALUE",
+        callback=_inputs,
+        help="The value of a VS Code ${input:ID}; TOOLSIGHT_INPUT_ID also gives it. May be repeated.",
     ),
     click.option(
         "--approve",

@@ -81,12 +81,11 @@ _PATTERNS: tuple[tuple[tuple[str, ...], "re.Pattern[str]"], ...] = (
     (
         ("authorization",),
         re.compile(
-            r"authorization[\"']?\s*[:=]\s*[\"']?(?:basic|bearer|token|digest|apikey)\s+"
-            rf"({_MIXED}[A-Za-z0-9._~+/-]{{6,}}=*)",
-            re.IGNORECASE,
+            r"(?i:authorization)[\"']?\s*[:=]\s*[\"']?(?i:basic|bearer|token|digest|apikey)\s+"
+            rf"({_MIXED}[A-Za-z0-9._~+/-]{{6,}}=*)"
         ),
     ),
-    (("bearer ",), re.compile(rf"(?<![A-Za-z])bearer\s+({_MIXED}[A-Za-z0-9._~+/-]{{8,}}=*)", re.IGNORECASE)),
+    (("bearer ",), re.compile(rf"(?<![A-Za-z])(?i:bearer)\s+({_MIXED}[A-Za-z0-9._~+/-]{{8,}}=*)")),
     (("sk-",), re.compile(r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}")),
     (("k_live_", "k_test_"), re.compile(r"(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{10,}")),
     (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), re.compile(r"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{16,}")),
@@ -126,13 +125,17 @@ class Redactor:
         """The text without its secrets."""
         if len(text) < _SHORTEST_SECRET:
             return text
-        return self._cached(text) if len(text) <= _CACHED_LENGTH else self._redacted(text)
+        redacted = self._cached(text) if len(text) <= _CACHED_LENGTH else self._redacted(text)
+        # The cache may answer with an equal text that it saw earlier.
+        return text if redacted == text else redacted
 
     def value(self, value: Any) -> Any:
         """A JSON value, or a dataclass of such, without its secrets; strings under secret keys included."""
         if isinstance(value, str):
             # An enum's member is a string too, and never a secret.
             return self.text(value) if type(value) is str else value
+        if value is None or isinstance(value, int | float):
+            return value
         if isinstance(value, Mapping):
             return self._mapping(value)
         if isinstance(value, list | tuple):
@@ -151,7 +154,7 @@ class Redactor:
         found: dict[Any, Any] = {}
         for key, item in value.items():
             name = self.text(key) if type(key) is str else key
-            if isinstance(key, str) and isinstance(item, str) and self._gives_away(key, item):
+            if isinstance(item, str) and any(self._gives_away(text, item) for text in {str(key), str(name)}):
                 kept: Any = MARKER
             else:
                 kept = self.value(item)
@@ -175,10 +178,11 @@ class Redactor:
         return replace(value, **changes) if changes else value
 
     def _gives_away(self, key: str, value: str) -> bool:
-        return _opens_a_door(key) and not _HARMLESS.fullmatch(value) and not self._is_marked(value)
-
-    def _is_marked(self, value: str) -> bool:
-        return value == "" or bool(self._marker.fullmatch(value))
+        if _MARKER_START in key:
+            key = self._marker.sub(" ", key)
+        if not _opens_a_door(key):
+            return False
+        return not (value == "" or _HARMLESS.fullmatch(value) or self._marker.fullmatch(value))
 
     def _redacted(self, text: str) -> str:
         # What is left beside a marker can look like a secret where its old neighbour kept it from doing so.

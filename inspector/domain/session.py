@@ -225,6 +225,9 @@ def _(event: ev.ToolLoaded, state: SessionState) -> SessionState:
 
 @_step.register
 def _(event: ev.ToolEvicted, state: SessionState) -> SessionState:
+    known = state.tools.get(event.tool)
+    if known is None or known.binding is not Binding.LOADED:
+        return state
     state = _with_tool(state, event.tool, binding=Binding.EVICTED, reason=event.reason)
     order = tuple(tool_id for tool_id in state.load_order if tool_id != event.tool)
     return replace(state, load_order=order, evictions=state.evictions + 1)

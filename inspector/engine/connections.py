@@ -4,9 +4,8 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from urllib.parse import urlsplit
 
-from inspector.domain.error import CallTimeout, ConnectError, ServerExited, StoreError, ToolsightError
+from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.event import (
     Event,
     ServerConnecting,
@@ -17,7 +16,7 @@ from inspector.domain.event import (
 )
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
-from inspector.domain.server import Era, ServerSpec
+from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, ToolListing
 
@@ -72,8 +71,8 @@ class Connections:
     async def reconnect(self, server: str) -> None:
         """Close the connection, if there is one, open it again, and return when that is decided."""
         connection = self._known(server)
-        await connection.stop(quietly=True)
-        connection.start()
+        await connection.restart()
+        self._on_tools()
         await connection.settled()
 
     async def stop(self, server: str) -> None:
@@ -89,8 +88,11 @@ class Connections:
         return await self._known(server).call(tool, arguments)
 
     async def aclose(self) -> None:
-        """Close every connection at once."""
-        await asyncio.gather(*(server.stop() for server in self._servers.values()))
+        """Close every connection at once; a StoreError is raised when all of them are closed."""
+        stops = (server.stop() for server in self._servers.values())
+        outcomes = await asyncio.gather(*stops, return_exceptions=True)
+        for error in (outcome for outcome in outcomes if isinstance(outcome, BaseException)):
+            raise error
 
     def _known(self, server: str) -> "_Connection":
         try:
@@ -125,6 +127,7 @@ class _Connection:
         self._owner: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
         self._changed = asyncio.Event()
+        self._switching = asyncio.Lock()
 
     def start(self) -> None:
         """Launch the owner task; a running one stays."""
@@ -138,18 +141,26 @@ class _Connection:
             if self._owner.done() and not self._owner.cancelled():
                 self._owner.result()
 
-    async def stop(self, *, quietly: bool = False) -> None:
-        """End the owner task, and tell of it unless a new start follows (`quietly`)."""
+    async def stop(self) -> None:
+        async with self._switching:
+            if await self._end():
+                self._emit(ServerStopped(self._spec.name))
+
+    async def restart(self) -> None:
+        async with self._switching:
+            await self._end()
+            self.start()
+
+    async def _end(self) -> bool:
+        """End the owner task; False when it had ended before."""
         owner = self._owner
         if owner is None or owner.done():
-            return
+            return False
         # One cancellation only: a second one would interrupt the clean-up that the first one began.
         if not owner.cancelling():
             owner.cancel()
         await asyncio.wait({owner})
-        if self._owner is owner and not quietly:
-            self._owner = None
-            self._emit(ServerStopped(self._spec.name))
+        return True
 
     async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
         link = self._link
@@ -162,9 +173,9 @@ class _Connection:
         try:
             self._emit(ServerConnecting(self._spec.name, target(self._spec)))
             await self._connect()
+        except StoreError:
+            raise
         except ToolsightError as error:
-            if isinstance(error, StoreError):
-                raise
             had_tools = bool(self.tools)
             self._forget()
             self._emit(_failure(self._spec.name, error))
@@ -236,3 +247,33 @@ class _Connection:
 
     def _forget(self) -> None:
         self._link, self.tools, self.summary = None, (), ""
+
+
+def _failure(server: str, error: ToolsightError) -> ServerFailed:
+    tail = error.stderr_tail if isinstance(error, ConnectError) else ""
+    return ServerFailed(server, error.message, error.hint, tail)
+
+
+def _difference(server: str, old: Sequence[Tool], new: Sequence[Tool]) -> ToolsChanged | None:
+    before = {tool.name: tool for tool in old}
+    after = {tool.name: tool for tool in new}
+    added = tuple(name for name in after if name not in before)
+    removed = tuple(name for name in before if name not in after)
+    changed = tuple(name for name, tool in after.items() if name in before and before[name] != tool)
+    return ToolsChanged(server, added, removed, changed) if added or removed or changed else None
+
+
+def target(spec: ServerSpec) -> str:
+    """The command line or the URL, for people: without passwords, and without the values of secret flags."""
+    if spec.is_http:
+        return _USER_INFO.sub("", re.split(r"[?#]", spec.url, maxsplit=1)[0])
+    shown: list[str] = []
+    for argument in spec.argv:
+        flag, separator, _ = argument.partition("=")
+        if shown and _SECRET_FLAG.fullmatch(shown[-1]) and not argument.startswith("-"):
+            shown.append(_HIDDEN)
+        elif separator and _SECRET_FLAG.fullmatch(flag):
+            shown.append(f"{flag}={_HIDDEN}")
+        else:
+            shown.append(_USER_INFO.sub("", argument))
+    return " ".join(shown)

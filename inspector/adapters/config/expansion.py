@@ -73,7 +73,7 @@ class Scope:
             asked = f" ({what})" if what else ""
             raise ConfigError(
                 f"{where}: the input {name}{asked} has no value",
-                hint=f"Write ${{env:NAME}} in place of ${{input:{name}}} and set NAME in the environment.",
+                hint=f"Give it with --input {name}=VALUE, or set TOOLSIGHT_INPUT_{name} in the environment.",
             )
         raise ConfigError(
             f"{where}: only an editor can fill in ${{{kind}:{name}}}",

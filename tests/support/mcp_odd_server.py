@@ -1,0 +1,115 @@
+"""A server written by hand whose answers the SDK would not send. ODD=modern_only refuses the older handshake."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+MODERN = "2026-07-28"
+HUGE = 3_000_000
+CACHE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+Arguments = Mapping[str, Any]
+
+
+def text(value: str, **more: Any) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": value}], **more}
+
+
+def spawn_helper(_arguments: Arguments) -> dict[str, Any]:
+    """Start a process that would outlive the server, and holds its stdout open."""
+    helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    return text(str(helper.pid))
+
+
+def turn_stubborn(_arguments: Arguments) -> dict[str, Any]:
+    """Ignore the polite ways to be ended."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    send({"method": "notifications/message", "params": {"level": "info", "data": "stubborn"}})
+    return text(str(os.getpid()))
+
+
+def exit_now(_arguments: Arguments) -> dict[str, Any]:
+    os._exit(7)
+
+
+def exit_with_helper(arguments: Arguments) -> dict[str, Any]:
+    spawn_helper(arguments)
+    os._exit(8)
+
+
+def sleep(_arguments: Arguments) -> dict[str, Any]:
+    time.sleep(600)
+    return {}
+
+
+TOOLS: dict[str, Callable[[Arguments], Any]] = {
+    "environment": lambda _: text(json.dumps(dict(os.environ))),
+    "pid": lambda _: text(str(os.getpid())),
+    "image": lambda _: {"content": [{"type": "image", "data": "AAAA" * 4096, "mimeType": "image/png"}]},
+    "a_list": lambda _: ["not", "an", "object"],
+    "task": lambda _: {"task": {"taskId": "1", "status": "working"}},
+    "huge": lambda _: text("x" * HUGE),
+    "nothing": lambda _: {},
+    "future_block": lambda _: {"content": [{"type": "hologram", "depth": 3}]},
+    "breaks_its_schema": lambda _: text("5 degrees", structuredContent={"degrees": "five"}),
+    "refuse": lambda _: text("no such city", isError=True),
+    "helper": spawn_helper,
+    "stubborn": turn_stubborn,
+    "exit": exit_now,
+    "exit_with_helper": exit_with_helper,
+    "sleep": sleep,
+}
+SCHEMAS = {
+    "breaks_its_schema": {"type": "object", "properties": {"degrees": {"type": "number"}}},
+}
+
+
+def listed() -> list[dict[str, Any]]:
+    found = [{"name": name, "inputSchema": {"type": "object"}} for name in TOOLS]
+    for tool in found:
+        if tool["name"] in SCHEMAS:
+            tool["outputSchema"] = SCHEMAS[str(tool["name"])]
+    return [*found, {"name": "pid", "inputSchema": {"type": "object"}}, "not a tool"]  # type: ignore[list-item]
+
+
+def answer(method: str, params: Mapping[str, Any]) -> Any:
+    modern = os.environ.get("ODD") == "modern_only"
+    about = {"name": "odd", "version": "0.1"}
+    if method == "initialize" and not modern:
+        return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": about}
+    if method == "server/discover" and modern:
+        meta = {"io.modelcontextprotocol/serverInfo": about}
+        return {"supportedVersions": [MODERN], "capabilities": {"tools": {}}, "_meta": meta, **CACHE}
+    if method == "tools/list":
+        return {"tools": listed(), **(CACHE if modern else {})}
+    if method == "tools/call":
+        return TOOLS[params["name"]](params.get("arguments") or {})
+    return None
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    sys.stderr.write("odd: starting\n")
+    sys.stderr.flush()
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" not in message:
+            continue
+        result = answer(message["method"], message.get("params") or {})
+        refusal = {"error": {"code": -32601, "message": "Method not found"}}
+        send({"id": message["id"], **({"result": result} if result is not None else refusal)})
+    while signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
+        time.sleep(600)
+
+
+if __name__ == "__main__":
+    main()
