@@ -1,7 +1,7 @@
 """The discovery loop, step by step, on a model that says what it is told to say."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,11 +13,7 @@ from inspector.domain.error import ModelError, ServerExited
 from inspector.domain.message import (
     AssistantMessage,
     Message,
-    ModelChunk,
-    ModelReply,
     ModelRequest,
-    TextDelta,
-    ToolCall,
     ToolMessage,
     ToolResult,
 )
@@ -34,6 +30,7 @@ from inspector.engine.ports import Decision
 from inspector.engine.retrieval.search import ToolSearch
 from inspector.engine.session import Session
 from tests.support.counting import CharacterCounter
+from tests.support.told_model import Step, ToldModel, calls, says, searches
 
 READS = Annotations(read_only=True)
 TOOLS = (
@@ -44,28 +41,6 @@ TOOLS = (
     Tool("weather", "get_forecast", "Forecast for a city.", annotations=READS),
     Tool("calc", "evaluate", "Evaluate an expression.", annotations=READS),
 )
-Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
-
-
-class ToldModel:
-    """Answers with the given steps in turn, and keeps what it was sent."""
-
-    name, label, window = "told", "told (a test)", 1000
-
-    def __init__(self, *steps: Step) -> None:
-        self.steps = list(steps)
-        self.requests: list[ModelRequest] = []
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
-        self.requests.append(request)
-        step = self.steps.pop(0) if self.steps else says("nothing left to say")
-        if isinstance(step, ModelError):
-            yield TextDelta("half an ")
-            raise step
-        reply = step if isinstance(step, ModelReply) else step(request)
-        if reply.text:
-            yield TextDelta(reply.text)
-        yield reply
 
 
 class Servers:
@@ -129,19 +104,6 @@ class Bench:
 
     def tool_messages(self) -> list[str]:
         return [m.text for m in self.chat.loop.messages if isinstance(m, ToolMessage)]
-
-
-def says(text: str) -> ModelReply:
-    return ModelReply(text)
-
-
-def calls(*pairs: tuple[str, Mapping[str, Any]], error: str = "") -> ModelReply:
-    made = tuple(ToolCall(f"c{i}", name, arguments, error) for i, (name, arguments) in enumerate(pairs))
-    return ModelReply("", made, finish_reason="tool_calls")
-
-
-def searches(**arguments: Any) -> ModelReply:
-    return calls(("search_tools", arguments))
 
 
 def bound_names(request: ModelRequest) -> list[str]:

@@ -1,4 +1,4 @@
-"""A server written by hand whose answers the SDK would not send. ODD=modern_only refuses the older handshake."""
+"""Answers that the SDK would not send, by hand. ODD=modern_only refuses the older handshake."""
 
 import json
 import os

@@ -1,0 +1,152 @@
+"""Servers behind a URL, on this machine."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.domain.error import AuthRequired, ConnectError, ServerExited
+from inspector.domain.server import Era, ServerSpec
+from tests.support.mcp_case import PATIENCE, opened, serving
+from tests.support.mcp_growing_server import growing_server
+
+Asgi = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+def answering(status: int, content_type: str = "text/plain", body: bytes = b"no") -> Asgi:
+    """An app that answers every request alike."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        while (await receive()).get("more_body"):
+            pass
+        headers = [(b"content-type", content_type.encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+@asynccontextmanager
+async def mcp_server(seen: list[dict[bytes, bytes]] | None = None) -> AsyncGenerator[str, None]:
+    inner = growing_server().streamable_http_app()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if seen is not None and scope["type"] == "http":
+            seen.append(dict(scope["headers"]))
+        await inner(scope, receive, send)
+
+    async with serving(app) as origin:
+        yield f"{origin}/mcp"
+
+
+async def refusal(folder: Path, spec: ServerSpec) -> ConnectError:
+    with pytest.raises(ConnectError) as caught:
+        async with asyncio.timeout(PATIENCE), opened(folder, spec):
+            pass
+    return caught.value
+
+
+@pytest.mark.parametrize("era", [None, Era.LEGACY, Era.MODERN])
+async def test_tools_are_listed_and_called_over_http_in_each_era(tmp_path: Path, era: Era | None) -> None:
+    changed = asyncio.Event()
+    async with mcp_server() as url:
+        spec = ServerSpec("http", url=url, era=era)
+        async with opened(tmp_path, spec, on_tools_changed=changed.set) as link:
+            assert link.info.era is (era or Era.MODERN)
+            assert [tool.name for tool in (await link.list_tools()).tools] == ["grow"]
+            assert (await link.call("grow", {}, timeout=PATIENCE)).text == "grown"
+            async with asyncio.timeout(PATIENCE):
+                await changed.wait()
+            assert (await link.call("sprout", {}, timeout=PATIENCE)).text == "green"
+            assert link.stderr_tail() == ""
+
+
+async def test_configured_headers_go_out_with_every_request(tmp_path: Path) -> None:
+    seen: list[dict[bytes, bytes]] = []
+    async with mcp_server(seen) as url:
+        spec = ServerSpec("http", url=url, headers={"Authorization": "Bearer s3cret"})
+        async with opened(tmp_path, spec) as link:
+            await link.list_tools()
+    assert seen
+    assert all(headers.get(b"authorization") == b"Bearer s3cret" for headers in seen)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_server_that_wants_credentials_says_how_to_give_them(tmp_path: Path, status: int) -> None:
+    async with serving(answering(status)) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp?key=s3cret"))
+        assert isinstance(error, AuthRequired)
+        assert "headers" in error.hint
+        assert "s3cret" not in error.message
+        sent = {"authorization": "Bearer old"}
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp", headers=sent))
+        assert "refuses the configured" in error.hint
+
+
+async def test_a_wrong_path_is_told_from_a_wrong_server(tmp_path: Path) -> None:
+    async with serving(answering(404)) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/wrong"))
+        assert "No MCP endpoint" in error.message
+        assert "path" in error.hint
+    async with serving(answering(200, "text/html", b"<html>hello</html>")) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=origin))
+        assert "text/html" in error.message
+        assert "MCP server?" in error.hint
+    async with serving(answering(502)) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=origin))
+        assert "502" in error.message
+
+
+async def test_json_that_is_no_mcp_is_refused(tmp_path: Path) -> None:
+    async with serving(answering(200, "application/json", b'{"hello": "world"}')) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=origin))
+    assert "handshake failed" in error.message
+
+
+async def test_nobody_listening_is_a_clear_error(tmp_path: Path) -> None:
+    async with serving(answering(200)) as origin:
+        pass
+    error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
+    assert "Cannot connect" in error.message
+    assert "running" in error.hint
+
+
+@pytest.mark.parametrize("url", ["htp://host/mcp", "http://", "http://[bad/mcp"])
+async def test_a_url_that_is_none_is_a_connect_error(tmp_path: Path, url: str) -> None:
+    error = await refusal(tmp_path, ServerSpec("http", url=url))
+    assert error.message
+    assert error.hint
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_a_call_to_a_server_that_is_gone_ends_the_connection(tmp_path: Path, era: Era) -> None:
+    async with asyncio.timeout(PATIENCE), mcp_server() as url:
+        spec = ServerSpec("http", url=url, era=era)
+        async with _left_behind(tmp_path, spec, url) as link:
+            with pytest.raises(ServerExited):
+                await link.call("grow", {}, timeout=PATIENCE)
+            assert await link.wait_closed()
+
+
+@asynccontextmanager
+async def _left_behind(folder: Path, _spec: ServerSpec, _url: str) -> AsyncGenerator[Any, None]:
+    """A connection whose server has stopped."""
+    server = mcp_server()
+    url = await server.__aenter__()
+    async with opened(folder, ServerSpec("http", url=url, era=_spec.era)) as link:
+        await server.__aexit__(None, None, None)
+        yield link
+
+
+async def test_a_server_that_never_answers_holds_up_neither_opening_nor_closing(tmp_path: Path) -> None:
+    async def silent(_scope: Any, _receive: Any, _send: Any) -> None:
+        await asyncio.Event().wait()
+
+    async with serving(silent) as origin:
+        error = await refusal(tmp_path, ServerSpec("http", url=origin, connect_timeout=0.2))
+    assert "handshake" in error.message

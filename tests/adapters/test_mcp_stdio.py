@@ -1,0 +1,239 @@
+"""Servers as child processes: how they start, misbehave and end."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.mcp_connector import McpConnector
+from inspector.adapters.mcp_log import MAX_BYTES, StderrFile
+from inspector.domain.error import ConnectError, ProtocolError, ServerExited
+from inspector.domain.server import Era, ServerSpec
+from tests.support.mcp_case import PATIENCE, SERVERS, faulty, growing, is_alive, odd, opened, python
+
+
+async def refusal(folder: Path, spec: ServerSpec, era: Era | None = None) -> ConnectError:
+    with pytest.raises(ConnectError) as caught:
+        async with opened(folder, spec, era=era):
+            pass
+    return caught.value
+
+
+async def test_a_missing_command_is_named_with_what_to_do(tmp_path: Path) -> None:
+    error = await refusal(tmp_path, ServerSpec("a", command="no-such-command"))
+    assert "no-such-command" in error.message
+    assert "PATH" in error.message
+    assert "no-such-command" in error.hint
+
+
+async def test_a_missing_working_directory_is_not_mistaken_for_a_missing_command(tmp_path: Path) -> None:
+    error = await refusal(tmp_path, faulty(cwd=str(tmp_path / "gone")))
+    assert "gone" in error.message
+    assert "cwd" in error.hint
+
+
+async def test_a_file_that_is_not_executable_says_so(tmp_path: Path) -> None:
+    script = tmp_path / "server.sh"
+    script.write_text("echo", encoding="utf-8")
+    error = await refusal(tmp_path, ServerSpec("a", command=str(script)))
+    assert "executable" in error.hint
+
+
+async def test_a_killed_process_is_told_from_one_that_ended(tmp_path: Path) -> None:
+    suicide = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", suicide)))
+    assert error.message == "The process was killed by SIGSEGV"
+
+
+async def test_a_process_that_only_closes_its_output_is_given_up(tmp_path: Path) -> None:
+    deaf = "import os, sys; os.close(1); sys.stdin.read()"
+    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", deaf)))
+    assert isinstance(error, ServerExited)
+
+
+async def test_noise_on_stdout_does_no_harm(tmp_path: Path) -> None:
+    async with opened(tmp_path, faulty("noise")) as link:
+        assert len((await link.list_tools()).tools) == 3
+    assert "Starting up" in (tmp_path / "mcp.log").read_text(encoding="utf-8")
+
+
+async def test_a_child_gets_the_few_usual_variables_and_the_configured_ones(tmp_path: Path) -> None:
+    ours = {**os.environ, "HOME": "/home/here", "AWS_SECRET": "ours"}
+    connector = McpConnector(tmp_path, environment=ours)
+    spec = odd(env={"TOKEN": "theirs"})
+    async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+        result = await link.call("environment", {}, timeout=PATIENCE)
+    seen = json.loads(result.text)
+    assert (seen["HOME"], seen["TOKEN"]) == ("/home/here", "theirs")
+    assert "AWS_SECRET" not in seen
+
+
+async def test_tools_listed_twice_or_not_at_all_are_skipped(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        listing = await link.list_tools()
+    reasons = {tool.name: tool.reason for tool in listing.skipped}
+    assert "twice" in reasons["pid"]
+    assert any(name.startswith("tool ") for name in reasons)
+    assert len({tool.name for tool in listing.tools}) == len(listing.tools)
+
+
+async def test_all_pages_are_listed(tmp_path: Path) -> None:
+    async with opened(tmp_path, python(SERVERS / "tracker.py")) as link:
+        assert len((await link.list_tools()).tools) == 12
+
+
+@pytest.mark.parametrize(
+    ("tool", "text"),
+    [
+        ("image", "[image image/png, 12 KB]"),
+        ("nothing", ""),
+        ("future_block", '[hologram: {"type":"hologram","depth":3}]'),
+        ("breaks_its_schema", "5 degrees"),
+        ("task", "[the tool started a background task, which Toolsight does not follow]"),
+    ],
+)
+async def test_odd_results_are_shown_as_they_are(tmp_path: Path, tool: str, text: str) -> None:
+    async with opened(tmp_path, odd()) as link:
+        await link.list_tools()
+        assert (await link.call(tool, {}, timeout=PATIENCE)).text == text
+
+
+async def test_a_result_that_is_no_object_is_an_error_and_the_next_call_works(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        with pytest.raises(ProtocolError):
+            await link.call("a_list", {}, timeout=PATIENCE)
+        assert (await link.call("pid", {}, timeout=PATIENCE)).text.isdecimal()
+
+
+async def test_a_huge_result_is_cut_with_a_note(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        result = await link.call("huge", {}, timeout=PATIENCE)
+    assert len(result.text) < 1_100_000
+    assert "more characters" in result.text
+
+
+async def test_an_unknown_tool_is_the_servers_refusal(tmp_path: Path) -> None:
+    async with opened(tmp_path, python(SERVERS / "weather.py")) as link:
+        result = await link.call("no_such_tool", {}, timeout=PATIENCE)
+        assert result.is_error
+        assert "no_such_tool" in result.text
+
+
+async def test_a_server_of_the_newer_protocol_only_is_reached_by_a_fresh_process(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd(env={"ODD": "modern_only"})) as link:
+        assert (link.info.era, link.info.protocol) == (Era.MODERN, "2026-07-28")
+        assert (await link.call("pid", {}, timeout=PATIENCE)).text.isdecimal()
+    starts = (tmp_path / "odd.stderr.log").read_text(encoding="utf-8").count("odd: starting")
+    assert starts == 2
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_a_remembered_era_is_tried_first(tmp_path: Path, era: Era) -> None:
+    async with opened(tmp_path, growing(), era=era) as link:
+        assert link.info.era is era
+
+
+async def test_a_remembered_era_that_no_longer_works_gives_way(tmp_path: Path) -> None:
+    async with opened(tmp_path, faulty(), era=Era.MODERN) as link:
+        assert link.info.era is Era.LEGACY
+
+
+async def test_a_configured_era_is_the_only_one_tried(tmp_path: Path) -> None:
+    error = await refusal(tmp_path, faulty(era=Era.MODERN))
+    assert "2025-06-18" in error.message
+    error = await refusal(tmp_path, odd(env={"ODD": "modern_only"}, era=Era.LEGACY))
+    assert "Method not found" in error.message
+
+
+async def test_a_server_tells_who_it_is(tmp_path: Path) -> None:
+    async with opened(tmp_path, growing()) as link:
+        info = link.info
+    assert (info.name, info.version, info.summary) == ("growing", "1.2.3", "Grows a tool.")
+
+
+async def test_a_death_while_idle_is_noticed(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        pid = int((await link.call("pid", {}, timeout=PATIENCE)).text)
+        os.kill(pid, 9)
+        async with asyncio.timeout(PATIENCE):
+            error = await link.wait_closed()
+    assert error.message == "The process was killed by SIGKILL"
+    assert "odd: starting" in error.stderr_tail
+
+
+async def test_a_death_is_noticed_though_a_helper_holds_the_output_open(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        with pytest.raises(ServerExited, match="exit code 8"):
+            await link.call("exit_with_helper", {}, timeout=PATIENCE)
+
+
+async def test_closing_ends_the_helpers_of_a_server_too(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        server = int((await link.call("pid", {}, timeout=PATIENCE)).text)
+        helper = int((await link.call("helper", {}, timeout=PATIENCE)).text)
+        assert is_alive(server)
+        assert is_alive(helper)
+    assert not is_alive(server)
+    assert not is_alive(helper)
+
+
+async def test_closing_ends_a_server_that_ignores_every_polite_request(tmp_path: Path) -> None:
+    async with opened(tmp_path, odd()) as link:
+        pid = int((await link.call("stubborn", {}, timeout=PATIENCE)).text)
+    assert not is_alive(pid)
+
+
+async def test_a_closing_that_is_cancelled_again_still_ends_the_process(tmp_path: Path) -> None:
+    before = asyncio.all_tasks()
+    pid = 0
+
+    async def own() -> None:
+        nonlocal pid
+        async with opened(tmp_path, odd()) as link:
+            pid = int((await link.call("stubborn", {}, timeout=PATIENCE)).text)
+            connected.set()
+            await asyncio.Event().wait()
+
+    connected = asyncio.Event()
+    owner = asyncio.create_task(own())
+    async with asyncio.timeout(PATIENCE):
+        await connected.wait()
+    owner.cancel()
+    await asyncio.wait({owner}, timeout=0.1)
+    owner.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await owner
+    left = asyncio.all_tasks() - before
+    await asyncio.wait(left, timeout=PATIENCE)
+    assert not is_alive(pid)
+
+
+async def test_only_this_connections_stderr_is_in_the_tail(tmp_path: Path) -> None:
+    for _ in range(2):
+        async with opened(tmp_path, odd()) as link:
+            assert link.stderr_tail() == "odd: starting"
+
+
+def test_a_log_that_grew_too_large_is_started_again(tmp_path: Path) -> None:
+    stderr = StderrFile(tmp_path, "big")
+    stderr.open().write(b"x" * (MAX_BYTES + 1))
+    stderr.open().write(b"fresh\n")
+    assert stderr.tail() == "fresh"
+    stderr.close()
+    assert (tmp_path / "big.stderr.log").stat().st_size < 10
+
+
+def test_servers_with_names_that_are_no_file_names_have_logs_of_their_own(tmp_path: Path) -> None:
+    for name in ("a/b", "a_b", "../x", "x" * 300):
+        StderrFile(tmp_path, name).open().close()
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+async def test_a_log_folder_that_cannot_be_written_keeps_no_server_from_starting(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("", encoding="utf-8")
+    async with opened(blocked / "logs", odd()) as link:
+        assert link.stderr_tail() == "odd: starting"

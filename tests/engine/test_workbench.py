@@ -1,0 +1,154 @@
+"""The facade: one session, everything that can change while it runs."""
+
+import asyncio
+
+import pytest
+
+from inspector.domain.error import ConfigError, ServerExited, ToolsightError
+from inspector.domain.event import CallFinished, Record
+from inspector.domain.ranking import Outcome, SearchRequest
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import Binding, fold
+from inspector.domain.tool import Tool
+from inspector.engine.workbench import Workbench
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import READS, connected
+
+
+def bound(bench: Workbench) -> list[str]:
+    return [entry["function"]["name"] for entry in bench.next_request().tools]
+
+
+async def until(bench: Workbench, kind: str) -> None:
+    """Wait for the next event of a kind."""
+    seen = asyncio.Event()
+    stop = bench.subscribe(lambda record: seen.set() if record.kind == kind else None)
+    try:
+        async with asyncio.timeout(5):
+            await seen.wait()
+    finally:
+        stop()
+
+
+async def test_the_first_request_is_the_meta_tool_and_what_is_not_deferred() -> None:
+    async with connected() as rig:
+        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
+        assert "- shop (2 tools): list_orders, refund_order" in rig.bench.state.manifest
+        assert rig.bench.state.ready_servers == 3
+
+
+async def test_a_toolset_hides_tools_from_manifest_search_and_calls() -> None:
+    async with connected() as rig:
+        rig.bench.switch_toolset("sums")
+        assert bound(rig.bench) == ["calc__evaluate"]
+        assert rig.bench.state.manifest == ""
+        assert rig.bench.search(SearchRequest("forecast")).hits == ()
+        assert rig.bench.state.hidden_tools == 3
+        with pytest.raises(ToolsightError):
+            await rig.bench.call("weather:get_forecast", {})
+
+
+async def test_lifting_a_toolset_brings_everything_back() -> None:
+    async with connected() as rig:
+        rig.bench.switch_toolset("sums")
+        rig.bench.switch_toolset("")
+        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
+
+
+async def test_an_unknown_toolset_changes_nothing() -> None:
+    async with connected() as rig:
+        with pytest.raises(ConfigError, match="sum"):
+            rig.bench.switch_toolset("sum")
+        assert rig.bench.state.toolset == ""
+
+
+async def test_a_person_searches_without_loading() -> None:
+    async with connected() as rig:
+        report = rig.bench.search(SearchRequest("forecast"))
+        assert report.results[0].outcome is Outcome.FOUND
+        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
+
+
+async def test_a_tool_is_loaded_and_evicted_by_hand() -> None:
+    async with connected() as rig:
+        rig.bench.load("weather:get_forecast")
+        assert bound(rig.bench)[-1] == "weather__get_forecast"
+        rig.bench.evict("weather:get_forecast")
+        assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.EVICTED
+        assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
+
+
+async def test_loading_by_hand_moves_the_budget() -> None:
+    async with connected() as rig:
+        before = rig.bench.state.budget
+        rig.bench.load("weather:get_forecast")
+        after = rig.bench.state.budget
+        assert before is not None
+        assert after is not None
+        assert after.parts.tools > before.parts.tools
+        assert after.static_tools == before.static_tools
+
+
+async def test_a_changed_list_rebuilds_the_catalog_and_keeps_what_is_loaded() -> None:
+    async with connected() as rig:
+        rig.bench.load("weather:get_forecast")
+        forecast = rig.servers["weather"].tools[0]
+        rig.servers["weather"].change(
+            [forecast, Tool("weather", "get_moon", "Moon phase.", annotations=READS)]
+        )
+        await until(rig.bench, "catalog")
+        assert "get_moon" in rig.bench.state.manifest
+        assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.LOADED
+        assert rig.bench.search(SearchRequest("moon")).results[0].tool_id == "weather:get_moon"
+
+
+async def test_a_server_that_dies_mid_call_fails_the_call_and_takes_its_tools_along() -> None:
+    steps = (
+        searches(tool_names=["get_forecast"]),
+        calls(("weather__get_forecast", {"city": "Oslo"})),
+        says("x"),
+    )
+    async with connected(*steps) as rig:
+
+        async def die(*_: object) -> None:
+            rig.servers["weather"].die()
+            await asyncio.Event().wait()
+
+        rig.servers["weather"].answer = die  # type: ignore[assignment]
+        ended = await rig.bench.chat("Forecast for Oslo?")
+        failed = [r.event for r in rig.bench.records(("result",)) if isinstance(r.event, CallFinished)]
+        assert [event.ok for event in failed] == [False]
+        assert ended.outcome == "answered"
+        if rig.bench.state.servers["weather"].phase is not ServerPhase.FAILED:
+            await until(rig.bench, "catalog")
+        assert "weather:get_forecast" not in rig.bench.state.tools
+
+
+async def test_reconnecting_brings_a_dead_server_back() -> None:
+    async with connected() as rig:
+        rig.servers["weather"].die()
+        await until(rig.bench, "catalog")
+        with pytest.raises(ServerExited):
+            await rig.bench._connections.call("weather", "get_forecast", {})
+        await rig.bench.reconnect("weather")
+        assert rig.bench.state.servers["weather"].phase is ServerPhase.READY
+        assert "weather:get_forecast" in rig.bench.state.tools
+
+
+async def test_the_record_replays_into_the_state_on_screen() -> None:
+    steps = (searches(query="forecast"), calls(("weather__get_forecast", {"city": "Oslo"})), says("Sunny."))
+    async with connected(*steps) as rig:
+        seen: list[Record] = []
+        rig.bench.subscribe(seen.append)
+        await rig.bench.chat("Forecast for Oslo?")
+        assert fold(rig.bench.records()) == rig.bench.state
+        assert rig.bench.records()[-len(seen) :] == seen
+
+
+async def test_the_static_cost_is_that_of_every_permitted_tool_in_one_array() -> None:
+    async with connected() as rig:
+        for tool in rig.bench.catalog.deferred:
+            rig.bench.load(tool.id)
+        budget = rig.bench.state.budget
+        assert budget is not None
+        assert budget.parts.tools == budget.static_tools

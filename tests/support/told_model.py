@@ -1,0 +1,43 @@
+"""A model that says what it is told to say."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from inspector.domain.error import ModelError
+from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
+
+Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
+
+
+class ToldModel:
+    """Answers with the given steps in turn, and keeps what it was sent."""
+
+    name, label, window = "told", "told (a test)", 1000
+
+    def __init__(self, *steps: Step) -> None:
+        self.steps = list(steps)
+        self.requests: list[ModelRequest] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        self.requests.append(request)
+        step = self.steps.pop(0) if self.steps else says("nothing left to say")
+        if isinstance(step, ModelError):
+            yield TextDelta("half an ")
+            raise step
+        reply = step if isinstance(step, ModelReply) else step(request)
+        if reply.text:
+            yield TextDelta(reply.text)
+        yield reply
+
+
+def says(text: str) -> ModelReply:
+    return ModelReply(text)
+
+
+def calls(*pairs: tuple[str, Mapping[str, Any]], error: str = "") -> ModelReply:
+    made = tuple(ToolCall(f"c{i}", name, arguments, error) for i, (name, arguments) in enumerate(pairs))
+    return ModelReply("", made, finish_reason="tool_calls")
+
+
+def searches(**arguments: Any) -> ModelReply:
+    return calls(("search_tools", arguments))

@@ -1,0 +1,77 @@
+"""A whole workbench in memory: servers, model, clock and record."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from inspector.adapters.memory import (
+    FixedApprover,
+    ManualClock,
+    MemoryConnector,
+    MemoryServer,
+    MemoryServerMemory,
+    MemoryStore,
+)
+from inspector.domain.configuration import Configuration
+from inspector.domain.server import ServerSpec
+from inspector.domain.tool import Annotations, Tool
+from inspector.domain.toolset import ServerRule, Toolset
+from inspector.engine.workbench import Ports, Workbench
+from tests.support.counting import CharacterCounter
+from tests.support.told_model import Step, ToldModel
+
+READS = Annotations(read_only=True)
+CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
+
+def shop_and_weather() -> dict[str, MemoryServer]:
+    """Two servers with deferred tools and one, calc, whose tool is always loaded."""
+    return {
+        "shop": MemoryServer(
+            [
+                Tool("shop", "list_orders", "List orders by status.", annotations=READS),
+                Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False)),
+            ]
+        ),
+        "weather": MemoryServer([Tool("weather", "get_forecast", "Forecast for a city.", CITY, READS)]),
+        "calc": MemoryServer([Tool("calc", "evaluate", "Evaluate an expression.", annotations=READS)]),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    """A workbench and the fakes under it."""
+
+    bench: Workbench
+    model: ToldModel
+    servers: Mapping[str, MemoryServer]
+    store: MemoryStore
+    clock: ManualClock
+    approver: FixedApprover
+
+
+@asynccontextmanager
+async def connected(
+    *steps: Step, servers: Mapping[str, MemoryServer] | None = None
+) -> AsyncGenerator[Rig, None]:
+    """Everything connected; the model goes through `steps`."""
+    servers = servers or shop_and_weather()
+    model, store, clock, approver = ToldModel(*steps), MemoryStore(), ManualClock(), FixedApprover()
+    configuration = Configuration(
+        "test.json",
+        tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
+        {"sums": Toolset("sums", "Sums only", {"calc": ServerRule()})},
+    )
+    ports = Ports(
+        MemoryConnector(servers),
+        store,
+        MemoryServerMemory(),
+        clock,
+        approver,
+        model_for=lambda _: model,
+        counter_for=lambda _: CharacterCounter(),
+    )
+    async with Workbench(configuration, ports, model="told", session_id="s") as bench:
+        bench.connect()
+        await bench.wait_connected()
+        yield Rig(bench, model, servers, store, clock, approver)
