@@ -25,9 +25,10 @@ from inspector.adapters.mcp_tap import Streams
 from inspector.domain.error import ConnectError, ServerExited
 from inspector.domain.server import ServerSpec
 
-# The shutdown order is the specification's; the two waits are in seconds.
+# The shutdown order is the specification's; the waits are in seconds.
 STDIN_CLOSED_GRACE = 2.0
 TERMINATED_GRACE = 2.0
+KILLED_GRACE = 2.0
 _LEFT_OUTPUT_GRACE = 0.5
 _GROUP_POLL = 0.02
 _STDOUT = 1
@@ -68,13 +69,14 @@ class StdioChannel:
             try:
                 await self._end(process, child)
             finally:
+                # Only a cancelled clean-up leaves anything to kill here.
                 _signal_group(process, signal.SIGKILL)
                 process.close()
                 to_session.close()
                 incoming.close()
 
     async def _end(self, process: asyncio.SubprocessTransport, child: "_Child") -> None:
-        """Close stdin, then SIGTERM to the whole group, as servers start helpers; SIGKILL comes after."""
+        """Close stdin, then SIGTERM, then SIGKILL, both to the whole group, as servers start helpers."""
         stdin = process.get_pipe_transport(0)
         if stdin is not None:
             stdin.close()
@@ -82,6 +84,8 @@ class StdioChannel:
         self._exit_code = child.returncode
         if _signal_group(process, signal.SIGTERM):
             await _within(TERMINATED_GRACE, lambda: _group_gone(process))
+        if _signal_group(process, signal.SIGKILL):
+            await _within(KILLED_GRACE, child.exited.wait)
 
     def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
         """What the process itself says of a failure, if it has a part in it."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import click
-from widgets.visible import visible
+from widgets import visible
 
 
 def say(text: str = "", *, err: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -125,28 +125,33 @@ async def test_a_url_that_is_none_is_a_connect_error(tmp_path: Path, url: str) -
 
 @pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
 async def test_a_call_to_a_server_that_is_gone_ends_the_connection(tmp_path: Path, era: Era) -> None:
-    async with asyncio.timeout(PATIENCE), mcp_server() as url:
-        spec = ServerSpec("http", url=url, era=era)
-        async with _left_behind(tmp_path, spec, url) as link:
-            with pytest.raises(ServerExited):
-                await link.call("grow", {}, timeout=PATIENCE)
-            assert await link.wait_closed()
-
-
-@asynccontextmanager
-async def _left_behind(folder: Path, _spec: ServerSpec, _url: str) -> AsyncGenerator[Any, None]:
-    """A connection whose server has stopped."""
-    server = mcp_server()
-    url = await server.__aenter__()
-    async with opened(folder, ServerSpec("http", url=url, era=_spec.era)) as link:
-        await server.__aexit__(None, None, None)
-        yield link
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(AsyncExitStack())
+        url = await server.enter_async_context(mcp_server())
+        link = await stack.enter_async_context(opened(tmp_path, ServerSpec("http", url=url, era=era)))
+        await server.aclose()
+        with pytest.raises(ServerExited):
+            await link.call("grow", {}, timeout=PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            assert (await link.wait_closed()).message
 
 
 async def test_a_server_that_never_answers_holds_up_neither_opening_nor_closing(tmp_path: Path) -> None:
-    async def silent(_scope: Any, _receive: Any, _send: Any) -> None:
-        await asyncio.Event().wait()
+    async def silent(scope: Any, _receive: Any, _send: Any) -> None:
+        if scope["type"] == "http":
+            await asyncio.Event().wait()
 
     async with serving(silent) as origin:
         error = await refusal(tmp_path, ServerSpec("http", url=origin, connect_timeout=0.2))
     assert "handshake" in error.message
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_a_server_that_stops_while_idle_is_noticed(tmp_path: Path, era: Era) -> None:
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(AsyncExitStack())
+        url = await server.enter_async_context(mcp_server())
+        link = await stack.enter_async_context(opened(tmp_path, ServerSpec("http", url=url, era=era)))
+        await server.aclose()
+        async with asyncio.timeout(PATIENCE):
+            assert (await link.wait_closed()).message

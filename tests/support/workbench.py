@@ -16,6 +16,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
+from inspector.engine.ports import Approver
 from inspector.engine.workbench import Ports, Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
@@ -46,32 +47,43 @@ class Rig:
     model: ToldModel
     servers: Mapping[str, MemoryServer]
     store: MemoryStore
+    memory: MemoryServerMemory
     clock: ManualClock
-    approver: FixedApprover
+
+
+@asynccontextmanager
+async def opened(
+    *steps: Step, servers: Mapping[str, MemoryServer] | None = None, approver: Approver | None = None
+) -> AsyncGenerator[Rig, None]:
+    """Nothing connected yet; the model goes through `steps`."""
+    servers = servers or shop_and_weather()
+    model, store, clock = ToldModel(*steps), MemoryStore(), ManualClock()
+    configuration = Configuration(
+        "test.json",
+        tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
+        {"sums": Toolset("sums", "Sums only", {"calc": ServerRule()})},
+    )
+    memory = MemoryServerMemory()
+    memory.approve(configuration.fingerprint(), configuration.source)
+    ports = Ports(
+        MemoryConnector(servers),
+        store,
+        memory,
+        clock,
+        approver or FixedApprover(),
+        model_for=lambda _: model,
+        counter_for=lambda _: CharacterCounter(),
+    )
+    async with Workbench(configuration, ports, model="told", session_id="s") as bench:
+        yield Rig(bench, model, servers, store, memory, clock)
 
 
 @asynccontextmanager
 async def connected(
     *steps: Step, servers: Mapping[str, MemoryServer] | None = None
 ) -> AsyncGenerator[Rig, None]:
-    """Everything connected; the model goes through `steps`."""
-    servers = servers or shop_and_weather()
-    model, store, clock, approver = ToldModel(*steps), MemoryStore(), ManualClock(), FixedApprover()
-    configuration = Configuration(
-        "test.json",
-        tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
-        {"sums": Toolset("sums", "Sums only", {"calc": ServerRule()})},
-    )
-    ports = Ports(
-        MemoryConnector(servers),
-        store,
-        MemoryServerMemory(),
-        clock,
-        approver,
-        model_for=lambda _: model,
-        counter_for=lambda _: CharacterCounter(),
-    )
-    async with Workbench(configuration, ports, model="told", session_id="s") as bench:
-        bench.connect()
-        await bench.wait_connected()
-        yield Rig(bench, model, servers, store, clock, approver)
+    """Everything connected."""
+    async with opened(*steps, servers=servers) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        yield rig

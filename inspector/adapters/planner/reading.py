@@ -1,0 +1,110 @@
+"""What a step says, taken apart: the values in it and the words that tell what is to be done."""
+
+import re
+from dataclasses import dataclass
+
+from inspector.adapters.planner.arithmetic import expression
+from inspector.adapters.planner.step import quoted, without_quotes
+from inspector.engine.retrieval.term import stem, terms
+
+READING_VERBS = frozenset(
+    map(stem, ("get", "list", "find", "search", "show", "read", "fetch", "look", "query", "check", "view"))
+)
+_FILLERS = frozenset(
+    map(stem, "tell give need want like all any first second third last one please using use also".split())
+)
+_REFERENCES = frozenset("it them that this those these list result results one ones".split())
+_ORDINALS = {"first": 0, "top": 0, "second": 1, "third": 2, "last": -1}
+_EMAIL = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:]*[^\s@<>()\"',;:.!?]")
+_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\b")
+_NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]*[A-Za-z]\d)")
+_TOPIC = re.compile(r"\b(?:about|containing|mentioning|matching|regarding|concerning|called|named)\s+(.+)", re.I)
+_PLACE = re.compile(r"\b(?:in|for|at|near|from|to|of|around)\s+((?:[A-Z][\w'’-]*)(?:\s+[A-Z][\w'’-]*)*)")
+_CODE = re.compile(r"\b(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w.-]*\w|\S+/\S+|\b[\w-]+\.[a-z]{2,5}\b")
+_QUESTION = re.compile(r"^(?:what|which|who|whom|where|when|how|is|are|was|were|do|does|did|has|have|any)\b", re.I)
+_UNITS = {"%": "percent", "°": "degree", "°c": "degree", "€": "euro", "$": "dollar", "km": "kilometer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number, with the stems of the words beside it."""
+
+    value: int | float
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A step's values and words. `capability` are the words to search a tool with, `terms` their stems."""
+
+    text: str
+    quotes: tuple[str, ...]
+    emails: tuple[str, ...]
+    dates: tuple[str, ...]
+    numbers: tuple[Number, ...]
+    places: tuple[str, ...]
+    codes: tuple[str, ...]
+    topic: str
+    expression: str
+    capability: tuple[str, ...]
+    terms: tuple[str, ...]
+    words: frozenset[str]
+    is_question: bool
+    refers: bool
+    row: int
+
+
+def read(text: str) -> Reading:
+    """Take a step apart."""
+    plain = without_quotes(text)
+    bare = _DATE.sub(" ", _EMAIL.sub(" ", plain))
+    match = _TOPIC.search(bare)
+    topic = match.group(1).strip(" .?!:,") if match else ""
+    places = tuple(dict.fromkeys(found.strip() for found in _PLACE.findall(bare)))
+    lower = [word.lower() for word in re.findall(r"\w+", bare)]
+    capability = _capability(bare[: match.start()] if match else bare, places)
+    return Reading(
+        text=text.strip(),
+        quotes=quoted(text),
+        emails=tuple(dict.fromkeys(_EMAIL.findall(plain))),
+        dates=tuple(dict.fromkeys(_DATE.findall(plain))),
+        numbers=_numbers(bare),
+        places=places,
+        codes=tuple(code.rstrip(".?!,") for code in _CODE.findall(bare)),
+        topic=topic,
+        expression=expression(bare),
+        capability=capability,
+        terms=tuple(dict.fromkeys(stem(word.lower()) for word in capability)),
+        words=frozenset(map(stem, lower)),
+        is_question=bool(_QUESTION.match(text.strip())),
+        refers=bool(_REFERENCES.intersection(lower)),
+        row=next((row for word, row in _ORDINALS.items() if word in lower), 0),
+    )
+
+
+def _capability(text: str, places: tuple[str, ...]) -> tuple[str, ...]:
+    for place in places:
+        text = text.replace(place, " ")
+    words = re.findall(r"[^\W\d_]+", text)
+    kept = []
+    for word in words:
+        lower = word.lower()
+        if terms(f"{lower} zz") == (stem("zz"),) or stem(lower) in _FILLERS or len(word) < 2:
+            continue
+        if lower in _REFERENCES and kept:
+            continue
+        kept.append(word)
+    return tuple(kept[:12])
+
+
+def _numbers(text: str) -> tuple[Number, ...]:
+    found = []
+    for match in _NUMBER.finditer(text):
+        digits = match.group()
+        before = re.findall(r"\w+", text[: match.start()])[-1:]
+        after = re.match(r"\s*([%°€$][cCfF]?|\w+)", text[match.end() :])
+        unit = after.group(1).lower() if after else ""
+        value = float(digits) if "." in digits else int(digits[:18])
+        found.append(Number(value, stem(before[0].lower()) if before else "", stem(_UNITS.get(unit, unit))))
+    return tuple(found[:20])

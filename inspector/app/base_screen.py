@@ -1,0 +1,73 @@
+"""What every screen shares: it follows the view, and nothing that fails in it stays silent."""
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from inspector.app.bridge import View
+from inspector.app.presenters.failure import failure_text
+from inspector.app.presenters.header import header
+from inspector.engine.workbench import Workbench
+
+if TYPE_CHECKING:
+    from inspector.app.app import ToolsightApp
+
+
+class HeaderLine(Static):
+    """The state of the world in one line."""
+
+    DEFAULT_CSS = "HeaderLine { dock: top; height: 1; padding: 0 1; background: $panel; color: $foreground; }"
+
+
+class BaseScreen(Screen[None]):
+    """A page of the app. Subclasses implement `show_view`, which is called on every change."""
+
+    help_lines: ClassVar[tuple[str, ...]] = ()
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.back", "back", show=False)]
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-narrow"),
+        (100, "-medium"),
+        (170, "-wide"),
+    ]
+
+    @property
+    def toolsight(self) -> "ToolsightApp":
+        return cast("ToolsightApp", self.app)
+
+    @property
+    def bench(self) -> Workbench:
+        return self.toolsight.bench
+
+    @property
+    def view(self) -> View:
+        return self.toolsight.view
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "view", self._on_view, init=False)
+
+    def on_screen_resume(self) -> None:
+        self._on_view(self.view)
+
+    def on_resize(self) -> None:
+        self._show_header(self.view)
+
+    def show_view(self, view: View) -> None:
+        """Draw the view; the default draws nothing."""
+
+    def _on_view(self, view: View) -> None:
+        if self.is_current:
+            self._show_header(view)
+            self.show_view(view)
+
+    def _show_header(self, view: View) -> None:
+        for line in self.query(HeaderLine):
+            line.update(header(view.session, self.size.width))
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Workers run with `exit_on_error=False`; what they fail of is told here."""
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            title, message = failure_text(event.worker.error)
+            self.notify(message, title=title, severity="error", markup=False, timeout=10)

@@ -1,0 +1,45 @@
+"""The one registry of commands: key bindings, palette entries, the help screen and the README's table."""
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Something a person can do anywhere in the app. `action` is a Textual action of the app."""
+
+    id: str
+    keys: str
+    title: str
+    action: str
+    help: str
+    in_footer: bool = False
+
+    def binding(self) -> Binding:
+        return Binding(self.keys, self.action, self.title, id=self.id, show=self.in_footer)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("page.session", "f1", "session", "page('session')", "The conversation, budget and tools.", True),
+    Command("page.servers", "f2", "servers", "page('servers')", "Connections, stderr, reconnect.", True),
+    Command("page.manifest", "f3", "manifest", "page('manifest')", "Exactly what the model is sent.", True),
+    Command("page.search", "f4", "search", "page('search')", "Search, and read every score.", True),
+    Command("page.budget", "f5", "budget", "page('budget')", "Tokens by server and tool.", True),
+    Command("page.events", "f6", "events", "page('events')", "Everything that happened.", True),
+    Command("toolset", "ctrl+t", "toolset", "choose_toolset", "Restrict which tools there are."),
+    Command("model", "ctrl+o", "model", "choose_model", "Answer with another model."),
+    Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between the dark and light theme."),
+    Command("help", "question_mark,f12", "help", "help", "This screen, in ten lines, and every key.", True),
+    Command("quit", "ctrl+q", "quit", "quit", "Close the servers and leave."),
+)
+
+
+def bindings() -> list[Binding]:
+    """The app's key bindings."""
+    return [command.binding() for command in COMMANDS]
+
+
+def shown_keys(command: Command) -> str:
+    """The keys of a command as people read them."""
+    return command.keys.replace("question_mark", "?").replace(",", " or ")

@@ -1,0 +1,1 @@
+"""The panels of the session screen: each draws one part of the view."""

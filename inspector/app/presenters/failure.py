@@ -1,0 +1,14 @@
+"""An error as a title and a message."""
+
+from inspector.domain.error import ToolsightError
+from widgets import visible
+
+_LIMIT = 600
+
+
+def failure_text(error: BaseException) -> tuple[str, str]:
+    """A short title, and what happened with what to try."""
+    if isinstance(error, ToolsightError):
+        parts = [error.message, error.hint]
+        return "That did not work", visible("\n".join(filter(None, parts)), limit=_LIMIT)
+    return f"Unexpected {type(error).__name__}", visible(str(error), limit=_LIMIT)

@@ -1,0 +1,35 @@
+"""The line at the top of every page."""
+
+from pathlib import PurePath
+
+from textual.content import Content
+
+from inspector.domain.session import SessionState
+from widgets import middle, plain
+
+_GAP = "   "
+
+
+def header(session: SessionState, width: int) -> Content:
+    """Configuration, toolset, model, servers and tools, as much as fits; the counts never go."""
+    total = len(session.servers)
+    counts = f"{session.ready_servers}/{total} servers   {len(session.tools)} tools"
+    room = width - 2 - len("Toolsight") - len(counts) - 2 * len(_GAP)
+    facts = [
+        ("", session.model_label),
+        ("toolset ", session.toolset or "all"),
+        ("", PurePath(session.config).name),
+        ("profile ", "toolsight"),
+    ]
+    shown: list[Content] = []
+    for label, value in facts:
+        text = middle(value, max(room - len(label), 0))
+        if not value or len(text) < min(len(value), 12):
+            continue
+        piece = Content.assemble((label, "$text-muted"), plain(text, newlines=False))
+        room -= piece.cell_length + len(_GAP)
+        shown.append(piece)
+    left = Content(_GAP).join([Content.styled("Toolsight", "bold $primary"), *shown])
+    ready = "$text-success" if total and session.ready_servers == total else "$text-warning"
+    gap = max(width - 2 - left.cell_length - len(counts), 1)
+    return Content.assemble(left, " " * gap, (counts, ready))

@@ -1,0 +1,1 @@
+"""One screen or dialog a file, its styles beside it."""

@@ -1,0 +1,43 @@
+"""The app on a workbench in memory, driven by real key presses."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from inspector.adapters.memory import MemoryServer
+from inspector.app.app import ToolsightApp
+from inspector.app.approver import ModalApprover
+from tests.support.told_model import Step
+from tests.support.workbench import Rig, opened
+
+PATIENCE = 400
+
+
+@asynccontextmanager
+async def app_rig(
+    *steps: Step,
+    servers: Mapping[str, MemoryServer] | None = None,
+    size: tuple[int, int] = (120, 32),
+    settled: bool = True,
+) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
+    """The app, running; with `settled` every server is ready or failed and drawn."""
+    approver = ModalApprover()
+    async with opened(*steps, servers=servers, approver=approver) as rig:
+        app = ToolsightApp(rig.bench, memory=rig.memory, approver=approver)
+        async with app.run_test(size=size) as pilot:
+            if settled:
+                await until(pilot, lambda: bool(rig.store.read("s", kinds=("catalog",))))
+                await rig.bench.wait_connected()
+                await until(pilot, lambda: app.view.session == rig.bench.state)
+            yield pilot, rig
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
+    """Let the app go on until the condition holds; fails after many turns of the event loop."""
+    for _ in range(PATIENCE):
+        if condition():
+            await pilot.pause()
+            return
+        await pilot.pause(0.01)
+    raise AssertionError("the app never got there")

@@ -1,0 +1,82 @@
+"""Meters and bars draw what there is, at any width."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import Meter, Segment, legend, short_number, stacked
+from widgets.meter import draw
+
+VALUES = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-5, 10_000)
+SEGMENTS = st.lists(st.builds(Segment, st.text(max_size=5), VALUES), max_size=6)
+
+
+@given(SEGMENTS, VALUES, st.integers(1, 150), st.none() | st.floats(0, 1))
+def test_a_meter_is_exactly_as_wide_as_its_place(
+    segments: list[Segment], total: float, width: int, tick: float | None
+) -> None:
+    assert draw(segments, total, width, tick).cell_length == width
+
+
+@given(st.lists(st.tuples(st.sampled_from("NDPSF"), st.floats(-1, 100), st.just("red")), max_size=6))
+def test_a_score_bar_is_exactly_as_wide_as_its_column(parts: list[tuple[str, float, str]]) -> None:
+    for width in (0, 1, 24):
+        assert stacked(parts, width, 10).cell_length == width
+
+
+def test_each_part_of_a_score_bar_begins_with_its_letter() -> None:
+    bar = stacked([("N", 4, "red"), ("D", 0, "blue"), ("P", 2, "green")], 12, 12)
+    assert bar.plain == "N━━━P━      "
+
+
+def test_a_small_part_is_still_seen() -> None:
+    assert draw([Segment("tools", 0.001)], 1_000, 20).plain.startswith("▏")
+
+
+def test_a_tick_stands_at_its_share() -> None:
+    assert draw([], 100, 10, 0.7).plain == "░░░░░░░┊░░"
+
+
+def test_numbers_are_short() -> None:
+    shown = [short_number(value) for value in (0, 950, 999.6, 4_096, 128_000, 2_500_000)]
+    assert shown == ["0", "950", "1.0k", "4.1k", "128.0k", "2.5M"]
+
+
+def test_a_legend_names_every_part() -> None:
+    assert legend([Segment("tools", 2_100), Segment("[b]", 3)]).plain == "█ tools 2.1k   █ [b] 3"
+
+
+class MeterApp(App[None]):
+    def __init__(self, *meters: Meter) -> None:
+        super().__init__()
+        self.meters = meters
+
+    def compose(self) -> ComposeResult:
+        yield from self.meters
+
+
+@pytest.mark.parametrize("width", [10, 12, 30, 80])
+async def test_the_label_is_never_cut(width: int) -> None:
+    app = MeterApp(Meter((Segment("tools", 5),), 10, label="5k of 10k"), Meter((), 0))
+    async with app.run_test(size=(width, 3)):
+        assert "5k of 10k" in lines(app)[0]
+
+
+async def test_more_than_everything_is_said() -> None:
+    app = MeterApp(
+        Meter((Segment("a", 150),), 100, label="150 of 100"), Meter((Segment("a", 1),), 0, label="x")
+    )
+    async with app.run_test(size=(60, 3)):
+        first, second, _ = lines(app)
+        assert "150 of 100  ⚠ over 150 %" in first
+        assert "┃" in first
+        assert "⚠ over" in second
+
+
+async def test_a_hostile_label_is_harmless() -> None:
+    app = MeterApp(Meter((), 1, label="a[/]b\x1b[2J\u202e"))
+    async with app.run_test(size=(60, 3)):
+        assert dangerous(lines(app)[0]) == []

@@ -1,0 +1,73 @@
+"""Columns fit into any width, and numbers are whole or not there."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.content import Content
+
+from tests.widgets.hostile import HOSTILE, LONG
+from widgets import Column, Record
+from widgets.record import GAP, layout, natural_widths
+
+COLUMNS = st.lists(
+    st.builds(
+        Column,
+        key=st.just("k"),
+        width=st.none() | st.integers(1, 30),
+        align=st.sampled_from(["left", "right"]),
+        min_width=st.integers(1, 20),
+        weight=st.integers(1, 9),
+        hide_below=st.none() | st.integers(1, 120),
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+
+@given(COLUMNS, st.data(), st.integers(1, 200))
+def test_widths_and_gaps_never_exceed_the_list(
+    columns: list[Column], data: st.DataObject, width: int
+) -> None:
+    naturals = data.draw(st.lists(st.integers(0, 60), min_size=len(columns), max_size=len(columns)))
+    widths = layout(columns, naturals, width)
+    assert sum(widths.values()) + GAP * max(0, len(widths) - 1) <= width
+    assert all(part > 0 or not naturals[index] for index, part in widths.items())
+    if len(widths) > 1:
+        for index, part in widths.items():
+            if columns[index].align == "right":
+                assert part >= naturals[index]
+        if any(columns[index].width is None and columns[index].align == "left" for index in widths):
+            assert sum(widths.values()) + GAP * (len(widths) - 1) == width
+
+
+def test_a_narrow_list_leaves_the_lightest_column_out_and_never_the_first() -> None:
+    columns = (
+        Column("name", weight=1),
+        Column("about", min_width=10, weight=2),
+        Column("n", align="right", weight=3),
+    )
+    assert list(layout(columns, (20, 40, 5), 60)) == [0, 1, 2]
+    assert list(layout(columns, (20, 40, 5), 16)) == [0, 2]
+    assert list(layout(columns, (20, 40, 5), 6)) == [0]
+
+
+def test_a_column_hides_below_its_width() -> None:
+    columns = (Column("name"), Column("about", hide_below=60))
+    assert list(layout(columns, (5, 5), 60)) == [0, 1]
+    assert list(layout(columns, (5, 5), 59)) == [0]
+
+
+def test_a_number_column_is_as_wide_as_its_widest_number() -> None:
+    columns = (Column("name"), Column("n", "N", align="right"))
+    records = [Record(str(n), ("x", f"{n:,}")) for n in (1, 1_000_000, 20)]
+    assert natural_widths(columns, records)[1] == len("1,000,000")
+
+
+def test_hostile_cells_can_be_measured() -> None:
+    records = [Record(text, (text, Content(text))) for text in (*HOSTILE, LONG)]
+    widths = natural_widths((Column("a", align="right"), Column("b", align="right")), records)
+    assert all(0 < width < 10_000 for width in widths)
+
+
+def test_a_row_is_copied_as_visible_text() -> None:
+    assert Record("k", ("a\x1b", "b"), detail="c").copy_text() == r"a\x1b  b  c"
+    assert Record("k", ("a",), copy="other").copy_text() == "other"

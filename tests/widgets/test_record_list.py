@@ -1,0 +1,272 @@
+"""The list of the app, used with real keys."""
+
+from time import perf_counter
+from typing import ClassVar
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.reactive import reactive
+from textual.widgets import Input
+
+from tests.widgets.hostile import HOSTILE, LONG, dangerous
+from tests.widgets.screen import lines, seen
+from widgets import Column, Record, RecordList
+
+COLUMNS = (Column("name", "Tool", shorten="middle", weight=2), Column("tokens", "Tokens", align="right"))
+
+
+def numbered(*numbers: int) -> tuple[Record, ...]:
+    return tuple(Record(f"key {n}", (f"tool_{n}", f"{n:,}")) for n in numbers)
+
+
+class ListApp(App[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Leave")]
+    records: reactive[tuple[Record, ...]] = reactive(())
+
+    def __init__(self, *, lines: int = 1, follow: bool = False, bound: bool = False) -> None:
+        super().__init__()
+        self.heard: list[tuple[str, str | None]] = []
+        self.made = RecordList(
+            COLUMNS, empty="No tools. Press a to add a server.", header=True, lines=lines, follow=follow
+        )
+        self.bound = bound
+
+    def compose(self) -> ComposeResult:
+        yield self.made.data_bind(ListApp.records) if self.bound else self.made
+
+    @on(RecordList.Selected)
+    @on(RecordList.Highlighted)
+    @on(RecordList.Copied)
+    def _hear(self, event: RecordList.Selected | RecordList.Highlighted | RecordList.Copied) -> None:
+        self.heard.append((type(event).__name__, event.key))
+
+    def action_leave(self) -> None:
+        self.heard.append(("back", None))
+
+
+async def test_enter_opens_the_record_under_the_cursor() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = numbered(1, 2, 3)
+        await pilot.press("down", "down", "enter")
+        assert app.heard[-2:] == [("Highlighted", "key 3"), ("Selected", "key 3")]
+
+
+async def test_an_empty_list_says_what_to_do_next() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        await pilot.press("down", "enter", "y", "end")
+        assert "No tools. Press a to add a server." in "\n".join(lines(app))
+        assert app.heard == []
+
+
+async def test_the_cursor_stays_on_its_record_when_rows_are_added_above() -> None:
+    app = ListApp()
+    async with app.run_test(size=(60, 10)) as pilot:
+        app.made.records = numbered(*range(50))
+        await pilot.press(*["down"] * 20)
+        before = next(y for y, line in enumerate(lines(app)) if "▌tool_20" in line)
+        app.made.records = numbered(*range(-7, 50))
+        await pilot.pause()
+        assert app.made.current is not None
+        assert app.made.current.key == "key 20"
+        assert "▌tool_20" in lines(app)[before]
+
+
+async def test_the_cursor_goes_to_the_neighbour_when_its_record_is_gone() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = numbered(1, 2, 3)
+        await pilot.press("down")
+        app.made.records = numbered(1, 3)
+        await pilot.pause()
+        assert app.heard[-1] == ("Highlighted", "key 3")
+        app.made.records = ()
+        await pilot.pause()
+        assert app.heard[-1][0] == "Highlighted"
+        assert app.heard[-1][1] is None
+
+
+async def test_home_end_and_page_keys_move_the_cursor_and_the_view() -> None:
+    app = ListApp()
+    async with app.run_test(size=(60, 11)) as pilot:
+        app.made.records = numbered(*range(100))
+        await pilot.press("end")
+        assert "▌tool_99" in lines(app)[-1]
+        await pilot.press("pageup")
+        assert app.made.current == app.made.records[89]
+        await pilot.press("home", "pagedown")
+        assert app.made.current == app.made.records[10]
+        assert lines(app)[0].startswith(" Tool")
+
+
+async def test_the_filter_keeps_rows_that_hold_every_word_in_any_case() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = (
+            Record("a", ("Late Orders", "1")),
+            Record("b", ("Orders", "2")),
+            Record("c", ("x", "3")),
+        )
+        await pilot.press("slash", *"ORDERS la")
+        assert [record.key for record in app.made.shown] == ["a"]
+        assert "1 of 3" in lines(app)[-1]
+        await pilot.press("enter", "enter")
+        assert app.heard[-1] == ("Selected", "a")
+
+
+async def test_esc_clears_the_filter_first_and_then_belongs_to_the_screen() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = numbered(1, 2)
+        await pilot.press("slash", *"zzz")
+        assert "Nothing matches “zzz”. esc clears the filter." in "\n".join(lines(app))
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(app.made.shown) == 2
+        assert app.focused is app.made.rows
+        assert "of 2" not in lines(app)[-1]
+        assert "back" not in [what for what, _ in app.heard]
+        await pilot.press("escape")
+        assert app.heard[-1][0] == "back"
+
+
+async def test_the_filter_stays_when_new_records_come() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = numbered(1, 2)
+        await pilot.press("slash", *"_1", "enter")
+        app.made.records = numbered(1, 2, 10, 11)
+        await pilot.pause()
+        assert [record.key for record in app.made.shown] == ["key 1", "key 10", "key 11"]
+        assert app.made.count == "3 of 4"
+
+
+async def test_arrows_move_the_cursor_from_inside_the_filter() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = numbered(1, 12, 13)
+        await pilot.press("slash", "1", "down", "down", "up")
+        assert isinstance(app.focused, Input)
+        assert app.heard[-1] == ("Highlighted", "key 12")
+
+
+async def test_y_copies_the_row_and_says_so() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = (Record("k", ("na\x1bme", "1,024")),)
+        await pilot.press("y")
+        assert app.clipboard == r"na\x1bme  1,024"
+        assert app.heard[-1] == ("Copied", "k")
+
+
+async def test_a_click_moves_and_a_second_click_opens() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = numbered(1, 2, 3)
+        await pilot.pause()
+        await pilot.click(app.made.rows, offset=(5, 2))
+        assert app.heard[-1] == ("Highlighted", "key 2")
+        await pilot.click(app.made.rows, offset=(5, 2))
+        assert app.heard[-1] == ("Selected", "key 2")
+        await pilot.click(app.made.rows, offset=(5, 0))
+        await pilot.click(app.made.rows, offset=(5, 9))
+        assert app.heard[-1] == ("Selected", "key 2")
+
+
+async def test_a_feed_follows_its_tail_until_somebody_looks_back() -> None:
+    app = ListApp(follow=True)
+    async with app.run_test(size=(60, 8)) as pilot:
+        app.made.records = numbered(*range(30))
+        await pilot.pause()
+        app.made.records = numbered(*range(40))
+        await pilot.pause()
+        assert "▌tool_39" in lines(app)[-1]
+        await pilot.press("up")
+        app.made.records = numbered(*range(50))
+        await pilot.pause()
+        assert app.made.current == app.made.records[38]
+        await pilot.press("end")
+        app.made.records = numbered(*range(51))
+        await pilot.pause()
+        assert "▌tool_50" in lines(app)[-1]
+
+
+async def test_two_lines_a_row_show_the_detail_below() -> None:
+    app = ListApp(lines=2)
+    async with app.run_test() as pilot:
+        app.made.records = tuple(Record(str(n), (f"tool_{n}", "1"), detail=f"about {n}") for n in range(30))
+        await pilot.press("down")
+        screen = lines(app)
+        assert "▌tool_1" in screen[3]
+        assert "▌  about 1" in screen[4]
+        await pilot.press("end")
+        assert "about 29" in lines(app)[-1]
+
+
+async def test_bound_records_are_shown() -> None:
+    app = ListApp(bound=True)
+    async with app.run_test() as pilot:
+        app.records = numbered(7)
+        await pilot.pause()
+        assert "tool_7" in "\n".join(lines(app))
+
+
+async def test_two_hundred_thousand_rows_are_shown_at_once() -> None:
+    app = ListApp()
+    rows = numbered(*range(200_000))
+    async with app.run_test() as pilot:
+        started = perf_counter()
+        app.made.records = rows
+        await pilot.press("end")
+        assert perf_counter() - started < 1.5
+        assert "199,999" in lines(app)[-1]
+
+
+@pytest.mark.parametrize("width", [10, 24, 80])
+async def test_hostile_records_are_harmless_at_any_width(width: int) -> None:
+    app = ListApp(lines=2)
+    async with app.run_test(size=(width, 60)) as pilot:
+        app.made.records = tuple(Record(text, (text, text), detail=text) for text in (*HOSTILE, LONG))
+        app.made.columns = (Column(HOSTILE[0], HOSTILE[2], width=9), Column("b", HOSTILE[5]))
+        app.made.filter_text = ""
+        await pilot.press("slash", *"a[/]b", "enter", "y")
+        await pilot.press("escape", "end")
+        assert dangerous("".join(lines(app))) == []
+        assert all(strip == width for strip in map(len, seen(app.made.rows).splitlines()[:3]))
+
+
+async def test_numbers_are_never_cut() -> None:
+    app = ListApp()
+    async with app.run_test(size=(24, 6)) as pilot:
+        app.made.records = (Record("k", ("a_very_long_tool_name_indeed", "1,234,567")),)
+        await pilot.pause()
+        row = lines(app)[1]
+        assert "1,234,567" in row
+        assert "a_ve" in row
+        assert "deed" in row
+
+
+async def test_move_to_finds_a_record_by_its_key() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = numbered(*range(100))
+        assert app.made.move_to("key 70")
+        assert not app.made.move_to("key 700")
+        await pilot.pause()
+        assert "▌tool_70" in "\n".join(lines(app))
+
+
+async def test_a_flash_lights_a_row_up_only_with_animations() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = numbered(1, 2)
+        await pilot.pause()
+        still = app.made.rows.render_line(2)
+        app.made.flash("key 2")
+        assert app.made.rows.render_line(2) == still
+        app.animation_level = "full"
+        app.made.flash("key 2")
+        assert app.made.rows.render_line(2) != still

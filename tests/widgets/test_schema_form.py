@@ -1,0 +1,148 @@
+"""A form reads what was typed, says what is wrong, and hands over values."""
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.widgets import Input, Select, TextArea
+
+from tests.widgets.hostile import HOSTILE, dangerous
+from tests.widgets.screen import lines
+from widgets import Field, SchemaForm
+from widgets.form_field import InvalidValue, parse
+
+FIELDS = (
+    Field("query", required=True, description="What to [find]"),
+    Field("limit", "integer"),
+    Field("share", "number"),
+    Field("late", "boolean"),
+    Field("sort a[/]", "enum", choices=("asc", "d[/]sc", 3)),
+    Field("filter", "json"),
+)
+
+
+class FormApp(App[None]):
+    def __init__(self, fields: tuple[Field, ...] = FIELDS) -> None:
+        super().__init__()
+        self.made = SchemaForm(fields)
+        self.sent: list[dict[str, object]] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.made
+
+    def on_schema_form_submitted(self, event: SchemaForm.Submitted) -> None:
+        self.sent.append(event.values)
+
+
+async def test_empty_optional_fields_are_left_out() -> None:
+    app = FormApp()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.query(Input).first().focus()
+        await pilot.press(*"late", "enter")
+        assert app.sent == [{"query": "late"}]
+
+
+async def test_every_kind_of_field_gives_its_type() -> None:
+    app = FormApp()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.query(Input).first().focus()
+        await pilot.press("q", "tab", *"10", "tab", *"2.5", "tab")
+        await pilot.press("enter", "down", "enter", "tab", "enter", "down", "down", "enter", "tab")
+        assert isinstance(app.focused, TextArea)
+        await pilot.press(*"[1]", "ctrl+r")
+        assert app.sent == [
+            {"query": "q", "limit": 10, "share": 2.5, "late": True, "sort a[/]": "d[/]sc", "filter": [1]}
+        ]
+
+
+async def test_what_is_wrong_is_said_below_its_field_and_gets_the_focus() -> None:
+    app = FormApp()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.query(Input)[1].focus()
+        await pilot.press("x", "ctrl+r")
+        screen = "\n".join(lines(app))
+        assert "✕ required: fill it in" in screen
+        assert "✕ not a whole number; 10 would be one" in screen
+        assert app.sent == []
+        assert app.focused is app.query(Input).first()
+        await pilot.press("a")
+        assert "required: fill it in" not in "\n".join(lines(app))
+
+
+async def test_values_that_are_set_come_back_as_they_are() -> None:
+    values = {
+        "query": "a\x1b\nb\u202e",
+        "limit": 3,
+        "share": 0.5,
+        "late": False,
+        "sort a[/]": 3,
+        "filter": {"a": [None]},
+    }
+    app = FormApp()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.made.set_values(values)
+        await pilot.pause()
+        assert app.made.values() == values
+        assert dangerous("".join(lines(app))) == []
+        app.made.set_values({})
+        assert app.made.values() == {}
+        assert app.made.errors() == {"query": "required: fill it in"}
+
+
+async def test_hostile_names_and_texts_are_harmless() -> None:
+    fields = tuple(
+        Field(text, "enum" if index % 2 else "string", description=text, default=text, choices=HOSTILE)
+        for index, text in enumerate(HOSTILE)
+    )
+    app = FormApp(fields)
+    async with app.run_test(size=(80, 90)) as pilot:
+        await pilot.press("ctrl+r")
+        assert app.sent == [{text: text for text in HOSTILE}]
+        app.query(Select).first().expanded = True
+        await pilot.pause()
+        assert dangerous("".join(lines(app))) == []
+
+
+async def test_pasted_control_characters_become_visible() -> None:
+    app = FormApp()
+    async with app.run_test(size=(80, 40)) as pilot:
+        field, area = app.query(Input).first(), app.query_one(TextArea)
+        field.value, area.text = "a\x1b[2J \u200c", "[\x1b]"
+        await pilot.pause()
+        assert field.value == "a\\x1b[2J \u200c"
+        assert area.text == r"[\x1b]"
+
+
+async def test_a_tool_without_arguments_can_run() -> None:
+    app = FormApp(())
+    async with app.run_test() as pilot:
+        assert "No arguments: it can run as it is." in "\n".join(lines(app))
+        await pilot.press("tab", "enter")
+        assert app.sent == [{}]
+
+
+async def test_new_fields_make_a_new_form() -> None:
+    app = FormApp()
+    async with app.run_test() as pilot:
+        app.made.fields = (Field("other", default="x"),)
+        await pilot.pause()
+        assert app.made.values() == {"other": "x"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("integer", "1.5"),
+        ("integer", "9" * 5_000),
+        ("number", "nan"),
+        ("number", "x"),
+        ("json", "{"),
+        ("json", "[" * 99_999),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused(kind: str, text: str) -> None:
+    with pytest.raises(InvalidValue):
+        parse(kind, text)  # type: ignore[arg-type]
+
+
+def test_a_whole_number_stays_whole() -> None:
+    assert repr(parse("number", "3")) == "3"
+    assert repr(parse("number", "3.0")) == "3.0"

@@ -1,0 +1,131 @@
+"""Schemas open level by level, whatever they point at."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.app import App, ComposeResult
+
+from tests.widgets.hostile import HOSTILE, LONG, dangerous
+from tests.widgets.screen import lines
+from widgets import SchemaTree
+from widgets.schema_outline import Entry, children, resolve, top
+
+LOOP = {
+    "properties": {"node": {"$ref": "#/$defs/Node", "description": "A node"}},
+    "required": ["node"],
+    "$defs": {
+        "Node": {
+            "type": "object",
+            "properties": {
+                "child": {"$ref": "#/$defs/Node"},
+                "all": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+            },
+        },
+        "Self": {"$ref": "#/$defs/Self"},
+    },
+}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["$ref", "properties", "anyOf"]), inner)
+    ),
+    max_leaves=20,
+)
+
+
+def text(entry: Entry) -> str:
+    return "".join(piece for piece, _ in entry.label)
+
+
+class TreeApp(App[None]):
+    CSS = "SchemaTree { height: 1fr; }"
+
+    def __init__(
+        self, value: object, *, schema: bool = True, max_children: int = 200, max_depth: int = 24
+    ) -> None:
+        super().__init__()
+        self.made = SchemaTree(value, schema=schema, max_children=max_children, max_depth=max_depth)
+
+    def compose(self) -> ComposeResult:
+        yield self.made
+
+
+def test_a_parameter_says_type_choices_default_and_description() -> None:
+    schema = {
+        "properties": {"n": {"type": "integer", "enum": [1, 2], "default": 1, "description": "How [many]"}},
+        "required": ["n"],
+    }
+    assert text(next(children(top(schema, schema=True), schema))) == "n *  integer  1 | 2  = 1  How [many]"
+
+
+def test_a_reference_to_itself_ends() -> None:
+    assert resolve({"$ref": "#/$defs/Self"}, LOOP) == ({}, ["#/$defs/Self"])
+    assert resolve({"$ref": "https://example.org/x"}, LOOP) == ({}, ["https://example.org/x"])
+
+
+@given(JSON)
+def test_any_value_can_be_outlined_to_the_bottom(value: object) -> None:
+    level = [top(value, schema=True)]
+    for _ in range(6):
+        level = [child for entry in level if entry.expandable for child in children(entry, value)][:200]
+        assert all(dangerous(text(entry)) == [] for entry in level)
+
+
+async def test_a_recursive_schema_opens_and_stops_where_it_repeats() -> None:
+    app = TreeApp(LOOP)
+    async with app.run_test() as pilot:
+        await pilot.press("right", "right", "y")
+        screen = "\n".join(lines(app))
+        assert "node *  object  → #/$defs/Node  A node" in screen
+        assert "child  object  → #/$defs/Node  ↻ repeats what is above" in screen
+        assert '"$ref": "#/$defs/Node"' in app.clipboard
+
+
+async def test_left_closes_and_goes_up() -> None:
+    app = TreeApp(LOOP)
+    async with app.run_test() as pilot:
+        await pilot.press("right", "right", "left", "left")
+        assert "child" not in "\n".join(lines(app))
+        assert app.made.cursor_line == 0
+
+
+async def test_many_lines_come_in_portions() -> None:
+    app = TreeApp({str(n): n for n in range(1_000)}, schema=False, max_children=5)
+    async with app.run_test() as pilot:
+        assert "… 995 more" in "\n".join(lines(app))
+        await pilot.press(*["down"] * 5, "enter")
+        await pilot.pause()
+        screen = "\n".join(lines(app))
+        assert "9: 9" in screen
+        assert "… 990 more" in screen
+
+
+async def test_deep_values_say_that_there_is_more() -> None:
+    value: object = 1
+    for _ in range(300):
+        value = {"in": value}
+    app = TreeApp(value, schema=False, max_depth=3)
+    async with app.run_test() as pilot:
+        await pilot.press(*["right"] * 10)
+        assert "… deeper than is shown here" in "\n".join(lines(app))
+
+
+@pytest.mark.parametrize("value", [None, {}, [], {"type": "object"}, "x", 3])
+async def test_values_without_parts_are_fine(value: object) -> None:
+    app = TreeApp(value)
+    async with app.run_test() as pilot:
+        await pilot.press("down", "enter", "right", "left", "y")
+        assert "".join(lines(app)).strip()
+
+
+async def test_a_hostile_schema_is_harmless() -> None:
+    properties = {
+        key: {"type": key, "description": key, "default": key, "enum": [key]} for key in (*HOSTILE, LONG)
+    }
+    app = TreeApp({"properties": properties, "title": LONG})
+    async with app.run_test() as pilot:
+        await pilot.press("right", "end")
+        assert dangerous("".join(lines(app))) == []
+        app.made.value = {"properties": {"next": {"type": "string"}}}
+        await pilot.pause()
+        assert "next  string" in "\n".join(lines(app))

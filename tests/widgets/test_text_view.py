@@ -1,0 +1,110 @@
+"""Long text is read, searched and copied without waiting."""
+
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.app import App, ComposeResult
+
+from tests.widgets.hostile import HOSTILE, LONG, dangerous
+from tests.widgets.screen import lines, seen
+from widgets import TextView, visible
+from widgets.text_lines import wrap
+
+
+class ViewApp(App[None]):
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
+        self.made = TextView(text, empty="Nothing on stderr.")
+        self.copied = 0
+
+    def compose(self) -> ComposeResult:
+        yield self.made
+
+    def on_text_view_copied(self) -> None:
+        self.copied += 1
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["C"]))), st.integers(2, 40))
+def test_rows_fit_and_lose_nothing_but_the_space_they_break_at(texts: list[str], width: int) -> None:
+    texts = [visible(text, newlines=False) for text in texts]
+    rows = wrap(texts, width)
+    assert all(cell_len(texts[number][start:end].rstrip(" ")) <= width for number, start, end in rows)
+    for number, text in enumerate(texts):
+        pieces = [text[start:end] for row, start, end in rows if row == number]
+        assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
+
+
+async def test_text_breaks_at_spaces() -> None:
+    app = ViewApp("hello wide world\nnext")
+    async with app.run_test(size=(13, 5)):
+        assert [line.strip() for line in seen(app.made.lines).splitlines()[:3]] == [
+            "hello wide",
+            "world",
+            "next",
+        ]
+
+
+@pytest.mark.parametrize(
+    "text", [LONG, "漢" * 500_000, "\n".join(map(str, range(100_000))), "\x1b" * 300_000]
+)
+async def test_long_text_is_shown_at_once(text: str) -> None:
+    app = ViewApp()
+    async with app.run_test() as pilot:
+        started = perf_counter()
+        app.made.text = text
+        await pilot.press("end")
+        assert perf_counter() - started < 2.5
+        assert lines(app)[-1].strip()
+
+
+async def test_search_counts_and_steps_from_match_to_match() -> None:
+    app = ViewApp("\n".join(f"line {n}" for n in range(1_000)))
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.press("slash", *"LINE 99", "enter")
+        assert "11 found" in lines(app)[-1]
+        assert seen(app.made.lines).splitlines()[0].strip() == "line 99"
+        await pilot.press("n")
+        assert seen(app.made.lines).splitlines()[0].strip() == "line 990"
+        await pilot.press("N")
+        assert seen(app.made.lines).splitlines()[0].strip() == "line 99"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "found" not in lines(app)[-1]
+        assert app.focused is app.made.lines
+
+
+async def test_y_copies_the_text_as_it_is_shown() -> None:
+    app = ViewApp("one\x1b\ntwo")
+    async with app.run_test() as pilot:
+        await pilot.press("y")
+        assert app.clipboard == "one\\x1b\ntwo"
+        assert app.copied == 1
+
+
+async def test_no_text_says_so() -> None:
+    app = ViewApp()
+    async with app.run_test() as pilot:
+        await pilot.press("end", "slash", "x", "enter", "n", "escape")
+        assert "Nothing on stderr." in lines(app)[0]
+
+
+@pytest.mark.parametrize("width", [3, 20, 80])
+async def test_hostile_text_is_harmless(width: int) -> None:
+    app = ViewApp("\n".join(HOSTILE))
+    async with app.run_test(size=(width, 60)) as pilot:
+        await pilot.press("slash", "[", "enter")
+        assert dangerous("".join(lines(app))) == []
+        assert dangerous(seen(app.made.lines).replace("\n", "")) == []
+
+
+async def test_a_new_width_keeps_the_place() -> None:
+    app = ViewApp("\n".join(f"number {n} " + "word " * 20 for n in range(200)))
+    async with app.run_test(size=(120, 10)) as pilot:
+        await pilot.press("end", "pageup")
+        first = lines(app)[0].split()[1]
+        await pilot.resize_terminal(40, 10)
+        await pilot.pause()
+        assert lines(app)[0].split()[1] == first

@@ -1,0 +1,118 @@
+"""`Confirm`: one question, a few answers, each with its key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from widgets.text import plain, safe
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An answer: the key that gives it, what its button says, and what it returns (the label when empty)."""
+
+    key: str
+    label: str
+    value: str = ""
+
+    @property
+    def result(self) -> str:
+        """What the screen returns for this answer."""
+        return self.value or self.label
+
+
+class _ChoiceButton(Button):
+    """A button that knows its answer."""
+
+    def __init__(self, choice: Choice) -> None:
+        label = Content.assemble(plain(choice.key).stylize("bold underline"), "  ", plain(choice.label))
+        super().__init__(label)
+        self.choice = choice
+
+
+class Confirm(ModalScreen[str | None]):
+    """Asks, and returns the value of the answer.
+
+    The first answer has the focus, so put the safe one there; esc gives the last one, so put the refusing
+    one there. Without answers it says "close" and returns `None`.
+    """
+
+    DEFAULT_CSS = """
+    Confirm {
+        align: center middle;
+        & > Vertical {
+            width: 72;
+            max-width: 90%;
+            height: auto;
+            max-height: 90%;
+            padding: 1 2;
+            border: round $accent;
+            background: $surface;
+        }
+        & .confirm--title { text-style: bold; margin-bottom: 1; height: auto; max-height: 3; }
+        & .confirm--body { height: auto; max-height: 40vh; margin-bottom: 1; }
+        & .confirm--body > Static { height: auto; }
+        & .confirm--choices { height: auto; }
+        & Button { margin-right: 1; min-width: 10; width: auto; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "refuse", "No", show=False),
+        Binding("left", "app.focus_previous", show=False),
+        Binding("right", "app.focus_next", show=False),
+    ]
+
+    AUTO_FOCUS = "Button"
+
+    def __init__(self, title: str, body: Content | str = "", choices: Sequence[Choice] = ()) -> None:
+        """Make a question.
+
+        Args:
+            title: The question.
+            body: What to know before answering.
+            choices: The answers; the first has the focus, the last is what esc means.
+        """
+        super().__init__()
+        self._title = title
+        self._body = body
+        self._choices = tuple(choices)
+
+    def compose(self) -> ComposeResult:
+        """Title, body, buttons."""
+        with Vertical():
+            yield Static(plain(self._title, limit=400), classes="confirm--title")
+            with VerticalScroll(classes="confirm--body", can_focus=False):
+                yield Static(safe(self._body))
+            with Horizontal(classes="confirm--choices"):
+                if not self._choices:
+                    yield Button(Content("close"))
+                for choice in self._choices:
+                    yield _ChoiceButton(choice)
+
+    def on_key(self, event: events.Key) -> None:
+        """Answer with the key of a choice."""
+        for choice in self._choices:
+            if choice.key in {event.key, event.character}:
+                event.stop()
+                self.dismiss(choice.result)
+                return
+
+    def action_refuse(self) -> None:
+        """Give the last answer."""
+        self.dismiss(self._choices[-1].result if self._choices else None)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(event.button.choice.result if isinstance(event.button, _ChoiceButton) else None)

@@ -1,0 +1,106 @@
+"""The one line below a list or a text in which one types what to look for."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.getters import query_one
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from widgets.plain_input import PlainInput
+from widgets.text import plain
+
+
+class FilterBar(Horizontal):
+    """A prompt, an input, and a count at the right; hidden until it is opened."""
+
+    DEFAULT_CSS = """
+    FilterBar {
+        height: 1;
+        display: none;
+        &.-open { display: block; }
+        & > .filter-bar--prompt { width: 2; padding: 0; color: $accent; text-style: bold; }
+        & > .filter-bar--count { width: auto; padding: 0 1; color: $text-muted; }
+    }
+    """
+
+    input = query_one(PlainInput)
+
+    class Edited(Message):
+        """The text was changed."""
+
+        def __init__(self, value: str) -> None:
+            super().__init__()
+            self.value = value
+
+    class Done(Message):
+        """Enter was pressed."""
+
+    class Stepped(Message):
+        """An arrow or page key was pressed: the cursor of the list should move."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, placeholder: str) -> None:
+        super().__init__()
+        self._placeholder = placeholder
+
+    def compose(self) -> ComposeResult:
+        """Prompt, input, count."""
+        yield Static("/", classes="filter-bar--prompt", markup=False)
+        yield PlainInput(placeholder=self._placeholder)
+        yield Static("", classes="filter-bar--count", markup=False)
+
+    @property
+    def value(self) -> str:
+        """What is typed."""
+        return self.input.value
+
+    def set_value(self, value: str) -> None:
+        """Type something in; opens the bar when there is something to show."""
+        if self.input.value != value:
+            self.input.value = value
+        if value:
+            self.add_class("-open")
+        elif not self.input.has_focus:
+            self.remove_class("-open")
+
+    def set_count(self, count: str) -> None:
+        """Say how much was found."""
+        self.query_one(".filter-bar--count", Static).update(plain(count))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the bar is on screen."""
+        return self.has_class("-open")
+
+    def open(self) -> None:
+        """Show the bar and give it the focus."""
+        self.add_class("-open")
+        self.input.focus()
+
+    def close(self) -> None:
+        """Hide the bar and empty it."""
+        self.remove_class("-open")
+        self.input.value = ""
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(self.Edited(event.value))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.set_class(bool(event.value), "-open")
+        self.post_message(self.Done())
+
+    def on_key(self, event: events.Key) -> None:
+        """Pass the keys on that move a cursor up and down."""
+        if event.key in {"up", "down", "pageup", "pagedown"}:
+            event.stop()
+            self.post_message(self.Stepped(event.key))

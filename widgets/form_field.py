@@ -1,0 +1,222 @@
+"""One field of a `SchemaForm`: its label, its input, its error, and the reading of its value."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Select, Static, TextArea
+
+from widgets.plain_input import PlainInput, typeable
+from widgets.text import plain, visible
+
+Kind = Literal["string", "integer", "number", "boolean", "enum", "json"]
+
+NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
+"""Stands for "no default", because `None` is a value."""
+
+
+class InvalidValue(ValueError):
+    """What was typed is not a value of the field; the message says what would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a form asks for.
+
+    Args:
+        name: The key in the form's values. Any text.
+        kind: What it accepts.
+        required: Whether it may stay empty.
+        description: Said beside the name.
+        default: What it starts with; `NOTHING` for an empty field.
+        choices: The values of an enum; anything that JSON can hold.
+    """
+
+    name: str
+    kind: Kind = "string"
+    required: bool = False
+    description: str = ""
+    default: object = NOTHING
+    choices: tuple[object, ...] = ()
+
+    @property
+    def options(self) -> tuple[object, ...]:
+        """The values to choose from; empty when the value is typed."""
+        return (True, False) if self.kind == "boolean" else self.choices if self.kind == "enum" else ()
+
+
+def parse(kind: Kind, text: str) -> object:
+    """Read a typed value, or raise `InvalidValue` with what it should look like."""
+    readers: dict[str, Callable[[str], object]] = {"integer": _integer, "number": _number, "json": _json}
+    return readers[kind](text) if kind in readers else text
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text.strip())
+    except ValueError:
+        raise InvalidValue("not a whole number; 10 would be one") from None
+
+
+def _number(text: str) -> int | float:
+    try:
+        value = float(text.strip())
+    except ValueError:
+        raise InvalidValue("not a number; 2.5 would be one") from None
+    if not math.isfinite(value):
+        raise InvalidValue("not a number that JSON can hold")
+    return int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 400 else value
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InvalidValue(f"not JSON: {error.msg} at {where}") from None
+    except (RecursionError, ValueError):
+        raise InvalidValue("JSON that is nested too deeply or holds a number too long") from None
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+class FieldRow(Vertical):
+    """A label, an input, and a line for what is wrong."""
+
+    DEFAULT_CSS = """
+    FieldRow {
+        height: auto;
+        margin-bottom: 1;
+        & > .field--label { height: auto; }
+        & > .field--error { height: auto; display: none; color: $text-error; }
+        & > .field--error.-shown { display: block; }
+        & > TextArea { height: 5; border: none; padding: 0; background: $boost; }
+        & > TextArea:focus { border: none; background: $primary 15%; }
+    }
+    """
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self.field = field
+        self._written: tuple[str, object] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Label, input, error."""
+        yield Static(self._label(), classes="field--label")
+        yield self._make_input()
+        yield Static("", classes="field--error", markup=False)
+
+    def on_mount(self) -> None:
+        """Start with the default."""
+        if self.field.default is not NOTHING:
+            self.write(self.field.default)
+
+    def _label(self) -> Content:
+        field = self.field
+        kind = (
+            "one of" if field.kind == "enum" else "true or false" if field.kind == "boolean" else field.kind
+        )
+        return Content.assemble(
+            plain(field.name, limit=200, newlines=False).stylize("bold"),
+            (" *" if field.required else "", "$text-warning bold"),
+            (f"  {kind}{', required' if field.required else ''}", "$foreground 60%"),
+            "  " if field.description else "",
+            plain(field.description, limit=600, newlines=False).stylize("$foreground 60%"),
+        )
+
+    def _make_input(self) -> Widget:
+        if self.field.kind == "json":
+            return TextArea(compact=True, show_line_numbers=False, tab_behavior="focus")
+        if self.field.kind in {"enum", "boolean"}:
+            options = [(Text(self._option(value)), index) for index, value in enumerate(self.field.options)]
+            return Select[int](options, prompt="not set", compact=True)
+        return PlainInput(placeholder="required" if self.field.required else "not set")
+
+    @staticmethod
+    def _option(value: object) -> str:
+        return visible(_written(value), limit=200, newlines=False) or '""'
+
+    @property
+    def _input(self) -> PlainInput | TextArea | Select[int]:
+        return self.query_one("PlainInput, TextArea, Select")  # type: ignore[return-value]
+
+    def read(self) -> tuple[bool, object]:
+        """Return whether there is a value, and the value; raises `InvalidValue`."""
+        widget = self._input
+        if isinstance(widget, Select):
+            chosen = widget.value
+            if isinstance(chosen, int):
+                return True, self.field.options[chosen]
+            return self._nothing()
+        text = widget.text if isinstance(widget, TextArea) else widget.value
+        if self._written and text == self._written[0]:
+            return True, self._written[1]
+        if not (text if self.field.kind == "string" else text.strip()):
+            return self._nothing()
+        return True, parse(self.field.kind, text)
+
+    def _nothing(self) -> tuple[bool, object]:
+        if self.field.required:
+            raise InvalidValue("required: choose one" if self.field.options else "required: fill it in")
+        return False, None
+
+    def write(self, value: object) -> None:
+        """Show a value; it is given back as it is, unless somebody edits it."""
+        widget = self._input
+        if isinstance(widget, Select):
+            found = [
+                index
+                for index, option in enumerate(self.field.options)
+                if option == value and type(option) is type(value)
+            ]
+            widget.value = found[0] if found else Select.NULL
+        elif isinstance(widget, TextArea):
+            widget.text = json.dumps(value, indent=2, default=str)
+        else:
+            widget.value = visible(_written(value), newlines=False)
+            self._written = (widget.value, value) if isinstance(value, str) else None
+
+    def clear(self) -> None:
+        """Empty the field."""
+        widget = self._input
+        self._written = None
+        if isinstance(widget, Select):
+            widget.value = Select.NULL
+        elif isinstance(widget, TextArea):
+            widget.text = ""
+        else:
+            widget.value = ""
+
+    def show_error(self, message: str) -> None:
+        """Say what is wrong; nothing when the message is empty."""
+        line = self.query_one(".field--error", Static)
+        line.update(Content.assemble("✕ ", plain(message, newlines=False)) if message else "")
+        line.set_class(bool(message), "-shown")
+
+    def focus_input(self) -> None:
+        """Go to the input."""
+        self._input.focus()
+
+    @on(Input.Changed)
+    @on(Select.Changed)
+    def _edited(self) -> None:
+        self.show_error("")
+
+    @on(TextArea.Changed)
+    def _text_edited(self, event: TextArea.Changed) -> None:
+        self.show_error("")
+        harmless = typeable(event.text_area.text, newlines=True)
+        if harmless != event.text_area.text:
+            event.text_area.text = harmless

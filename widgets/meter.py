@@ -1,0 +1,164 @@
+"""`Meter`: how full something is, and with what, on one line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from widgets.text import plain, shorten
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_TRACK, _TICK, _LIMIT = "░", "┊", "┃"
+_LEAST_BAR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a meter.
+
+    Args:
+        label: What it is; shown by `legend`.
+        value: How much of it there is; less than nothing counts as nothing.
+        color: A colour, such as "$primary".
+    """
+
+    label: str
+    value: float
+    color: str = "$primary"
+
+    @property
+    def amount(self) -> float:
+        """The value as something that can be drawn."""
+        return self.value if math.isfinite(self.value) and self.value > 0 else 0.0
+
+
+def short_number(value: float) -> str:
+    """Return 950 as "950", 4096 as "4.1k", 2500000 as "2.5M"."""
+    for least, size, unit in ((999_950, 1e6, "M"), (999.5, 1e3, "k")):
+        if abs(value) >= least:
+            return f"{value / size:.1f}{unit}"
+    return f"{value:.0f}"
+
+
+def legend(segments: Sequence[Segment], *, number: Callable[[float], str] = short_number) -> Content:
+    """Return the names and values of segments behind a block in their colour."""
+    entries = (
+        Content.assemble(
+            ("█", segment.color), " ", plain(segment.label, newlines=False), " ", number(segment.amount)
+        )
+        for segment in segments
+    )
+    return Content("   ").join(entries)
+
+
+def draw(segments: Sequence[Segment], total: float, width: int, tick: float | None = None) -> Content:
+    """Draw a stacked bar, exactly `width` cells wide.
+
+    A part that is there at all is seen. When the parts exceed the total the bar is scaled to them, and a
+    heavy line marks the total.
+    """
+    total = total if math.isfinite(total) and total > 0 else 0.0
+    used = sum(segment.amount for segment in segments)
+    scale = max(total, used) or 1.0
+    edges = _edges(segments, scale, width * 8)
+    over = used > total
+    marks = {} if tick is None or not total else {min(width - 1, int(tick * total / scale * width)): _TICK}
+    if over:
+        marks[min(width - 1, int(total / scale * width))] = _LIMIT
+    return Content("").join([_cell(x, edges, marks.get(x, "")) for x in range(width)]).simplify()
+
+
+def _edges(segments: Sequence[Segment], scale: float, eighths: int) -> list[tuple[int, str]]:
+    """Return where each segment ends, in eighths of a cell, and its colour."""
+    edges: list[tuple[int, str]] = []
+    position, so_far = 0, 0.0
+    for segment in segments:
+        so_far += segment.amount
+        if segment.amount:
+            position = min(eighths, max(position + 1, round(so_far / scale * eighths)))
+            edges.append((position, segment.color))
+    return edges
+
+
+def _cell(x: int, edges: Sequence[tuple[int, str]], mark: str) -> Content:
+    start, end = x * 8, x * 8 + 8
+    inside = [(min(edge, end) - start, color) for edge, color in edges if edge > start]
+    if not inside:
+        return Content.styled(mark or _TRACK, "$error bold" if mark == _LIMIT else "$foreground 40%")
+    filled, color = inside[0]
+    if mark:
+        return Content.styled(mark, f"bold $background on {color}")
+    if filled == 8:
+        return Content.styled("█", color)
+    beside = inside[1][1] if len(inside) > 1 else ""
+    return Content.styled(_EIGHTHS[filled], f"{color} on {beside}" if beside else color)
+
+
+class Meter(Widget):
+    """A stacked bar with a tick, and a label at its right; one line, any width.
+
+    The label wins over the bar when there is too little room, because numbers are never cut.
+    """
+
+    DEFAULT_CSS = """
+    Meter { height: 1; width: 1fr; }
+    """
+
+    segments: reactive[tuple[Segment, ...]] = reactive(())
+    """The parts, from left to right."""
+    total: reactive[float] = reactive(0.0)
+    """What the whole bar stands for."""
+    tick: reactive[float | None] = reactive(None)
+    """Where a thin line stands, as a share of the total: 0.7 for 70 %."""
+    label: reactive[str | Content] = reactive("")
+    """What stands at the right."""
+
+    def __init__(
+        self,
+        segments: Sequence[Segment] = (),
+        total: float = 0.0,
+        *,
+        tick: float | None = None,
+        label: str | Content = "",
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+        classes: str | None = None,
+    ) -> None:
+        """Make a meter; the arguments are its reactives."""
+        super().__init__(name=name, id=id, classes=classes)
+        self.set_reactive(Meter.segments, tuple(segments))
+        self.set_reactive(Meter.total, total)
+        self.set_reactive(Meter.tick, tick)
+        self.set_reactive(Meter.label, label)
+
+    @property
+    def used(self) -> float:
+        """The sum of the segments."""
+        return sum(segment.amount for segment in self.segments)
+
+    def render(self) -> Content:
+        """Draw the bar and its label."""
+        width = self.size.width
+        label = self._label()
+        room = width - label.cell_length - 2 if label else width
+        if room < _LEAST_BAR:
+            return (
+                shorten(label, width) if label else draw(self.segments, self.total, max(0, width), self.tick)
+            )
+        bar = draw(self.segments, self.total, room, self.tick)
+        return Content.assemble(bar, "  ", label) if label else bar
+
+    def _label(self) -> Content:
+        label = plain(self.label, newlines=False) if isinstance(self.label, str) else self.label
+        if self.used <= max(0.0, self.total):
+            return label
+        share = f" {self.used / self.total * 100:.0f} %" if self.total > 0 else ""
+        warning = Content.styled(f"⚠ over{share}", "$text-error bold")
+        both = Content.assemble(label, "  ", warning) if label else warning
+        return both if cell_len(both.plain) + _LEAST_BAR + 2 <= self.size.width else warning

@@ -1,0 +1,251 @@
+"""`RecordList`: the list of the app. Any number of rows, columns that adapt, a filter, a cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.getters import query_one
+from textual.message import Message
+from textual.reactive import reactive
+
+from widgets.filter_bar import FilterBar
+from widgets.record import Column, Record, RecordFilter
+from widgets.record_rows import RecordRows
+from widgets.text import visible
+
+
+class CursorMessage(Message):
+    """Something about the record under the cursor, if there is one."""
+
+    def __init__(self, record_list: RecordList, record: Record | None) -> None:
+        super().__init__()
+        self.record_list = record_list
+        self.record = record
+        self.key = record.key if record else None
+
+    @property
+    def control(self) -> RecordList:
+        """The list, for `@on(..., "#id")`."""
+        return self.record_list
+
+
+class RecordMessage(Message):
+    """Something about a record."""
+
+    def __init__(self, record_list: RecordList, record: Record) -> None:
+        super().__init__()
+        self.record_list = record_list
+        self.record = record
+        self.key = record.key
+
+    @property
+    def control(self) -> RecordList:
+        """The list, for `@on(..., "#id")`."""
+        return self.record_list
+
+
+class RecordList(Vertical):
+    """A virtual list of records in columns, with a cursor and a filter.
+
+    Hand it a new tuple of records whenever something changed: the cursor stays on its record.
+
+    Args:
+        columns, records, empty, follow: What its reactives start with.
+        header: Show the column headers.
+        lines: Lines a row; with two, the second shows `Record.detail`.
+        filterable: Let `/` open the filter.
+    """
+
+    DEFAULT_CSS = """
+    RecordList { height: 1fr; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", id="list.filter"),
+        Binding("y", "copy", "Copy", id="list.copy"),
+        Binding("escape", "clear_filter", "Clear filter", id="list.clear"),
+    ]
+
+    records: reactive[tuple[Record, ...]] = reactive((), always_update=True, layout=False, init=False)
+    """The rows; assign a new tuple, or bind it."""
+    columns: reactive[tuple[Column, ...]] = reactive((), init=False)
+    """The columns; assign a new tuple to change them."""
+    filter_text: reactive[str] = reactive("", init=False)
+    """Rows shown hold each of these words."""
+    empty: reactive[str] = reactive("", init=False)
+    """Said when there are no rows: what to do next."""
+    follow: reactive[bool] = reactive(False, init=False)
+    """Keep to the newest row, until the cursor is moved away from the end."""
+
+    rows = query_one(RecordRows)
+    """The part that has the focus."""
+
+    class Selected(RecordMessage):
+        """A record was opened, with enter or a click on the row under the cursor."""
+
+    class Highlighted(CursorMessage):
+        """The cursor stands on another record; `record` and `key` are `None` when no row is left."""
+
+    class Copied(RecordMessage):
+        """A record's text is on the clipboard."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        records: Sequence[Record] = (),
+        *,
+        empty: str = "Nothing here yet.",
+        header: bool = False,
+        lines: int = 1,
+        follow: bool = False,
+        filterable: bool = True,
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+        classes: str | None = None,
+    ) -> None:
+        """Make a list; the class says what the arguments are."""
+        super().__init__(name=name, id=id, classes=classes)
+        self._rows = RecordRows(columns, header=header, lines=lines)
+        self._bar = FilterBar("filter: every word has to occur")
+        self._filterable = filterable
+        self._filter = RecordFilter()
+        self.set_reactive(RecordList.columns, tuple(columns))
+        self.set_reactive(RecordList.records, tuple(records))
+        self.set_reactive(RecordList.empty, empty)
+        self.set_reactive(RecordList.follow, follow)
+
+    def compose(self) -> ComposeResult:
+        """Rows, and below them the filter."""
+        yield self._rows
+        yield self._bar
+
+    def on_mount(self) -> None:
+        """Show the rows the list was made with."""
+        self._rows.follow = self.follow
+        self._show(measure=True)
+
+    @property
+    def current(self) -> Record | None:
+        """The record under the cursor."""
+        return self._rows.current
+
+    @property
+    def shown(self) -> tuple[Record, ...]:
+        """The records that pass the filter."""
+        return self._rows.records
+
+    @property
+    def count(self) -> str:
+        """How many rows are shown: "74", or "12 of 74" under a filter."""
+        total = len(self.records)
+        return f"{len(self.shown):,} of {total:,}" if self.filter_text else f"{total:,}"
+
+    def focus(self, scroll_visible: bool = True, *args: bool, **kwargs: bool) -> Self:
+        """Give the focus to the rows."""
+        self._rows.focus(scroll_visible, *args, **kwargs)
+        return self
+
+    def move_to(self, key: str) -> bool:
+        """Move the cursor to a record; False when it is not among the rows shown."""
+        for index, record in enumerate(self.shown):
+            if record.key == key:
+                self._rows.move_to(index)
+                return True
+        return False
+
+    def flash(self, key: str) -> None:
+        """Light a row up once, to show what just changed; nothing when animations are off."""
+        self._rows.flash(key)
+
+    def watch_records(self) -> None:
+        """Show new rows."""
+        self._show(measure=True)
+
+    def watch_columns(self) -> None:
+        """Show other columns."""
+        self._rows.columns = self.columns
+        self._show(measure=True)
+
+    def watch_follow(self) -> None:
+        """Follow, or stop following."""
+        self._rows.follow = self.follow
+        if self.follow:
+            self._rows.action_last()
+
+    def watch_empty(self) -> None:
+        """Say something else when there are no rows."""
+        self._show()
+
+    def watch_filter_text(self) -> None:
+        """Show the rows that hold every word."""
+        self._bar.set_value(self.filter_text)
+        self._show(filtering=True)
+
+    def _show(self, *, measure: bool = False, filtering: bool = False) -> None:
+        if not self._rows.is_attached:
+            return
+        query = visible(self.filter_text, limit=60, newlines=False)
+        self._rows.empty = (
+            f"Nothing matches “{query}”. esc clears the filter." if self.records else self.empty
+        )
+        if measure:
+            self._rows.measure(self.records)
+        self._rows.show(self._filter.apply(self.records, self.filter_text), otherwise_first=filtering)
+        self._bar.set_count(self.count)
+
+    def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
+        """Leave esc to the screen when there is no filter to clear."""
+        if action == "clear_filter":
+            return self._bar.is_open
+        return self._filterable if action == "filter" else True
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        self._bar.open()
+        self.refresh_bindings()
+
+    def action_clear_filter(self) -> None:
+        """Clear the filter and go back to the rows."""
+        self.focus()
+        self._bar.close()
+        self.filter_text = ""
+        self.refresh_bindings()
+
+    def action_copy(self) -> None:
+        """Copy the row under the cursor."""
+        if record := self.current:
+            self.app.copy_to_clipboard(record.copy_text())
+            self.post_message(self.Copied(self, record))
+
+    @on(FilterBar.Edited)
+    def _filter_edited(self, event: FilterBar.Edited) -> None:
+        event.stop()
+        self.filter_text = event.value
+
+    @on(FilterBar.Done)
+    def _filter_done(self, event: FilterBar.Done) -> None:
+        event.stop()
+        self.focus()
+        self.refresh_bindings()
+
+    @on(FilterBar.Stepped)
+    def _filter_stepped(self, event: FilterBar.Stepped) -> None:
+        event.stop()
+        move = self._rows.action_page if event.key.startswith("page") else self._rows.action_step
+        move(-1 if event.key.endswith("up") else 1)
+
+    @on(RecordRows.Moved)
+    def _moved(self, event: RecordRows.Moved) -> None:
+        event.stop()
+        self.post_message(self.Highlighted(self, self.current))
+
+    @on(RecordRows.Chosen)
+    def _chosen(self, event: RecordRows.Chosen) -> None:
+        event.stop()
+        if record := self.current:
+            self.post_message(self.Selected(self, record))
