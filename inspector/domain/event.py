@@ -71,13 +71,16 @@ class ServerStopped(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolsChanged(Event):
-    """A connected server changed its list (`list_changed`)."""
+    """A connected server changed its list (`list_changed`); `tools` and `tokens` are of the new one."""
 
     kind: ClassVar[str] = "tools"
     server: str
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    tools: int = 0
+    tokens: int = 0
+    skipped: tuple[SkippedTool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

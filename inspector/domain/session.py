@@ -161,6 +161,13 @@ def _(event: ev.ServerReady, state: SessionState) -> SessionState:
 
 
 @_step.register
+def _(event: ev.ToolsChanged, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
+    return _with_server(state, changed)
+
+
+@_step.register
 def _(event: ev.ServerFailed, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     server = replace(

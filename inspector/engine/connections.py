@@ -200,8 +200,7 @@ class _Connection:
             await self._watch(link)
 
     def _tell_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
-        tokens = sum(self._count_tokens(tool) for tool in listing.tools)
-        count = len(listing.tools)
+        count, tokens = len(listing.tools), self._tokens(listing)
         name = self._spec.name
         self._emit(ServerReady(name, count, tokens, link.info, listing.skipped, milliseconds))
         self._on_tools()
@@ -228,10 +227,11 @@ class _Connection:
         # Cleared before asking: a change while the list is under way asks for another one.
         self._changed.clear()
         listing = await self._list(link, self._spec.call_timeout)
-        change = _difference(self._spec.name, self.tools, listing.tools)
+        added, removed, changed = _difference(self.tools, listing.tools)
         self.tools = listing.tools
-        if change is not None:
-            self._emit(change)
+        if added or removed or changed:
+            count, tokens = len(listing.tools), self._tokens(listing)
+            self._emit(ToolsChanged(self._spec.name, added, removed, changed, count, tokens, listing.skipped))
             self._on_tools()
 
     async def _list(self, link: ServerLink, seconds: float) -> ToolListing:
@@ -245,6 +245,9 @@ class _Connection:
                 stderr_tail=link.stderr_tail(),
             ) from None
 
+    def _tokens(self, listing: ToolListing) -> int:
+        return sum(self._count_tokens(tool) for tool in listing.tools)
+
     def _forget(self) -> None:
         self._link, self.tools, self.summary = None, (), ""
 
@@ -254,13 +257,14 @@ def _failure(server: str, error: ToolsightError) -> ServerFailed:
     return ServerFailed(server, error.message, error.hint, tail)
 
 
-def _difference(server: str, old: Sequence[Tool], new: Sequence[Tool]) -> ToolsChanged | None:
+def _difference(old: Sequence[Tool], new: Sequence[Tool]) -> tuple[tuple[str, ...], ...]:
+    """The names that came, went and changed."""
     before = {tool.name: tool for tool in old}
     after = {tool.name: tool for tool in new}
     added = tuple(name for name in after if name not in before)
     removed = tuple(name for name in before if name not in after)
     changed = tuple(name for name, tool in after.items() if name in before and before[name] != tool)
-    return ToolsChanged(server, added, removed, changed) if added or removed or changed else None
+    return added, removed, changed
 
 
 def target(spec: ServerSpec) -> str:

@@ -202,7 +202,10 @@ async def test_a_changed_list_is_compared_with_the_one_before() -> None:
     async with connected(bench) as connections:
         server.change((Tool("a", "stays"), Tool("a", "comes"), Tool("a", "differs", "new words")))
         await bench.until_event(ToolsChanged)
-        assert bench.of(ToolsChanged) == [ToolsChanged("a", ("comes",), ("goes",), ("differs",))]
+        (change,) = bench.of(ToolsChanged)
+        assert isinstance(change, ToolsChanged)
+        assert (change.added, change.removed, change.changed) == (("comes",), ("goes",), ("differs",))
+        assert change.tools == len(bench.connections.tools)
         assert [tool.name for tool in connections.tools] == ["stays", "comes", "differs"]
 
 

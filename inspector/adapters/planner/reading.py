@@ -18,10 +18,14 @@ _ORDINALS = {"first": 0, "top": 0, "second": 1, "third": 2, "last": -1}
 _EMAIL = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:]*[^\s@<>()\"',;:.!?]")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\b")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]*[A-Za-z]\d)")
-_TOPIC = re.compile(r"\b(?:about|containing|mentioning|matching|regarding|concerning|called|named)\s+(.+)", re.I)
+_TOPIC = re.compile(
+    r"\b(?:about|containing|mentioning|matching|regarding|concerning|called|named)\s+(.+)", re.I
+)
 _PLACE = re.compile(r"\b(?:in|for|at|near|from|to|of|around)\s+((?:[A-Z][\w'’-]*)(?:\s+[A-Z][\w'’-]*)*)")
 _CODE = re.compile(r"\b(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w.-]*\w|\S+/\S+|\b[\w-]+\.[a-z]{2,5}\b")
-_QUESTION = re.compile(r"^(?:what|which|who|whom|where|when|how|is|are|was|were|do|does|did|has|have|any)\b", re.I)
+_QUESTION = re.compile(
+    r"^(?:what|which|who|whom|where|when|how|is|are|was|were|do|does|did|has|have|any)\b", re.I
+)
 _UNITS = {"%": "percent", "°": "degree", "°c": "degree", "€": "euro", "$": "dollar", "km": "kilometer"}
 
 
@@ -86,8 +90,8 @@ def read(text: str) -> Reading:
 def _capability(text: str, places: tuple[str, ...]) -> tuple[str, ...]:
     for place in places:
         text = text.replace(place, " ")
-    words = re.findall(r"[^\W\d_]+", text)
-    kept = []
+    words = re.findall(r"[^\W\d_]+", re.sub(r"\b\w+['’]\w+\b", " ", text))
+    kept: list[str] = []
     for word in words:
         lower = word.lower()
         if terms(f"{lower} zz") == (stem("zz"),) or stem(lower) in _FILLERS or len(word) < 2:

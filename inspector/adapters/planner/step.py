@@ -35,7 +35,8 @@ def split(text: str) -> tuple[str, ...]:
     def hide(match: re.Match[str]) -> str:
         quotes.append(match.group())
         # A sentence may end inside its last quote.
-        end = "." if match.group()[-2:-1] in ".!?" and match.end() == len(match.string.rstrip()) else ""
+        follows = re.match(r"\s+[A-Z]", match.string[match.end() :])
+        end = "." if follows and match.group()[-2:-1] in {".", "!", "?"} else ""
         return f"\0{len(quotes) - 1}\0{end}"
 
     hidden = _QUOTED.sub(hide, text.replace("\0", " ")[:MAX_CHARACTERS])
@@ -53,7 +54,9 @@ def _tidy(piece: str, quotes: list[str]) -> str:
 
 def quoted(text: str) -> tuple[str, ...]:
     """What stands in quotes, without them."""
-    return tuple(match.group()[1:-1].strip() for match in _QUOTED.finditer(text) if match.group()[1:-1].strip())
+    return tuple(
+        match.group()[1:-1].strip() for match in _QUOTED.finditer(text) if match.group()[1:-1].strip()
+    )
 
 
 def without_quotes(text: str) -> str:

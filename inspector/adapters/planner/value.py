@@ -1,0 +1,172 @@
+"""Finds the value for one simple parameter in what a step says."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.adapters.planner.reading import Number, Reading
+from inspector.domain.schema import SchemaField
+from inspector.engine.retrieval.term import stem, terms
+
+MAX_TEXT = 4_000
+MAX_TITLE = 80
+CITY = frozenset(("city", "location", "place", "town", "region", "country", "address", "destination"))
+PEOPLE = frozenset("to cc bcc email emails mail recipient recipients attendee attendees address".split())
+CONTENT = frozenset("body text content message comment note markdown description reply caption".split())
+QUERY = frozenset("query q search term terms keyword keywords question pattern".split())
+TITLE = frozenset("title subject name summary headline label heading".split())
+DAY = frozenset("date day start since until due deadline when shipped end after before".split())
+FORMULA = frozenset(("expression", "formula", "equation"))
+CODE = frozenset("path file filename sku code url uri key isbn branch repo repository id number".split())
+
+
+@dataclass(slots=True)
+class Source:
+    """What values come from: the step, and the earlier results it may speak of. Each value is used once."""
+
+    reading: Reading
+    rows: tuple[Mapping[str, Any], ...] = ()
+    earlier: str = ""
+    used: set[object] = field(default_factory=set)
+    covered: set[str] = field(default_factory=set)
+
+    def take(self, values: tuple[str, ...]) -> str | None:
+        """The first of the values that no other parameter has."""
+        for value in values:
+            if value not in self.used:
+                self.used.add(value)
+                return value
+        return None
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a parameter's name, lower-case."""
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return tuple(word.lower() for word in re.findall(r"[^\W\d_]+", split))
+
+
+def boolean(parameter: SchemaField, source: Source) -> bool | None:
+    """True where the step names the parameter, False where it negates it."""
+    text = source.reading.text.lower()
+    names = words_of(parameter.name)
+    if names in {("on",), ("is", "on"), ("enabled",), ("off",)}:
+        switch = re.search(r"\b(?:turn|switch)(?:ed|ing)?\b.*?\b(on|off)\b", text)
+        return (switch.group(1) == "on") == (names != ("off",)) if switch else None
+    told = [word for word in map(stem, names) if word not in {"is", "has", "onli", "includ"}]
+    if not told or not source.reading.words.issuperset(told):
+        return None
+    # What a flag's own description explains is said by the flag, not by another filter.
+    source.covered.update(terms(parameter.description))
+    return not re.search(rf"\b(?:not|no|without|never)\s+(?:\w+\s+)?{re.escape(names[-1])}", text)
+
+
+def choice(parameter: SchemaField, source: Source) -> object:
+    """The first listed value that the step mentions, None where it mentions none."""
+    for option in mentioned(parameter.choices, source):
+        return option
+    return None
+
+
+def mentioned(choices: tuple[object, ...], source: Source) -> list[object]:
+    """All listed values that the step mentions, in the step's order."""
+    heard = [stem(word) for word in re.findall(r"\w+", source.reading.text.lower())]
+    found: list[tuple[int, object]] = []
+    for option in choices[:200]:
+        said = [stem(word) for word in re.findall(r"[^\W_]+", str(option).lower())] if option is not None else []
+        at = _position(said, heard)
+        if at is not None and not source.covered.issuperset(said):
+            found.append((at, option))
+    return [option for _, option in sorted(found, key=lambda pair: pair[0])]
+
+
+def _position(said: list[str], heard: list[str]) -> int | None:
+    for start in range(len(heard) - len(said) + 1 if said else 0):
+        if heard[start : start + len(said)] == said and heard[start - 1 : start] not in (["not"], ["non"]):
+            return start
+    return None
+
+
+def number(parameter: SchemaField, source: Source) -> int | float | None:
+    """A number of the step that fits by the words beside it, or by being asked for."""
+    about = {*map(stem, words_of(parameter.name)), *terms(parameter.description)}
+    free = [n for i, n in enumerate(source.reading.numbers) if ("number", i) not in source.used]
+    fitting = [n for n in free if _allowed(n, parameter)]
+    near = [n for n in fitting if {n.before, n.after} & about]
+    picked = next(iter(near or (fitting if parameter.required else [])), None)
+    if picked is None:
+        return None
+    source.used.add(("number", source.reading.numbers.index(picked)))
+    return picked.value
+
+
+def _allowed(number: Number, parameter: SchemaField) -> bool:
+    if "integer" in parameter.type and "number" not in parameter.type and isinstance(number.value, float):
+        return False
+    low, high = parameter.schema.get("minimum"), parameter.schema.get("maximum")
+    above = not isinstance(low, int | float) or number.value >= low
+    return above and (not isinstance(high, int | float) or number.value <= high)
+
+
+def text(parameter: SchemaField, source: Source) -> str | None:
+    """The text for a parameter, by what its name says it is for."""
+    reading, names = source.reading, frozenset(words_of(parameter.name))
+    if names & FORMULA:
+        return reading.expression or None
+    if names & PEOPLE and (reading.emails or not names & CITY):
+        return source.take(reading.emails)
+    if names & CITY:
+        return source.take(reading.places)
+    if _wants_day(parameter, names):
+        return source.take(reading.dates)
+    if names & QUERY:
+        return _query(parameter, source)
+    if names & CONTENT:
+        return _content(parameter, source)
+    if names & TITLE:
+        return _title(parameter, source)
+    if names & CODE:
+        return source.take(reading.codes) or source.take(reading.quotes)
+    return _anything(source) if parameter.required else None
+
+
+def _wants_day(parameter: SchemaField, names: frozenset[str]) -> bool:
+    dated = "YYYY-MM-DD" in parameter.description or parameter.schema.get("format") in {"date", "date-time"}
+    return dated or bool(names & DAY)
+
+
+def _query(parameter: SchemaField, source: Source) -> str | None:
+    reading = source.reading
+    found = source.take(reading.quotes) or reading.topic
+    if found or not parameter.required:
+        return found or None
+    return " ".join(reading.capability[1:] or reading.capability) or None
+
+
+def _content(parameter: SchemaField, source: Source) -> str | None:
+    quote = source.take(source.reading.quotes)
+    if quote:
+        return quote
+    if source.reading.refers and source.earlier:
+        return source.earlier[:MAX_TEXT]
+    _, colon, after = source.reading.text.partition(": ")
+    if colon and after.strip():
+        return after.strip()
+    return source.reading.topic or None if parameter.required else None
+
+
+def _title(parameter: SchemaField, source: Source) -> str | None:
+    quotes = source.reading.quotes
+    if quotes and quotes[0] not in source.used and len(quotes) > 1:
+        return source.take(quotes)
+    if not parameter.required:
+        return None
+    if source.reading.topic:
+        return source.reading.topic[:MAX_TITLE]
+    said = re.sub(r"\s+(?:to|for|with)\s+\S+@\S+", "", source.reading.text.partition(":")[0])
+    return said.strip(" .?!")[:MAX_TITLE] or None
+
+
+def _anything(source: Source) -> str | None:
+    reading = source.reading
+    return source.take(reading.quotes) or source.take(reading.codes) or source.take(reading.places)
