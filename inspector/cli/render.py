@@ -30,7 +30,8 @@ def say_table(
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for index, header in enumerate(headers):
-        table.add_column(header, justify="right" if index in right else "left", no_wrap=index in right)
+        number = index in right
+        table.add_column(header, justify="right" if number else "left", no_wrap=number, overflow="fold")
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     Console(highlight=False, soft_wrap=False).print(table)

@@ -8,6 +8,7 @@ from inspector.adapters.planner import value
 from inspector.adapters.planner.value import Source
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import SchemaField, fields, resolve
+from inspector.engine.retrieval.term import stem
 
 MAX_DEPTH = 4
 MAX_FIELDS = 60
@@ -47,9 +48,7 @@ def _order(parameter: SchemaField) -> tuple[bool, int]:
     return not parameter.required, kinds.index(parameter.type) if parameter.type in kinds else len(kinds)
 
 
-def _value(
-    parameter: SchemaField, root: JsonObject, source: Source, depth: int
-) -> tuple[object, list[str]]:
+def _value(parameter: SchemaField, root: JsonObject, source: Source, depth: int) -> tuple[object, list[str]]:
     """The value, or None and what is missing inside it."""
     if "const" in parameter.schema:
         return (parameter.schema["const"] if parameter.required else None), []
@@ -78,18 +77,14 @@ def _simple(parameter: SchemaField, source: Source) -> object:
     return None
 
 
-def _nested(
-    parameter: SchemaField, root: JsonObject, source: Source, depth: int
-) -> tuple[object, list[str]]:
+def _nested(parameter: SchemaField, root: JsonObject, source: Source, depth: int) -> tuple[object, list[str]]:
     inner = _object(parameter.schema, root, source, depth - 1)
     if inner.missing:
         return None, [f"{parameter.name}.{name}" for name in inner.missing]
     return (inner.arguments if inner.arguments or parameter.required else None), []
 
 
-def _array(
-    parameter: SchemaField, root: JsonObject, source: Source, depth: int
-) -> tuple[object, list[str]]:
+def _array(parameter: SchemaField, root: JsonObject, source: Source, depth: int) -> tuple[object, list[str]]:
     raw = parameter.schema.get("items")
     items = resolve(raw, root) if isinstance(raw, Mapping) else {}
     element = fields(_rooted({"properties": {parameter.name: dict(items)}}, root))
@@ -128,8 +123,11 @@ def _earlier_id(parameter: SchemaField, source: Source) -> object:
         return None
     row = source.rows[source.reading.row if -1 <= source.reading.row < len(source.rows) else 0]
     names = value.words_of(parameter.name)
+    nouns = [name for name in names if name not in {"id", "number", "key"}]
     keys = [parameter.name]
-    if "string" not in parameter.type or names[-1:] == ("id",):
+    if source.about.issuperset(map(stem, nouns)) and (
+        "string" not in parameter.type or names[-1:] == ("id",)
+    ):
         keys += ["id", "number", f"{parameter.name}_id", f"{parameter.name}_number"]
     for key in keys:
         candidate = row.get(key)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.adapters.planner.reading import READING_VERBS, Reading
+from inspector.adapters.planner.reading import READING_VERBS, Reading, word_set
 from inspector.adapters.planner.value import CONTENT, FORMULA, PEOPLE, QUERY, words_of
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
@@ -15,10 +15,11 @@ FITS = 0.45
 FITS_WELL = 0.75
 MAX_TOOLS = 200
 _NAME, _DESCRIPTION, _PARAMETER = 1.0, 0.85, 0.75
+_FOUND = 0.1
 _DEPTH = 3
 # English, not any server's words: how people and tools name the same thing.
 _SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    stem(word): tuple(map(stem, others.split()))
+    stem(word): tuple(others.split())
     for word, others in {
         "mail": "email message send",
         "email": "mail message send",
@@ -44,6 +45,16 @@ _SYNONYMS: Mapping[str, tuple[str, ...]] = {
     }.items()
 }
 _SYNONYM_WEIGHT = 0.8
+_WRITING_VERBS = frozenset(
+    map(
+        stem,
+        word_set(
+            "add append archive assign book cancel change clear close create delete disable edit enable forward"
+            " insert mark merge move pay post publish put refund remove rename replace reply restore send set"
+            " share start stop turn unlock update upload write"
+        ),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +113,14 @@ def _parameters(schema: JsonObject, depth: int = _DEPTH) -> list[SchemaField]:
     return found[:200]
 
 
-def choose(tools: Sequence[Bound], reading: Reading, found: Sequence[str] = ()) -> tuple[Bound | None, float]:
-    """The best tool and how well it fits, from 0 to about 1.5. `found` are ids a search has just named."""
-    best: Bound | None = None
-    best_score = 0.0
-    for tool in tools:
-        value = score(tool, reading)
-        if value and any(tool.wire == name or tool.wire == name.replace(":", "__", 1) for name in found):
-            value += 0.1
-        if value > best_score:
-            best, best_score = tool, value
-    return best, best_score
+def ranked(
+    tools: Sequence[Bound], reading: Reading, found: Sequence[str] = ()
+) -> tuple[tuple[Bound, float], ...]:
+    """Tools that share a word with the step, best first. `found` are the ids that a search has named."""
+    named = {*found, *(name.replace(":", "__", 1) for name in found)}
+    scored = [(tool, score(tool, reading)) for tool in tools]
+    fresh = [(tool, value + (_FOUND if tool.wire in named else 0.0)) for tool, value in scored if value > 0]
+    return tuple(sorted(fresh, key=lambda pair: -pair[1]))
 
 
 def score(tool: Bound, reading: Reading) -> float:
@@ -126,13 +134,13 @@ def score(tool: Bound, reading: Reading) -> float:
     share = sum(weights) / len(asked)
     if not share:
         return 0.0
-    told = {*reading.terms, *(other for term in reading.terms for other in _SYNONYMS.get(term, ()))}
+    told = {*reading.terms, *map(stem, _synonyms(reading))}
     precision = sum(word in told or word in READING_VERBS for word in tool.name) / max(1, len(tool.name))
     return share + 0.2 * precision + _kind(tool, reading) + _values(tool, reading)
 
 
 def _weight(tool: Bound, term: str) -> float:
-    synonyms = [_SYNONYM_WEIGHT * _direct(tool, other) for other in _SYNONYMS.get(term, ())]
+    synonyms = [_SYNONYM_WEIGHT * _direct(tool, stem(other)) for other in _SYNONYMS.get(term, ())]
     return max([_direct(tool, term), *synonyms])
 
 
@@ -148,7 +156,11 @@ def _kind(tool: Bound, reading: Reading) -> float:
     """Questions want tools that read; orders to do something want tools that do it."""
     reads = bool(tool.name & READING_VERBS)
     asks = reading.is_question or bool(reading.terms and reading.terms[0] in READING_VERBS)
-    return 0.1 if reads == asks else -0.1
+    if asks and not reads and tool.name & _WRITING_VERBS:
+        return -0.5
+    if reads == asks:
+        return 0.1
+    return -0.1 if asks else -0.3
 
 
 def _values(tool: Bound, reading: Reading) -> float:
@@ -161,8 +173,21 @@ def _values(tool: Bound, reading: Reading) -> float:
     return sum(bonus for given, names, bonus in wanted if given and tool.names & names)
 
 
+def first_words(reading: Reading) -> str:
+    """The first query: the step's own words; a lone word is joined by its synonyms."""
+    words = [*reading.capability]
+    if len(words) == 1:
+        words += _synonyms(reading)
+    if reading.topic:
+        words.append("search")
+    return " ".join(dict.fromkeys(words)) or reading.text[:80]
+
+
 def other_words(reading: Reading) -> str:
     """A second query for a search that found nothing useful: synonyms, and the step's own values."""
-    synonyms = [other for term in reading.terms for other in _SYNONYMS.get(term, ())]
-    words = [*reading.capability[1:], *synonyms, *reading.topic.split()]
+    words = [*reading.capability[1:], *_synonyms(reading), *reading.topic.split()]
     return " ".join(dict.fromkeys(words)) or reading.text[:80]
+
+
+def _synonyms(reading: Reading) -> list[str]:
+    return [other for term in reading.terms for other in _SYNONYMS.get(term, ())]

@@ -7,13 +7,19 @@ from inspector.adapters.planner.arithmetic import expression
 from inspector.adapters.planner.step import quoted, without_quotes
 from inspector.engine.retrieval.term import stem, terms
 
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, as a set."""
+    return frozenset(text.split())
+
+
 READING_VERBS = frozenset(
     map(stem, ("get", "list", "find", "search", "show", "read", "fetch", "look", "query", "check", "view"))
 )
 _FILLERS = frozenset(
-    map(stem, "tell give need want like all any first second third last one please using use also".split())
+    map(stem, word_set("tell give need want like all any first second third last one please using use also"))
 )
-_REFERENCES = frozenset("it them that this those these list result results one ones".split())
+_REFERENCES = word_set("it them that this those these list result results one ones")
 _ORDINALS = {"first": 0, "top": 0, "second": 1, "third": 2, "last": -1}
 _EMAIL = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:]*[^\s@<>()\"',;:.!?]")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\b")

@@ -5,29 +5,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.adapters.planner.reading import Number, Reading
+from inspector.adapters.planner.reading import Number, Reading, word_set
 from inspector.domain.schema import SchemaField
 from inspector.engine.retrieval.term import stem, terms
 
 MAX_TEXT = 4_000
 MAX_TITLE = 80
 CITY = frozenset(("city", "location", "place", "town", "region", "country", "address", "destination"))
-PEOPLE = frozenset("to cc bcc email emails mail recipient recipients attendee attendees address".split())
-CONTENT = frozenset("body text content message comment note markdown description reply caption".split())
-QUERY = frozenset("query q search term terms keyword keywords question pattern".split())
-TITLE = frozenset("title subject name summary headline label heading".split())
-DAY = frozenset("date day start since until due deadline when shipped end after before".split())
+PEOPLE = word_set("to cc bcc email emails mail recipient recipients attendee attendees address")
+CONTENT = word_set("body text content message comment note markdown description reply caption")
+QUERY = word_set("query q search term terms keyword keywords question pattern")
+TITLE = word_set("title subject name summary headline label heading")
+DAY = word_set("date day start since until due deadline when shipped end after before")
 FORMULA = frozenset(("expression", "formula", "equation"))
-CODE = frozenset("path file filename sku code url uri key isbn branch repo repository id number".split())
+CODE = word_set("path file filename sku code url uri key isbn branch repo repository id number")
 
 
 @dataclass(slots=True)
 class Source:
-    """What values come from: the step, and the earlier results it may speak of. Each value is used once."""
+    """What values come from: the step, and the earlier result it may speak of. Each value is used once.
+
+    `about` are the stems of what the earlier rows are: an order's number is no message's number. `asked` is
+    the step they answered.
+    """
 
     reading: Reading
     rows: tuple[Mapping[str, Any], ...] = ()
     earlier: str = ""
+    about: frozenset[str] = frozenset()
+    asked: str = ""
     used: set[object] = field(default_factory=set)
     covered: set[str] = field(default_factory=set)
 
@@ -73,7 +79,9 @@ def mentioned(choices: tuple[object, ...], source: Source) -> list[object]:
     heard = [stem(word) for word in re.findall(r"\w+", source.reading.text.lower())]
     found: list[tuple[int, object]] = []
     for option in choices[:200]:
-        said = [stem(word) for word in re.findall(r"[^\W_]+", str(option).lower())] if option is not None else []
+        said = (
+            [stem(word) for word in re.findall(r"[^\W_]+", str(option).lower())] if option is not None else []
+        )
         at = _position(said, heard)
         if at is not None and not source.covered.issuperset(said):
             found.append((at, option))
@@ -163,6 +171,8 @@ def _title(parameter: SchemaField, source: Source) -> str | None:
         return None
     if source.reading.topic:
         return source.reading.topic[:MAX_TITLE]
+    if source.reading.refers and source.asked:
+        return source.asked.strip(" .?!")[:MAX_TITLE] or None
     said = re.sub(r"\s+(?:to|for|with)\s+\S+@\S+", "", source.reading.text.partition(":")[0])
     return said.strip(" .?!")[:MAX_TITLE] or None
 

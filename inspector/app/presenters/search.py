@@ -20,7 +20,10 @@ SIGNALS = {
 }
 SEPARATOR = "\0separator"
 BAR_WIDTH = 12
-FORMULA = "each line = idf · tf · 2.5 / (tf + 1.5 · (0.25 + 0.75 · length / mean))   BM25, k1 1.5, b 0.75"
+FORMULA = (
+    "a term adds idf · tf · 2.5 / (tf + 1.5 · (0.25 + 0.75 · length / mean)),\n"
+    "shared by where it stands   (BM25, k1 1.5, b 0.75)"
+)
 _TERM_WIDTH = 14
 _MUTED = "$text-muted"
 
@@ -97,9 +100,11 @@ def merged(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 def bill(report: SearchReport, hit: Hit, bound: bool) -> Content:
     """Every part of a score, their total, and what is missing from the tool."""
     lines = [
-        plain(hit.tool_id, newlines=False).stylize("bold"),
-        Content.assemble((f"rank {hit.rank}   ", _MUTED), outcome(hit, bound)),
-        Content(""),
+        Content.assemble(
+            plain(hit.tool_id, newlines=False).stylize("bold"),
+            (f"   rank {hit.rank}   ", _MUTED),
+            outcome(hit, bound),
+        ),
         *(
             _lines(hit)
             if hit.score.parts

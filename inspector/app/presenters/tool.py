@@ -45,26 +45,22 @@ def claims(annotations: Annotations) -> tuple[str, ...]:
     return tuple(yes if value else no for value, yes, no in said if value is not None)
 
 
-def about(tool: Tool, state: ToolState | None) -> str:
-    """Everything said about a tool, as text to read."""
-    lines = [tool.description.strip() or "(its server gives no description)", ""]
-    lines += [f"Title        {tool.title}"] if tool.title else []
-    lines += [
-        f"Server       {tool.server}",
-        f"Own name     {tool.name}",
-        f"Returns      {'structured data, by its own schema' if tool.output_schema else 'text'}",
-        f"Before a call by the model: {_asking(tool)}",
-        "",
-        "As its server claims:",
-        *(f"  · {claim}" for claim in claims(tool.annotations) or ("nothing at all",)),
-    ]
-    lines += ["", f"{state.binding.value}: {state.reason}"] if state is not None and state.reason else []
-    return "\n".join(lines)
-
-
-def _asking(tool: Tool) -> str:
+def facts(tool: Tool, state: ToolState | None) -> Content:
+    """What is known of a tool; what its server only says of it is marked as that."""
     why = why_ask(tool)
-    return f"you are asked, because {why}" if why else "nobody is asked"
+    lines = [("server", tool.server), ("own name", tool.name)]
+    lines += [("title", tool.title)] if tool.title else []
+    lines += [
+        ("its server claims", ", ".join(claims(tool.annotations)) or "nothing about what it does"),
+        ("returns", "structured data, by its own schema" if tool.output_schema else "text"),
+        ("when the model calls", f"you are asked: {why}" if why else "nobody is asked, it only reads"),
+    ]
+    lines += [(state.binding.value, state.reason)] if state is not None and state.reason else []
+    return Content("\n").join(_fact(label, value) for label, value in lines)
+
+
+def _fact(label: str, value: str) -> Content:
+    return Content.assemble((f"{label:<21}", _MUTED), plain(value, limit=300, newlines=False))
 
 
 def exact_json(tool: Tool) -> str:

@@ -20,13 +20,13 @@ from widgets import Column, PlainInput, RecordList, visible
 _COLUMNS = (
     Column("rank", "#", align="right", width=3, weight=5),
     Column("tool", "tool", shorten="middle", min_width=14, weight=4),
-    Column("bar", "score by signal", width=present.BAR_WIDTH, weight=2, hide_below=48),
+    Column("bar", "signals", width=present.BAR_WIDTH, weight=2, hide_below=48),
     Column("score", "", align="right", width=6, weight=6),
     Column("outcome", "outcome", min_width=8, weight=1),
 )
 _INTRO = Content(
-    "Type what a tool should do and press enter: every tool is scored, nothing is loaded.\n"
-    "The letters of a bar: N name, D description, P parameters, S semantic, F fuzzy, X asked for by name."
+    "Describe a tool, then press enter: all are scored, none is loaded.\n"
+    "Bars: N name, D description, P parameters, S semantic, F fuzzy, X by name."
 )
 _NOTHING_ASKED = "Nothing to search for yet: type words, a server, or tool names, then press enter."
 
@@ -67,9 +67,7 @@ class SearchScreen(BaseScreen):
             yield PlainInput(self._typed(" ".join(self._request.tool_names)), placeholder="any", id="names")
         yield Static(_INTRO, id="facts")
         with Container(id="body"):
-            yield RecordList(
-                _COLUMNS, empty="A search lists the tools here.", header=True, id="found"
-            )
+            yield RecordList(_COLUMNS, empty="A search lists the tools here.", header=True, id="found")
             with VerticalScroll(id="bill"):
                 yield Static(id="bill-text")
         yield Footer()

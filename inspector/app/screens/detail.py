@@ -1,0 +1,46 @@
+"""The whole of something that a list shows in one line."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from widgets import SchemaTree, TextView, plain
+
+
+class DetailScreen(ModalScreen[None]):
+    """A text to read, search and copy, with its data as a tree if there is any."""
+
+    CSS_PATH = "detail.tcss"
+    AUTO_FOCUS = "#detail-text TextLines"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "close", id="detail.close")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (170, "-wide")]  # noqa: RUF012 - as Textual declares it
+
+    def __init__(self, title: str, text: str, data: object | None = None) -> None:
+        super().__init__()
+        self._heading = title
+        self._text = text
+        self._data = data
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(plain(self._heading, limit=300, newlines=False), id="detail-title")
+            with Container(id="detail-parts"):
+                yield TextView(self._text, empty="There is no text.", id="detail-text")
+                if self._data is not None:
+                    yield SchemaTree(self._data, schema=False, empty="Empty.", id="detail-data")
+            keys = "esc close   / search   y copy"
+            yield Static(f"{keys}   tab text or data" if self._data is not None else keys, id="detail-help")
+
+    @on(TextView.Copied)
+    @on(SchemaTree.Copied)
+    def _copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)
+
+    def action_close(self) -> None:
+        """Go back to the list."""
+        self.dismiss()
