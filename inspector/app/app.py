@@ -84,7 +84,7 @@ class ToolsightApp(App[None]):
         approved = await asyncio.to_thread(self._memory.is_approved, fingerprint)
         if not (configuration.trusted or approved):
             dialog = ConsentDialog(configuration.source, describe(configuration))
-            if not await self.push_screen_wait(dialog):
+            if not ConsentDialog.accepted(await self.push_screen_wait(dialog)):
                 self.exit(message="Nothing was started.")
                 return
             self._memory.approve(fingerprint, configuration.source)
@@ -98,11 +98,6 @@ class ToolsightApp(App[None]):
             self.pop_screen()
         if name != "session":
             self.push_screen(PAGES[name]())
-
-    def action_back(self) -> None:
-        """Leave the page for the one below."""
-        if len(self.screen_stack) > 1:
-            self.pop_screen()
 
     def open_tool(self, tool_id: str) -> None:
         """Show one tool above the page that is open."""

@@ -27,7 +27,7 @@ class BaseScreen(Screen[None]):
 
     help_lines: ClassVar[tuple[str, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.back", "back", show=False)]
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-narrow"),
         (100, "-medium"),
         (170, "-wide"),

@@ -18,7 +18,9 @@ TOOL = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(
 def test_the_title_has_the_state_in_words_the_tokens_and_the_wire_name() -> None:
     state = ToolState(TOOL.id, 4120, Binding.LOADED, uses=2)
     text = present.title(TOOL, state, 100).plain
-    assert text == "shop:refund_order   ● loaded   4.1k tokens   used 2x\nthe model calls it shop__refund_order"
+    assert (
+        text == "shop:refund_order   ● loaded   4.1k tokens   used 2x\nthe model calls it shop__refund_order"
+    )
 
 
 def test_only_what_the_server_mentions_is_a_claim() -> None:
@@ -66,4 +68,4 @@ def test_hostile_text_does_no_harm(name: str) -> None:
         present.result_line(ToolResult("", kinds=(text,)), 1),
     )
     for content in shown:
-        assert not dangerous(content.plain.replace("\n", ""))
+        assert not dangerous(content.plain.replace("\n", "").replace("\t", ""))

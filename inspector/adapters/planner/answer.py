@@ -73,7 +73,7 @@ def _only_list(value: Mapping[str, Any]) -> list[Any] | None:
     return lists[0] if len(lists) == 1 and len(scalars) <= _NESTED else None
 
 
-def render(result: str, limit: int = SHOWN) -> str:
+def render(result: str, limit: int = SHOWN, *, brief: bool = False) -> str:
     """A result as short lines; text that is no JSON as it is."""
     values = documents(result)
     if is_error(result) or not values:
@@ -83,7 +83,7 @@ def render(result: str, limit: int = SHOWN) -> str:
         return "\n".join(_cut(_plain(value), _MAX_LINE) for value in values[:limit])
     heading = [f"{_line(around)}:"] if around else []
     if len(found) == 1:
-        return " ".join([*heading, _line(found[0], _MAX_RECORD)])
+        return " ".join([*heading, _line(found[0], _MAX_LINE if brief else _MAX_RECORD)])
     lines = [f"- {_line(row)}" for row in found[:limit]]
     more = [f"- … and {len(found) - limit} more"] if len(found) > limit else []
     return "\n".join([*heading, *lines, *more])

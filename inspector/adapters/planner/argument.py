@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.adapters.planner import value
+from inspector.adapters.planner.reading import Reading
 from inspector.adapters.planner.value import Source
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import SchemaField, fields, resolve
@@ -25,7 +26,22 @@ class Filled:
 
 def fill(schema: JsonObject, source: Source) -> Filled:
     """Fill what the step says; what it does not say is left to the tool's defaults."""
+    names = [value.words_of(parameter.name) for parameter in fields(schema) if parameter.required]
+    source.wants_content = any(value.CONTENT.intersection(words) for words in names)
     return _object(schema, schema, source, MAX_DEPTH)
+
+
+def unused(arguments: object, reading: Reading) -> tuple[str, ...]:
+    """The values of a step that did not find a place in the arguments."""
+    passed = "\n".join(_leaves(arguments, MAX_DEPTH * 2))
+    return tuple(text for text in dict.fromkeys(reading.values) if text not in passed)
+
+
+def _leaves(node: object, depth: int) -> list[str]:
+    if isinstance(node, Mapping | list | tuple) and depth:
+        parts = node.values() if isinstance(node, Mapping) else node
+        return [leaf for part in parts for leaf in _leaves(part, depth - 1)]
+    return [str(node)]
 
 
 def _object(schema: JsonObject, root: JsonObject, source: Source, depth: int) -> Filled:

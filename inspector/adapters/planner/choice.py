@@ -49,9 +49,9 @@ _WRITING_VERBS = frozenset(
     map(
         stem,
         word_set(
-            "add append archive assign book cancel change clear close create delete disable edit enable forward"
-            " insert mark merge move pay post publish put refund remove rename replace reply restore send set"
-            " share start stop turn unlock update upload write"
+            "add append archive assign book cancel change clear close create delete disable edit enable"
+            " forward insert mark merge move pay post publish put refund remove rename replace reply restore"
+            " send set share start stop turn unlock update upload write"
         ),
     )
 )
@@ -160,7 +160,10 @@ def _kind(tool: Bound, reading: Reading) -> float:
         return -0.5
     if reads == asks:
         return 0.1
-    return -0.1 if asks else -0.3
+    if asks:
+        return -0.1
+    verb = {*reading.terms[:1], *map(stem, _SYNONYMS.get(reading.terms[0], ()))} if reading.terms else set()
+    return -0.6 if verb & _WRITING_VERBS else -0.3
 
 
 def _values(tool: Bound, reading: Reading) -> float:

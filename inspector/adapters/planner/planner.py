@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.adapters.planner import answer
-from inspector.adapters.planner.argument import fill
+from inspector.adapters.planner.argument import fill, unused
 from inspector.adapters.planner.choice import (
     FITS,
     FITS_WELL,
@@ -25,9 +25,10 @@ from inspector.engine.retrieval.term import terms
 
 WINDOW = 128_000
 MAX_SEARCHES = 2
-MAX_MODEL_CALLS = 15
+MAX_MODEL_CALLS = 16
 MAX_CANDIDATES = 5
 MARGIN = 0.4
+LONG = 300
 _NOT_UNDERSTOOD = (
     "I did not find anything to do in that. I am a rule-based stand-in: ask for one thing a sentence."
 )
@@ -73,7 +74,7 @@ def _decide(request: ModelRequest) -> ModelReply:
     searchable = any(_named(entry) == SEARCH_TOOLS for entry in request.tools)
     steps = [read(step) for step in split(history.text)]
     problems: dict[int, str] = {}
-    for index, reading in enumerate(steps):
+    for index in range(len(steps)):
         if history.attempt(index).calls:
             continue
         plan = _plan(index, steps, history, tools, searchable)
@@ -93,15 +94,17 @@ def _plan(
     index: int, steps: Sequence[Reading], history: History, tools: Sequence[Bound], searchable: bool
 ) -> Plan:
     reading, attempt = steps[index], history.attempt(index)
-    number = len(attempt.searches)
-    identity = call_id(history.turn, index, number)
+    identity = call_id(history.turn, index, len(attempt.searches))
     fitting = _fitting(tools, reading, attempt)
     filled = [(tool, fill(tool.schema, _source(index, steps, history))) for tool in fitting]
-    for tool, arguments in filled:
-        if not arguments.missing:
-            return Plan(ToolCall(identity, tool.wire, arguments.arguments), f"I call {_shown(tool.wire)}.")
-    if searchable and number < MAX_SEARCHES:
-        query = _query(reading, number)
+    ready = [(tool, found.arguments) for tool, found in filled if not found.missing]
+    ready.sort(key=lambda pair: len(unused(pair[1], reading)))
+    query = _query(reading, attempt) if searchable else ""
+    # A tool that is at hand but cannot take all that was said may not be the right one: look further.
+    if ready and (not query or not unused(ready[0][1], reading)):
+        tool, arguments = ready[0]
+        return Plan(ToolCall(identity, tool.wire, arguments), f"I call {_shown(tool.wire)}.")
+    if query:
         return Plan(ToolCall(identity, SEARCH_TOOLS, {"query": query}), f"I search for a tool: {query}.")
     if filled:
         name, missing = _shown(filled[0][0].wire), ", ".join(filled[0][1].missing)
@@ -117,10 +120,15 @@ def _fitting(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> list
     return [tool for tool, score in candidates[:MAX_CANDIDATES] if score >= max(needed, best - MARGIN)]
 
 
-def _query(reading: Reading, number: int) -> str:
+def _query(reading: Reading, attempt: Attempt) -> str:
+    """What to search for next; nothing, if there are no other words."""
     if reading.expression:
-        return ("evaluate an arithmetic expression", "calculator")[number]
-    return other_words(reading) if number else first_words(reading)
+        queries = ["evaluate an arithmetic expression", "calculator"]
+    else:
+        queries = [first_words(reading), other_words(reading)]
+    tried = [done.call.arguments.get("query") for done in attempt.searches]
+    fresh = [query for query in queries[len(tried) : MAX_SEARCHES] if query not in tried]
+    return fresh[0] if fresh else ""
 
 
 def _nothing(attempt: Attempt) -> str:
@@ -148,20 +156,21 @@ def _summary(steps: Sequence[Reading], history: History, problems: Mapping[int, 
     parts = []
     for index, reading in enumerate(steps):
         calls = history.attempt(index).calls
-        told = _told(calls[-1]) if calls else problems.get(index, "")
+        told = _told(calls[-1], reading) if calls else problems.get(index, "")
         parts.append(f"{reading.text}\n{told}" if len(steps) > 1 else told)
     return "\n\n".join(parts)
 
 
-def _told(done: Done) -> str:
-    result = answer.render(done.result)
+def _told(done: Done, reading: Reading) -> str:
+    # A tool that sends back a long text it was given need not be quoted in full.
+    brief = len(str(done.call.arguments)) > LONG
+    name, result = _shown(done.call.name), answer.render(done.result, brief=brief)
     if answer.is_error(done.result):
-        return f"{_shown(done.call.name)} failed: {result}"
-    return (
-        f"{_shown(done.call.name)}: {result}"
-        if "\n" not in result
-        else f"{_shown(done.call.name)}:\n{result}"
-    )
+        return f"{name} failed: {result}"
+    left = ", ".join(unused(done.call.arguments, reading))
+    note = f"\n(The call did not use: {left}.)" if left else ""
+    gap = "\n" if "\n" in result else " "
+    return f"{name}:{gap}{result}{note}"
 
 
 def _shown(wire: str) -> str:

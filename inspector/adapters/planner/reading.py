@@ -64,6 +64,12 @@ class Reading:
     refers: bool
     row: int
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What the step says outright: quotes, addresses, days, numbers and places."""
+        numbers = (str(number.value) for number in self.numbers)
+        return (*self.quotes, *self.emails, *self.dates, *numbers, *self.places)
+
 
 def read(text: str) -> Reading:
     """Take a step apart."""

@@ -36,7 +36,7 @@ def split(text: str) -> tuple[str, ...]:
         quotes.append(match.group())
         # A sentence may end inside its last quote.
         follows = re.match(r"\s+[A-Z]", match.string[match.end() :])
-        end = "." if follows and match.group()[-2:-1] in {".", "!", "?"} else ""
+        end = "\n" if follows and match.group()[-2:-1] in {".", "!", "?"} else ""
         return f"\0{len(quotes) - 1}\0{end}"
 
     hidden = _QUOTED.sub(hide, text.replace("\0", " ")[:MAX_CHARACTERS])

@@ -34,6 +34,7 @@ class Source:
     earlier: str = ""
     about: frozenset[str] = frozenset()
     asked: str = ""
+    wants_content: bool = False
     used: set[object] = field(default_factory=set)
     covered: set[str] = field(default_factory=set)
 
@@ -118,15 +119,18 @@ def _allowed(number: Number, parameter: SchemaField) -> bool:
 
 def text(parameter: SchemaField, source: Source) -> str | None:
     """The text for a parameter, by what its name says it is for."""
-    reading, names = source.reading, frozenset(words_of(parameter.name))
+    reading, words = source.reading, words_of(parameter.name)
+    names = frozenset(words)
     if names & FORMULA:
         return reading.expression or None
+    if len(words) > 1 and words[0] in {"from", "to"}:
+        return _side(words[0], source)
     if names & PEOPLE and (reading.emails or not names & CITY):
         return source.take(reading.emails)
     if names & CITY:
         return source.take(reading.places)
     if _wants_day(parameter, names):
-        return source.take(reading.dates)
+        return _day(parameter, source)
     if names & QUERY:
         return _query(parameter, source)
     if names & CONTENT:
@@ -141,6 +145,19 @@ def text(parameter: SchemaField, source: Source) -> str | None:
 def _wants_day(parameter: SchemaField, names: frozenset[str]) -> bool:
     dated = "YYYY-MM-DD" in parameter.description or parameter.schema.get("format") in {"date", "date-time"}
     return dated or bool(names & DAY)
+
+
+def _day(parameter: SchemaField, source: Source) -> str | None:
+    day = source.take(source.reading.dates)
+    told = parameter.description
+    only_day = parameter.schema.get("format") == "date" or ("YYYY-MM-DD" in told and "HH" not in told)
+    return day[:10] if day and only_day else day
+
+
+def _side(side: str, source: Source) -> str | None:
+    """One side of “5 km to miles” or “from A to B”."""
+    match = re.search(r"([^\W\d_]+)\s+(?:to|into)\s+([^\W\d_]+)", source.reading.text)
+    return match.group(1 if side == "from" else 2) if match else None
 
 
 def _query(parameter: SchemaField, source: Source) -> str | None:
@@ -165,8 +182,10 @@ def _content(parameter: SchemaField, source: Source) -> str | None:
 
 def _title(parameter: SchemaField, source: Source) -> str | None:
     quotes = source.reading.quotes
-    if quotes and quotes[0] not in source.used and len(quotes) > 1:
-        return source.take(quotes)
+    if len(quotes) > 1 or (parameter.required and not source.wants_content):
+        quote = source.take(quotes)
+        if quote:
+            return quote
     if not parameter.required:
         return None
     if source.reading.topic:

@@ -1,0 +1,40 @@
+"""What the model is sent: the tokens of each entry, and the array as JSON to read."""
+
+import json
+from collections.abc import Callable
+
+from textual.content import Content
+
+from inspector.domain.budget import Tokenizer
+from inspector.domain.jsonvalue import compact
+from inspector.domain.message import ModelRequest
+from widgets import Column, Record
+
+COLUMNS = (
+    Column("what", "part of the request", weight=4, shorten="middle", min_width=16),
+    Column("tokens", "tokens", align="right", weight=9),
+)
+
+
+def pretty(request: ModelRequest) -> str:
+    """The `tools` array indented; it is sent in compact form."""
+    return json.dumps(request.tools, ensure_ascii=False, indent=2) if request.tools else ""
+
+
+def token_rows(request: ModelRequest, count: Callable[[str], int]) -> tuple[Record, ...]:
+    """The system prompt, every entry of the array, and the array as a whole."""
+    entries = [(entry["function"]["name"], count(compact(entry))) for entry in request.tools]
+    total = count(compact(request.tools)) if request.tools else 0
+    rows = [_row("system prompt", count(request.system), "muted")]
+    rows += [_row(str(name), tokens) for name, tokens in entries]
+    return (*rows, _row(f"the whole array of {len(entries)}", total, "accent"))
+
+
+def tokenizer_label(tokenizer: Tokenizer) -> Content:
+    """With what the tokens were counted."""
+    return Content.styled(f"tokens by {tokenizer.label}, compact JSON as it is sent", "$text-muted")
+
+
+def _row(name: str, tokens: int, tone: str = "") -> Record:
+    shown = f"{tokens:,}".replace(",", " ")
+    return Record(name, (name, shown), "muted" if tone == "muted" else "accent" if tone else "")

@@ -1,0 +1,50 @@
+"""Where to write an export: asks for a path, and never overwrites without a second yes."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from widgets import PlainInput, plain
+
+
+class ExportDialog(ModalScreen[str | None]):
+    """Writes `text` and returns the path, or None when it was closed without writing."""
+
+    CSS_PATH = "export.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
+
+    def __init__(self, suggested: Path, text: str) -> None:
+        super().__init__()
+        self._suggested = suggested
+        self._text = text
+        self._confirmed: Path | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="export") as box:
+            box.border_title = "Export to a file"
+            box.border_subtitle = "enter writes, esc closes"
+            yield PlainInput(str(self._suggested), id="export-path")
+            yield Static(id="export-problem", markup=False)
+
+    @on(PlainInput.Submitted)
+    def _write(self, event: PlainInput.Submitted) -> None:
+        path = Path(event.value).expanduser()
+        if path.exists() and path != self._confirmed:
+            self._confirmed = path
+            self._say(f"{path} exists. Press enter again to overwrite it.")
+            return
+        try:
+            path.write_text(self._text, encoding="utf-8")
+        except OSError as error:
+            self._say(f"{path} cannot be written: {error.strerror or error}. Name another file.")
+        else:
+            self.dismiss(str(path.absolute()))
+
+    def _say(self, text: str) -> None:
+        self.query_one("#export-problem", Static).update(plain(text))

@@ -1,0 +1,286 @@
+"""The planner over a small fake loop: it searches, calls, tells the truth, and always comes to an end."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from inspector.adapters.planner import DemoPlanner
+from inspector.adapters.planner.argument import fill
+from inspector.adapters.planner.choice import bound_tools, ranked
+from inspector.adapters.planner.planner import MAX_MODEL_CALLS, decide
+from inspector.adapters.planner.reading import read
+from inspector.adapters.planner.step import split
+from inspector.adapters.planner.value import Source
+from inspector.domain.manifest import SEARCH_TOOLS, search_tools_definition
+from inspector.domain.message import (
+    AssistantMessage,
+    Message,
+    ModelReply,
+    ModelRequest,
+    TextDelta,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from inspector.domain.search_text import NOTHING_FOUND
+from inspector.domain.tool import function_definition
+
+SEARCH = search_tools_definition("(a manifest)")
+ORDERS = function_definition(
+    "shop__list_orders",
+    "Orders, newest first.",
+    {"type": "object", "properties": {"late": {"type": "boolean"}}},
+)
+SEND = function_definition(
+    "office__send_message",
+    "Send a mail to one or more addresses.",
+    {
+        "type": "object",
+        "required": ["to", "subject", "body"],
+        "properties": {
+            "to": {"type": "array", "items": {"type": "string"}},
+            "subject": {"type": "string"},
+            "body": {"type": "string"},
+        },
+    },
+)
+REFUND = function_definition(
+    "shop__refund_order",
+    "Refund an order.",
+    {"type": "object", "required": ["order_id"], "properties": {"order_id": {"type": "integer"}}},
+)
+LATE = (
+    '{"matching": 2, "orders": [{"id": 1042, "customer": "Corner Books"}, {"id": 1039, "customer": "Gym"}]}'
+)
+Answers = Mapping[str, str]
+
+
+class FakeLoop:
+    """Answers calls from a table; a search binds the tools its query shares a word with."""
+
+    def __init__(self, deferred: tuple[dict[str, Any], ...], answers: Answers) -> None:
+        self._deferred = deferred
+        self._answers = answers
+        self.tools: list[dict[str, Any]] = [SEARCH]
+        self.messages: list[Message] = []
+        self.calls: list[ToolCall] = []
+
+    def say(self, text: str) -> str:
+        self.messages.append(UserMessage(text))
+        for _ in range(MAX_MODEL_CALLS):
+            reply = decide(ModelRequest("", tuple(self.messages), tuple(self.tools), 100))
+            self.messages.append(AssistantMessage(reply.text, reply.tool_calls))
+            if not reply.tool_calls:
+                return reply.text
+            for call in reply.tool_calls:
+                self.calls.append(call)
+                self.messages.append(ToolMessage(call.id, call.name, self._result(call)))
+        raise AssertionError("no answer within the bound")
+
+    def _result(self, call: ToolCall) -> str:
+        if call.name != SEARCH_TOOLS:
+            return self._answers.get(call.name, "Error: no such tool")
+        words = str(call.arguments.get("query")).lower().split()
+        hits = [tool for tool in self._deferred if any(word in str(tool).lower() for word in words)]
+        self.tools += [tool for tool in hits if tool not in self.tools]
+        names = [tool["function"]["name"].replace("__", ":", 1) for tool in hits]
+        return "\n".join(f"- {name}" for name in names) or NOTHING_FOUND
+
+    @property
+    def called(self) -> list[str]:
+        return [call.name for call in self.calls]
+
+
+def test_it_searches_calls_and_hands_the_result_on_to_the_next_step() -> None:
+    loop = FakeLoop((ORDERS, SEND), {"shop__list_orders": LATE, "office__send_message": '{"sent": true}'})
+    told = loop.say("Which orders are late? Mail the list to sales@example.com.")
+    assert loop.called == [SEARCH_TOOLS, "shop__list_orders", SEARCH_TOOLS, "office__send_message"]
+    mail = loop.calls[-1].arguments
+    assert mail["to"] == ["sales@example.com"]
+    assert "1042" in mail["body"]
+    assert "Corner Books" in mail["body"]
+    assert "id 1039, customer Gym" in told
+    assert "sent yes" in told
+
+
+def test_a_tool_that_is_loaded_and_fits_is_called_without_a_search() -> None:
+    loop = FakeLoop((), {"shop__list_orders": LATE})
+    loop.tools.append(ORDERS)
+    loop.say("Which orders are late?")
+    assert loop.called == ["shop__list_orders"]
+
+
+def test_a_search_without_result_is_tried_once_more_with_other_words() -> None:
+    loop = FakeLoop((), {})
+    told = loop.say("Cancel my dentist appointment")
+    assert loop.called == [SEARCH_TOOLS, SEARCH_TOOLS]
+    assert loop.calls[0].arguments != loop.calls[1].arguments
+    assert "found no tool" in told
+
+
+def test_a_required_argument_that_nobody_gave_is_asked_for() -> None:
+    loop = FakeLoop((REFUND,), {})
+    assert "order_id" in loop.say("Refund the order")
+    assert "shop__refund_order" not in loop.called
+
+
+def test_an_error_is_told_as_an_error() -> None:
+    loop = FakeLoop((REFUND,), {"shop__refund_order": "Error executing tool refund_order: Unknown order"})
+    assert "shop:refund_order failed: Error" in loop.say("Refund order 9")
+
+
+def test_a_later_message_can_speak_of_an_earlier_result() -> None:
+    loop = FakeLoop((ORDERS, REFUND), {"shop__list_orders": LATE, "shop__refund_order": "{}"})
+    loop.say("Which orders are late?")
+    loop.say("Refund the second one of those orders")
+    assert loop.calls[-1].arguments == {"order_id": 1039}
+
+
+def test_without_tools_it_says_so() -> None:
+    reply = decide(ModelRequest("", (UserMessage("Lock the door"),), (), 10))
+    assert (reply.text, reply.tool_calls) == ("I have no tool for this.", ())
+
+
+def test_nothing_to_do_is_answered_honestly() -> None:
+    assert "rule-based" in decide(ModelRequest("", (UserMessage("?!"),), (SEARCH,), 10)).text
+    assert "rule-based" in decide(ModelRequest("", (), (SEARCH,), 10)).text
+
+
+def test_the_same_request_gives_the_same_reply() -> None:
+    request = ModelRequest("", (UserMessage("Which orders are late?"),), (SEARCH, ORDERS), 10)
+    assert decide(request) == decide(request)
+
+
+def test_call_ids_differ_within_a_conversation() -> None:
+    loop = FakeLoop((ORDERS, SEND), {"shop__list_orders": LATE, "office__send_message": "{}"})
+    loop.say("Which orders are late? Mail the list to a@example.com.")
+    loop.say("Which orders are late?")
+    assert len({call.id for call in loop.calls}) == len(loop.calls)
+
+
+async def test_the_streamed_pieces_are_the_reply() -> None:
+    planner = DemoPlanner()
+    request = ModelRequest("", (UserMessage("Which orders are late?"),), (SEARCH,), 10)
+    chunks = [chunk async for chunk in planner.stream(request)]
+    assert isinstance(chunks[-1], ModelReply)
+    assert all(isinstance(chunk, TextDelta) for chunk in chunks[:-1])
+    assert "".join(chunk.text for chunk in chunks) == chunks[-1].text * 2
+    assert planner.label == "demo/planner (rules, no LLM)"
+
+
+_SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=12)
+_KEYS = st.sampled_from(
+    ["type", "properties", "required", "items", "enum", "$ref", "$defs", "anyOf", "const", "default"]
+    + ["minimum", "maximum", "description", "format", "city", "order_id", "to", "body", "query", "late"]
+)
+_TYPES = st.sampled_from(
+    ["object", "array", "string", "integer", "number", "boolean", "null", "#", "#/$defs/x"]
+)
+_JSON = st.recursive(
+    _SCALAR | _TYPES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=5),
+    max_leaves=15,
+)
+_SCHEMA = st.dictionaries(
+    st.sampled_from(["type", "properties", "required", "$defs", "anyOf", "$ref"]),
+    _JSON | st.dictionaries(_KEYS, st.dictionaries(_KEYS, _JSON, max_size=4), max_size=4),
+    max_size=4,
+)
+_WORDS = st.sampled_from(
+    [
+        "find",
+        "the",
+        "late",
+        "orders",
+        "and",
+        "mail",
+        "it",
+        "to",
+        "a@b.co",
+        "'quoted'",
+        "5",
+        "%",
+        "2026-03-02",
+        ";",
+    ]
+    + ["Oslo", "in", ".", "first", "times", "about", "then", "'", '"', "\0", "1e999", "order_id", "\u202e"]
+)
+_TEXT = st.lists(_WORDS | st.text(max_size=6), max_size=14).map(" ".join)
+_TOOL = st.builds(
+    lambda name, about, schema: {"function": {"name": name, "description": about, "parameters": schema}},
+    st.sampled_from(["shop__find_orders", "mail", "a__b__c", "", "find", SEARCH_TOOLS]),
+    _TEXT | _SCALAR,
+    _SCHEMA | _JSON,
+)
+_RESULT = _TEXT | _JSON.map(lambda value: json.dumps(value)) | st.just("[" * 100_000)
+_SLOW = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@given(text=_TEXT, schema=_SCHEMA, rows=st.lists(st.dictionaries(_KEYS, _JSON, max_size=3), max_size=2))
+@_SLOW
+def test_no_schema_and_no_text_makes_the_parts_raise(
+    text: str, schema: dict[str, Any], rows: list[dict[str, Any]]
+) -> None:
+    tool = {"function": {"name": "shop__find_orders", "description": text, "parameters": schema}}
+    for step in split(text):
+        reading = read(step)
+        ranked(bound_tools([tool]), reading)
+        fill(schema, Source(reading, tuple(rows), "earlier", frozenset({"order"})))
+
+
+@given(
+    text=_TEXT, tools=st.lists(_TOOL | _JSON, max_size=4), results=st.lists(_RESULT, min_size=1, max_size=4)
+)
+@_SLOW
+def test_whatever_comes_it_answers_within_its_bound(text: str, tools: list[Any], results: list[str]) -> None:
+    messages: list[Message] = [UserMessage(text)]
+    for replies in range(MAX_MODEL_CALLS):
+        reply = decide(ModelRequest("", tuple(messages), (SEARCH, *tools), 100))
+        assert "could not work that out" not in reply.text
+        json.dumps([dict(call.arguments) for call in reply.tool_calls])
+        messages.append(AssistantMessage(reply.text, reply.tool_calls))
+        if not reply.tool_calls:
+            return
+        for call in reply.tool_calls:
+            messages.append(ToolMessage(call.id, call.name, results[replies % len(results)]))
+    raise AssertionError("no answer within the bound")
+
+
+@given(
+    messages=st.lists(
+        st.builds(UserMessage, _TEXT)
+        | st.builds(ToolMessage, _TEXT, _TEXT, _RESULT)
+        | st.builds(
+            lambda text, id_: AssistantMessage(text, (ToolCall(id_, "x", {}),)),
+            _TEXT,
+            st.sampled_from(["", "plan-1-0-0", "plan-1-99999999-0", "call_7"]),
+        ),
+        max_size=6,
+    )
+)
+@_SLOW
+def test_any_order_of_messages_is_survived(messages: list[Message]) -> None:
+    assert "could not work that out" not in decide(ModelRequest("", tuple(messages), (SEARCH,), 10)).text
+
+
+def test_an_unforeseen_failure_still_gives_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> Callable[[], None]:
+        raise KeyError("nobody thought of this")
+
+    monkeypatch.setattr("inspector.adapters.planner.planner.split", broken)
+    assert "KeyError" in decide(ModelRequest("", (UserMessage("Lock it"),), (), 10)).text
+
+
+def test_importing_the_stand_ins_loads_no_yaml_and_no_vendor() -> None:
+    code = (
+        "import sys, inspector.adapters.planner, inspector.adapters.script_model\n"
+        "print([name for name in ('yaml', 'litellm', 'snowballstemmer', 'mcp') if name in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

@@ -1,0 +1,58 @@
+"""The detail of one item."""
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+
+from fixtures.hostile import HOSTILE
+from inspector.app.screens.detail import DetailScreen
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import SchemaTree, TextView
+
+
+async def _shown(pilot: Pilot[None], screen: DetailScreen) -> str:
+    await pilot.app.push_screen(screen)
+    await pilot.pause()
+    return "\n".join(lines(pilot.app))
+
+
+async def test_it_shows_text_and_data_and_closes() -> None:
+    app: App[None] = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        seen = await _shown(pilot, DetailScreen("shop:list_orders [ok]", "3 orders", {"orders": 3}))
+        assert "shop:list_orders [ok]" in seen
+        assert "3 orders" in seen
+        assert app.screen.query_one(SchemaTree).value == {"orders": 3}
+        await pilot.press("escape")
+        assert not isinstance(app.screen, DetailScreen)
+
+
+async def test_without_data_there_is_only_the_text() -> None:
+    app: App[None] = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        seen = await _shown(pilot, DetailScreen("Answer", ""))
+        assert "There is no text." in seen
+        assert not app.screen.query(SchemaTree)
+
+
+async def test_y_copies_the_text_and_esc_leaves_a_search_first() -> None:
+    app: App[None] = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await _shown(pilot, DetailScreen("Answer", "one two"))
+        await pilot.press("y")
+        assert app.clipboard == "one two"
+        await pilot.press("slash", *"two", "enter", "escape")
+        assert isinstance(app.screen, DetailScreen)
+        await pilot.press("escape")
+        assert not isinstance(app.screen, DetailScreen)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_hostile_text_does_no_harm(name: str) -> None:
+    app: App[None] = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        text = HOSTILE[name]
+        seen = await _shown(pilot, DetailScreen(text, text, {text: [text]}))
+        assert not dangerous(seen.replace("\n", ""))
+        assert app.screen.query_one(TextView).text == text

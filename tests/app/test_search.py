@@ -1,0 +1,176 @@
+"""The search screen, driven by keys."""
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from fixtures.hostile import HOSTILE, HUGE, hostile_tools
+from inspector.adapters.memory import MemoryServer
+from inspector.app.presenters.search import SEPARATOR
+from inspector.app.screens.search import SearchScreen
+from inspector.app.screens.tool import ToolScreen
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.session import Binding
+from inspector.domain.tool import Tool
+from tests.support.app import app_rig, until
+from tests.support.workbench import Rig
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList, RecordRows
+
+
+def _text(pilot: Pilot[None], selector: str) -> str:
+    return str(pilot.app.screen.query_one(selector, Static).visual)
+
+
+def _seen(pilot: Pilot[None]) -> str:
+    return "\n".join(lines(pilot.app))
+
+
+async def _searched(pilot: Pilot[None], *words: str) -> RecordList:
+    await pilot.press("f4")
+    await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+    await pilot.press(*"_".join(words).replace("_", " "), "enter")
+    await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+    return pilot.app.screen.query_one(RecordList)
+
+
+def _searches(rig: Rig) -> int:
+    return len(rig.store.read("s", kinds=("search",)))
+
+
+async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
+    async with app_rig() as (pilot, rig):
+        found = await _searched(pilot, "refund", "late", "order")
+        assert [record.key for record in found.shown] == [
+            "shop:refund_order",
+            "shop:list_orders",
+            SEPARATOR,
+            "weather:get_forecast",
+        ]
+        assert _searches(rig) == 1
+        assert rig.bench.state.load_order == ()
+        screen = _seen(pilot)
+        assert "terms refund late order" in screen
+        assert "2 of 3 tools" in screen
+        assert "✓ adds up" in screen
+        assert "not in this tool  late" in screen
+
+
+async def test_typing_alone_searches_nothing() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("f4", *"refund")
+        assert _searches(rig) == 0
+
+
+async def test_the_bill_follows_the_cursor() -> None:
+    async with app_rig() as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        assert "shop:refund_order" in _seen(pilot).partition("Bill")[2]
+        await pilot.press("end")
+        await until(pilot, lambda: "No term of the query is in this tool." in _seen(pilot))
+        await pilot.press("up")
+        await until(pilot, lambda: "Choose a tool to see its bill." in _seen(pilot))
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, SearchScreen)
+
+
+async def test_enter_opens_the_tool_and_esc_comes_back() -> None:
+    async with app_rig() as (pilot, _):
+        await _searched(pilot, "refund")
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, ToolScreen)
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, SearchScreen)
+        assert "shop:refund_order" in _seen(pilot)
+
+
+async def test_l_loads_the_tool_and_says_so() -> None:
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "refund")
+        await pilot.press("l")
+        assert rig.bench.state.tools["shop:refund_order"].binding is Binding.LOADED
+        await until(pilot, lambda: "● loaded" in _seen(pilot))
+        await pilot.press("l")
+        assert rig.bench.state.load_order == ("shop:refund_order",)
+
+
+async def test_the_list_filters_and_the_query_is_one_key_away() -> None:
+    async with app_rig() as (pilot, _):
+        found = await _searched(pilot, "refund", "order")
+        await pilot.press("slash", *"weather", "enter")
+        assert [record.key for record in found.shown] == ["weather:get_forecast"]
+        await pilot.press("escape", "i")
+        assert getattr(pilot.app.focused, "id", "") == "query"
+
+
+async def test_names_and_servers_are_looked_up() -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f4", "tab", "tab", *"get_forecast", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+        assert "Asked for by name or server" in _seen(pilot)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (("tab", *"shp", "enter"), "Unknown server 'shp'. Valid servers: shop, weather."),
+        (("tab", "tab", *"list_order", "enter"), "Unknown tool 'list_order'"),
+        (("enter",), "Nothing to search for yet"),
+    ],
+)
+async def test_what_is_wrong_stands_on_the_screen(keys: tuple[str, ...], says: str) -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f4", *keys)
+        assert says in _text(pilot, "#facts") or says in _seen(pilot)
+
+
+async def test_a_report_of_the_conversation_is_shown_without_searching_again() -> None:
+    async with app_rig() as (pilot, rig):
+        report = rig.bench.search(SearchRequest("forecast"))
+        pilot.app.push_screen(SearchScreen(report=report))
+        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+        assert _searches(rig) == 1
+        assert pilot.app.screen.query_one("#query", PlainInput).value == "forecast"
+        assert "weather:get_forecast" in _seen(pilot).partition("Bill")[2]
+
+
+async def test_a_tool_that_is_gone_is_told_of() -> None:
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "refund")
+        rig.bench.switch_toolset("sums")
+        await pilot.press("enter", "l")
+        assert isinstance(pilot.app.screen, SearchScreen)
+        assert rig.bench.state.load_order == ()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_the_bill_is_beside_the_list_or_below_it(size: tuple[int, int]) -> None:
+    async with app_rig(size=size) as (pilot, _):
+        await _searched(pilot, "refund")
+        found, bill = pilot.app.screen.query_one("#found").region, pilot.app.screen.query_one("#bill").region
+        assert (bill.y >= found.bottom) if size[0] < 100 else (bill.x >= found.right)
+
+
+def _hostile_server() -> dict[str, MemoryServer]:
+    tools = [
+        Tool("bad", tool["name"], tool["description"], tool["inputSchema"])
+        for tool in hostile_tools()
+        if tool["name"].removeprefix("hostile_") not in HUGE
+    ]
+    named = [
+        Tool("bad", text, "same words")
+        for name, text in HOSTILE.items()
+        if text.strip() and name not in HUGE | {"newlines", "lone_surrogate"}
+    ]
+    return {"bad": MemoryServer([*tools, *named])}
+
+
+async def test_hostile_names_do_no_harm() -> None:
+    async with app_rig(servers=_hostile_server(), size=(120, 40)) as (pilot, _):
+        found = await _searched(pilot, "hostile", "same", "words")
+        assert len(found.shown) > len(HOSTILE)
+        # Each page is drawn, and the bill of its last tool; test_search_presenter draws every bill.
+        for _ in range(len(found.shown) // 30 + 1):
+            await pilot.press("pagedown")
+            assert not dangerous("".join(lines(pilot.app)))
