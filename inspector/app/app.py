@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from textual.app import App
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.reactive import reactive
 from textual.screen import ModalScreen
@@ -42,13 +42,11 @@ class ToolsightApp(App[None]):
     """Shows one workbench. Its connections are opened here, and closed by whoever opened the workbench."""
 
     TITLE = "Toolsight"
-    CSS_PATH = "app.tcss"
+    # Textual loads the styles of pushed screens only; the session is there from the start.
+    CSS_PATH: ClassVar[list[str]] = ["app.tcss", "screens/session.tcss"]  # type: ignore[assignment]
     ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar[set[type[CommandSource]]] = {CommandSource}  # type: ignore[assignment]
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *command.bindings(),
-        Binding("ctrl+p", "command_palette", "commands", show=True, id="palette"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*command.bindings()]
 
     view: reactive[View] = reactive(View(), init=False)
 

@@ -21,7 +21,7 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("page.session", "f1", "session", "page('session')", "The conversation, budget and tools.", True),
+    Command("help", "f1,question_mark", "help", "help", "This page in a few lines, and every key.", True),
     Command("page.servers", "f2", "servers", "page('servers')", "Connections, stderr, reconnect.", True),
     Command("page.manifest", "f3", "manifest", "page('manifest')", "Exactly what the model is sent.", True),
     Command("page.search", "f4", "search", "page('search')", "Search, and read every score.", True),
@@ -30,7 +30,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("toolset", "ctrl+t", "toolset", "choose_toolset", "Restrict which tools there are."),
     Command("model", "ctrl+o", "model", "choose_model", "Answer with another model."),
     Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between the dark and light theme."),
-    Command("help", "question_mark,f12", "help", "help", "This screen, in ten lines, and every key.", True),
+    Command("page.session", "f7", "session", "page('session')", "Back to the conversation, from anywhere."),
     Command("quit", "ctrl+q", "quit", "quit", "Close the servers and leave."),
 )
 

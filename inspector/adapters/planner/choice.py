@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from inspector.adapters.planner.reading import READING_VERBS, Reading, word_set
+from inspector.adapters.planner.reading import Reading, reading_verbs, stems, word_set
 from inspector.adapters.planner.value import CONTENT, FORMULA, PEOPLE, QUERY, words_of
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
@@ -18,42 +19,34 @@ _NAME, _DESCRIPTION, _PARAMETER = 1.0, 0.85, 0.75
 _FOUND = 0.1
 _DEPTH = 3
 # English, not any server's words: how people and tools name the same thing.
-_SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    stem(word): tuple(others.split())
-    for word, others in {
-        "mail": "email message send",
-        "email": "mail message send",
-        "tell": "message send notify",
-        "write": "create add",
-        "make": "create add",
-        "new": "create add",
-        "remove": "delete",
-        "delete": "remove",
-        "cancel": "delete",
-        "dim": "brightness light",
-        "turn": "switch set",
-        "switch": "turn set",
-        "change": "update set",
-        "calculate": "evaluate compute arithmetic",
-        "compute": "evaluate calculate arithmetic",
-        "schedule": "create event calendar",
-        "meeting": "event calendar",
-        "money": "refund payment",
-        "warm": "temperature",
-        "heating": "thermostat temperature",
-        "degrees": "temperature celsius",
-    }.items()
+_SYNONYMS: Mapping[str, str] = {
+    "mail": "email message send",
+    "email": "mail message send",
+    "tell": "message send notify",
+    "write": "create add",
+    "make": "create add",
+    "new": "create add",
+    "remove": "delete",
+    "delete": "remove",
+    "cancel": "delete",
+    "dim": "brightness light",
+    "turn": "switch set",
+    "switch": "turn set",
+    "change": "update set",
+    "calculate": "evaluate compute arithmetic",
+    "compute": "evaluate calculate arithmetic",
+    "schedule": "create event calendar",
+    "meeting": "event calendar",
+    "money": "refund payment",
+    "warm": "temperature",
+    "heating": "thermostat temperature",
+    "degrees": "temperature celsius",
 }
 _SYNONYM_WEIGHT = 0.8
-_WRITING_VERBS = frozenset(
-    map(
-        stem,
-        word_set(
-            "add append archive assign book cancel change clear close create delete disable edit enable"
-            " forward insert mark merge move pay post publish put refund remove rename replace reply restore"
-            " send set share start stop turn unlock update upload write"
-        ),
-    )
+_WRITING_VERBS = word_set(
+    "add append archive assign book cancel change clear close create delete disable edit enable forward"
+    " insert mark merge move pay post publish put refund remove rename replace reply restore send set share"
+    " start stop turn unlock update upload write"
 )
 
 
@@ -127,7 +120,7 @@ def score(tool: Bound, reading: Reading) -> float:
     """The share of the step's words that the tool has, corrected by what its name and parameters say."""
     if reading.expression and tool.names & FORMULA:
         return 1.5
-    asked = [term for term in reading.terms if term not in READING_VERBS] or list(reading.terms)
+    asked = [term for term in reading.terms if term not in reading_verbs()] or list(reading.terms)
     if not asked:
         return 0.0
     weights = [_weight(tool, term) for term in asked]
@@ -135,12 +128,12 @@ def score(tool: Bound, reading: Reading) -> float:
     if not share:
         return 0.0
     told = {*reading.terms, *map(stem, _synonyms(reading))}
-    precision = sum(word in told or word in READING_VERBS for word in tool.name) / max(1, len(tool.name))
+    precision = sum(word in told or word in reading_verbs() for word in tool.name) / max(1, len(tool.name))
     return share + 0.2 * precision + _kind(tool, reading) + _values(tool, reading)
 
 
 def _weight(tool: Bound, term: str) -> float:
-    synonyms = [_SYNONYM_WEIGHT * _direct(tool, stem(other)) for other in _SYNONYMS.get(term, ())]
+    synonyms = [_SYNONYM_WEIGHT * _direct(tool, stem(other)) for other in _other_names(term)]
     return max([_direct(tool, term), *synonyms])
 
 
@@ -154,16 +147,16 @@ def _direct(tool: Bound, term: str) -> float:
 
 def _kind(tool: Bound, reading: Reading) -> float:
     """Questions want tools that read; orders to do something want tools that do it."""
-    reads = bool(tool.name & READING_VERBS)
-    asks = reading.is_question or bool(reading.terms and reading.terms[0] in READING_VERBS)
-    if asks and not reads and tool.name & _WRITING_VERBS:
+    reads = bool(tool.name & reading_verbs())
+    asks = reading.is_question or bool(reading.terms and reading.terms[0] in reading_verbs())
+    if asks and not reads and tool.name & stems(_WRITING_VERBS):
         return -0.5
     if reads == asks:
         return 0.1
     if asks:
         return -0.1
-    verb = {*reading.terms[:1], *map(stem, _SYNONYMS.get(reading.terms[0], ()))} if reading.terms else set()
-    return -0.6 if verb & _WRITING_VERBS else -0.3
+    verb = {*reading.terms[:1], *map(stem, _other_names(reading.terms[0]))} if reading.terms else set()
+    return -0.6 if verb & stems(_WRITING_VERBS) else -0.3
 
 
 def _values(tool: Bound, reading: Reading) -> float:
@@ -193,4 +186,13 @@ def other_words(reading: Reading) -> str:
 
 
 def _synonyms(reading: Reading) -> list[str]:
-    return [other for term in reading.terms for other in _SYNONYMS.get(term, ())]
+    return [other for term in reading.terms for other in _other_names(term)]
+
+
+def _other_names(term: str) -> tuple[str, ...]:
+    return _synonyms_by_stem().get(term, ())
+
+
+@lru_cache
+def _synonyms_by_stem() -> Mapping[str, tuple[str, ...]]:
+    return {stem(word): tuple(others.split()) for word, others in _SYNONYMS.items()}

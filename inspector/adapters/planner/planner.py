@@ -105,7 +105,7 @@ def _plan(
         tool, arguments = ready[0]
         return Plan(ToolCall(identity, tool.wire, arguments), f"I call {_shown(tool.wire)}.")
     if query:
-        return Plan(ToolCall(identity, SEARCH_TOOLS, {"query": query}), f"I search for a tool: {query}.")
+        return Plan(ToolCall(identity, SEARCH_TOOLS, {"query": query}), f"I search for a tool: {query}")
     if filled:
         name, missing = _shown(filled[0][0].wire), ", ".join(filled[0][1].missing)
         return Plan(problem=f"I found {name}, but you did not say what it needs: {missing}.")

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from inspector.adapters.planner.arithmetic import expression
 from inspector.adapters.planner.step import quoted, without_quotes
@@ -13,12 +14,19 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-READING_VERBS = frozenset(
-    map(stem, ("get", "list", "find", "search", "show", "read", "fetch", "look", "query", "check", "view"))
-)
-_FILLERS = frozenset(
-    map(stem, word_set("tell give need want like all any first second third last one please using use also"))
-)
+@lru_cache
+def stems(words: frozenset[str]) -> frozenset[str]:
+    """The stems of some words; made when first needed, since importing the stemmer takes its time."""
+    return frozenset(map(stem, words))
+
+
+def reading_verbs() -> frozenset[str]:
+    """Stems of the verbs that ask to see something."""
+    return stems(_READING_VERBS)
+
+
+_READING_VERBS = word_set("get list find search show read fetch look query check view")
+_FILLERS = word_set("tell give need want like all any first second third last one please using use also")
 _REFERENCES = word_set("it them that this those these list result results one ones")
 _ORDINALS = {"first": 0, "top": 0, "second": 1, "third": 2, "last": -1}
 _EMAIL = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:]*[^\s@<>()\"',;:.!?]")
@@ -106,7 +114,7 @@ def _capability(text: str, places: tuple[str, ...]) -> tuple[str, ...]:
     kept: list[str] = []
     for word in words:
         lower = word.lower()
-        if terms(f"{lower} zz") == (stem("zz"),) or stem(lower) in _FILLERS or len(word) < 2:
+        if terms(f"{lower} zz") == (stem("zz"),) or stem(lower) in stems(_FILLERS) or len(word) < 2:
             continue
         if lower in _REFERENCES and kept:
             continue

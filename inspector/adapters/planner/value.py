@@ -143,7 +143,7 @@ def text(parameter: SchemaField, source: Source) -> str | None:
 
 
 def _wants_day(parameter: SchemaField, names: frozenset[str]) -> bool:
-    dated = "YYYY-MM-DD" in parameter.description or parameter.schema.get("format") in {"date", "date-time"}
+    dated = "YYYY-MM-DD" in parameter.description or parameter.schema.get("format") in ("date", "date-time")
     return dated or bool(names & DAY)
 
 

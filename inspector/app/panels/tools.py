@@ -1,46 +1,56 @@
 """The three panes: loaded, deferred, evicted."""
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.reactive import reactive
+from textual.widgets import Tab, Tabs
 
 from inspector.app.presenters.number import tokens
 from inspector.app.presenters.tools import COLUMNS, deferred_rows, evicted_rows, loaded_rows
 from inspector.domain.session import Binding, SessionState
 from widgets import RecordList
 
+PANES = (
+    ("loaded", loaded_rows, "Nothing is bound but search_tools. A search loads tools."),
+    ("deferred", deferred_rows, "Nothing waits for a search."),
+    ("evicted", evicted_rows, "Nothing evicted. The loop guard evicts what repeats itself."),
+)
+
 
 class ToolsPanel(Vertical):
-    """What the model sees, what it could find, and what was taken away."""
+    """What the model sees, what it could find, what was taken away: tabs, or all three where there is room."""
 
     session: reactive[SessionState] = reactive(SessionState(), init=False)
 
     def compose(self) -> ComposeResult:
-        for name, empty in (
-            ("loaded", "Nothing is bound but search_tools. A search loads tools."),
-            ("deferred", "Nothing waits for a search."),
-            ("evicted", "Nothing evicted. The loop guard evicts what repeats itself."),
-        ):
-            pane = RecordList(COLUMNS, empty=empty, id=f"tools-{name}", classes="pane")
-            pane.border_title = name.capitalize()
-            yield pane
+        tabs = Tabs(*(Tab(name.capitalize(), id=f"pane-{name}") for name, _, _ in PANES), id="tools-tabs")
+        tabs.can_focus = False
+        yield tabs
+        for name, _, empty in PANES:
+            yield RecordList(COLUMNS, empty=empty, id=f"tools-{name}", classes="pane")
 
     def watch_session(self, old: SessionState, session: SessionState) -> None:
         if old.tools is session.tools and old.load_order == session.load_order:
             return
-        for name, rows in (
-            ("loaded", loaded_rows(session)),
-            ("deferred", deferred_rows(session)),
-            ("evicted", evicted_rows(session)),
-        ):
+        for name, rows_of, _ in PANES:
+            rows = rows_of(session)
             pane = self.query_one(f"#tools-{name}", RecordList)
             pane.records = rows
+            cost = tokens(sum(session.tools[row.key].tokens for row in rows))
             pane.border_title = f"{name.capitalize()} {len(rows)}"
-            pane.border_subtitle = tokens(sum(session.tools[row.key].tokens for row in rows))
+            pane.border_subtitle = f"{cost} tokens"
+            self.query_one(f"#pane-{name}", Tab).label = f"{name.capitalize()} {len(rows)} · {cost}"
         self._flash_moved(old, session)
 
+    @on(Tabs.TabActivated)
+    def _show_pane(self, event: Tabs.TabActivated) -> None:
+        event.stop()
+        for name, _, _ in PANES:
+            self.set_class(event.tab.id == f"pane-{name}", f"-{name}")
+
     def _flash_moved(self, old: SessionState, session: SessionState) -> None:
-        """A tool that moved from deferred or evicted to loaded shows it once."""
+        """A tool that moved shows it once."""
         for tool_id in session.load_order:
             if tool_id not in old.load_order and old.tools:
                 self.query_one("#tools-loaded", RecordList).flash(tool_id)

@@ -2,10 +2,12 @@
 
 
 def tokens(count: int) -> str:
-    """212, 4.1k, 1.2M."""
+    """212, 4.1k, 128k, 1.2M."""
     if abs(count) >= 1_000_000:
         return f"{count / 1_000_000:.1f}M"
-    return f"{count / 1000:.1f}k" if abs(count) >= 1000 else str(count)
+    if abs(count) < 1000:
+        return str(count)
+    return f"{count / 1000:.1f}k".replace(".0k", "k")
 
 
 def milliseconds(value: float) -> str:

@@ -29,7 +29,6 @@ _TABS = ("chat", "tools", "events")
 class SessionScreen(BaseScreen):
     """Home. Narrow terminals show one part at a time, wide ones everything."""
 
-    CSS_PATH = "session.tcss"
     AUTO_FOCUS = "#prompt"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type a request and press enter: the model searches for tools, loads them and calls them.",
@@ -50,7 +49,7 @@ class SessionScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
-        yield Tabs(*(Tab(name.capitalize(), id=f"tab-{name}") for name in _TABS))
+        yield Tabs(*(Tab(name.capitalize(), id=f"tab-{name}") for name in _TABS), id="session-tabs")
         with Horizontal(id="session"):
             with Vertical(id="chat"):
                 yield ConversationPanel(id="conversation")
@@ -75,7 +74,7 @@ class SessionScreen(BaseScreen):
         self.query_one(ToolsPanel).session = session
         self.query_one("#feed", RecordList).records = feed_rows(view.feed)
 
-    @on(Tabs.TabActivated)
+    @on(Tabs.TabActivated, "#session-tabs")
     def _show_tab(self, event: Tabs.TabActivated) -> None:
         for name in _TABS:
             self.set_class(event.tab.id == f"tab-{name}", f"-show-{name}")
