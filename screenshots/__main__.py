@@ -85,8 +85,7 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.press("enter")
     await pilot.pause(0.3)
     save(pilot, "tool")
-    await pilot.press("escape", "f1")
-    await pilot.press("f1")
+    await pilot.press("f7", "f1")
     await pilot.pause(0.2)
     save(pilot, "help")
 

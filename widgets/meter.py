@@ -50,7 +50,9 @@ def legend(segments: Sequence[Segment], *, number: Callable[[float], str] = shor
     """Return the names and values of segments behind a block in their colour."""
     entries = (
         Content.assemble(
-            ("█", segment.color), " ", plain(segment.label, newlines=False), " ", number(segment.amount)
+            ("█", segment.color),
+            # An entry stays on one line, wherever the legend breaks.
+            plain(f" {segment.label} {number(segment.amount)}".replace(" ", "\xa0"), newlines=False),
         )
         for segment in segments
     )

@@ -66,9 +66,9 @@ class RecordList(Vertical):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "Filter", id="list.filter"),
-        Binding("y", "copy", "Copy", id="list.copy"),
-        Binding("escape", "clear_filter", "Clear filter", id="list.clear"),
+        Binding("slash", "filter", "filter", id="list.filter"),
+        Binding("y", "copy", "Copy", show=False, id="list.copy"),
+        Binding("escape", "clear_filter", "Clear filter", show=False, id="list.clear"),
     ]
 
     records: reactive[tuple[Record, ...]] = reactive((), always_update=True, layout=False, init=False)

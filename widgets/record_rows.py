@@ -24,7 +24,7 @@ class RecordRows(RecordCanvas, can_focus=True):
         Binding("pagedown", "page(1)", "Page down", show=False, id="list.page_down"),
         Binding("home", "first", "First", show=False, id="list.first"),
         Binding("end", "last", "Last", show=False, id="list.last"),
-        Binding("enter", "select", "Open", id="list.open"),
+        Binding("enter", "select", "Open", show=False, id="list.open"),
     ]
 
     class Moved(Message):

@@ -150,7 +150,7 @@ def _(event: ev.LoopDetected, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _(event: ev.RedundantSearch, seq: int, items: _Items) -> _Items:
-    title = f"redundant search: {event.overlap:.0%} of the tools of “{event.earlier}” again"
+    title = f"redundant search: {event.overlap:.0%} of what {event.earlier} had found"
     return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
 
 

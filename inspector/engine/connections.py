@@ -212,8 +212,10 @@ class _Connection:
         try:
             while not closed.done():
                 changed = asyncio.create_task(self._changed.wait())
-                await asyncio.wait({closed, changed}, return_when=asyncio.FIRST_COMPLETED)
-                changed.cancel()
+                try:
+                    await asyncio.wait({closed, changed}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    changed.cancel()
                 if self._changed.is_set() and not closed.done():
                     await self._list_again(link)
         finally:

@@ -70,7 +70,7 @@ async def test_the_bill_follows_the_cursor() -> None:
         await pilot.press("end")
         await until(pilot, lambda: "No term of the query is in this tool." in _seen(pilot))
         await pilot.press("up")
-        await until(pilot, lambda: "Choose a tool to see its bill." in _seen(pilot))
+        await until(pilot, lambda: "Choose a tool to see how its score" in _seen(pilot))
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, SearchScreen)
 

@@ -148,7 +148,6 @@ async def test_a_second_call_waits_for_the_first() -> None:
         await _typed_in(pilot)
         await _says(pilot, "esc cancels")
         await pilot.press("enter")
-        await _says(pilot, "A call is running")
         gate.set()
         await _says(pilot, "✓ ok")
         assert len(rig.servers["weather"].calls) == 1
@@ -156,9 +155,7 @@ async def test_a_second_call_waits_for_the_first() -> None:
 
 async def test_l_loads_and_e_evicts() -> None:
     async with _opened(FORECAST) as (pilot, rig):
-        await pilot.press("e")
-        await _says(pilot, "It is not loaded.")
-        await pilot.press("l")
+        await pilot.press("e", "l")
         await _says(pilot, "● loaded")
         await pilot.press("l", "e")
         await _says(pilot, "✕ evicted")
@@ -167,8 +164,8 @@ async def test_l_loads_and_e_evicts() -> None:
 
 async def test_a_pinned_tool_stays() -> None:
     async with _opened("calc:evaluate") as (pilot, rig):
-        await pilot.press("e")
-        await _says(pilot, "pinned by the configuration")
+        await pilot.press("e", "l")
+        await pilot.pause()
         assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
 
 
@@ -199,17 +196,21 @@ async def test_what_was_typed_survives_a_new_catalog() -> None:
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-async def test_hostile_tools_do_no_harm(name: str) -> None:
-    (raw,) = (tool for tool in hostile_tools() if tool["name"] == f"hostile_{name}")
-    tool = Tool("weather", raw["name"], raw["description"], raw["inputSchema"], READS, title=HOSTILE[name])
+async def _hostile_answer(name: str, _arguments: JsonObject) -> ToolResult:
+    text = HOSTILE[name.removeprefix("hostile_")]
+    return ToolResult(text, structured={text: text})
 
-    async def answers(_tool: str, _arguments: JsonObject) -> ToolResult:
-        return ToolResult(HOSTILE[name], structured={HOSTILE[name]: HOSTILE[name]})
 
-    server = MemoryServer([tool], answer=answers)
-    async with _opened(tool.id, server, size=(100, 40)) as (pilot, _):
-        for key in ("1", "2", "3", "4", "ctrl+r"):
-            await pilot.press(key)
-            await pilot.pause()
-            assert not dangerous("".join(lines(pilot.app)))
+async def test_hostile_tools_do_no_harm() -> None:
+    tools = [
+        Tool("weather", raw["name"], raw["description"], raw["inputSchema"], READS, title=raw["description"])
+        for raw in hostile_tools()
+    ]
+    async with _opened(FORECAST, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
+        for tool in tools:
+            await pilot.app.push_screen(ToolScreen(tool.id))
+            for key in ("1", "2", "3", "4", "ctrl+r"):
+                await pilot.press(key)
+                assert not dangerous("".join(lines(pilot.app))), tool.name
+            pilot.app.pop_screen()
+        assert rig.bench.catalog.get(FORECAST) is None

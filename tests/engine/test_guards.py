@@ -94,3 +94,10 @@ def test_finding_nothing_twice_is_not_redundant() -> None:
     watch = detector()
     watch.after_search("x", [], 0)
     assert watch.after_search("x", [], 1) is None
+
+
+def test_finding_a_tool_again_after_it_was_evicted_is_not_redundant() -> None:
+    watch = detector()
+    watch.after_search("forecast", ["a"], 0)
+    watch.forget(["a"])
+    assert watch.after_search("forecast", ["a"], 1) is None

@@ -19,7 +19,7 @@ PANES = (
 
 
 class ToolsPanel(Vertical):
-    """What the model sees, what it could find, what was taken away: tabs, or all three where there is room."""
+    """What the model sees, could find, and lost: as tabs, or all three where there is room."""
 
     session: reactive[SessionState] = reactive(SessionState(), init=False)
 

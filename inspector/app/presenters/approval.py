@@ -2,6 +2,7 @@
 
 from textual.content import Content
 
+from inspector.app.presenters.style import MUTED
 from inspector.domain.jsonvalue import compact
 from inspector.engine.ports import ApprovalRequest
 from widgets import plain
@@ -20,5 +21,5 @@ def approval_body(request: ApprovalRequest) -> Content:
             )
         )
     if not request.arguments:
-        lines.append(Content.styled("without arguments", "$text-muted"))
+        lines.append(Content.styled("without arguments", MUTED))
     return Content("\n").join(lines)

@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from inspector.app.presenters.number import percent, tokens
+from inspector.app.presenters.style import MUTED
 from inspector.domain.budget import Budget, TokenParts
 from widgets import Segment
 
@@ -36,10 +37,10 @@ def saving(budget: Budget) -> Content:
     """Tool tokens now, beside binding every tool, and what that saves."""
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
     return Content.assemble(
-        ("tool tokens ", "$text-muted"),
+        ("tool tokens ", MUTED),
         (tokens(budget.parts.tool_tokens), "bold"),
-        ("   static ", "$text-muted"),
+        ("   static ", MUTED),
         tokens(budget.static_tools),
-        ("   saved ", "$text-muted"),
+        ("   saved ", MUTED),
         (f"{tokens(budget.saved)}  {percent(budget.saved_fraction)}", f"bold {color}"),
     )

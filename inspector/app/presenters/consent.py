@@ -2,6 +2,7 @@
 
 from textual.content import Content
 
+from inspector.app.presenters.style import MUTED
 from inspector.domain.consent import ServerConsent
 from widgets import plain
 
@@ -27,7 +28,7 @@ def _server(server: ServerConsent) -> Content:
         ("headers", ", ".join(server.header_names)),
     )
     lines += [
-        Content.assemble((f"  {label:<{_LABEL_WIDTH}}", "$text-muted"), plain(value, newlines=False))
+        Content.assemble((f"  {label:<{_LABEL_WIDTH}}", MUTED), plain(value, newlines=False))
         for label, value in facts
         if value
     ]

@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from inspector.app.presenters.number import milliseconds
+from inspector.app.presenters.style import MUTED
 from inspector.domain.conversation import Item, ItemKind, ItemStatus, arguments_text
 from widgets import plain, visible
 
@@ -34,7 +35,7 @@ def _user(item: Item) -> Content:
 
 
 def _answer(item: Item) -> Content:
-    streaming = (" ▍", "$text-muted") if item.status is ItemStatus.RUNNING else ""
+    streaming = (" ▍", MUTED) if item.status is ItemStatus.RUNNING else ""
     return Content.assemble(("Model", "bold $secondary"), "\n", _indented(plain(item.text)), streaming)
 
 
@@ -46,12 +47,12 @@ def _search(item: Item) -> Content:
         ("⌕ search_tools", "bold $accent"),
         "  ",
         plain(item.title, newlines=False, limit=_ARGUMENTS),
-        (f"   {count} of {len(report.hits)}   {milliseconds(item.milliseconds)}", "$text-muted"),
+        (f"   {count} of {len(report.hits)}   {milliseconds(item.milliseconds)}", MUTED),
     )
     if report.error:
         return Content.assemble(head, "\n", _indented(plain(report.error)).stylize("$text-error"))
     best = [
-        Content.assemble(plain(hit.tool_id, newlines=False), (f" {hit.score.value:.2f}", "$text-muted"))
+        Content.assemble(plain(hit.tool_id, newlines=False), (f" {hit.score.value:.2f}", MUTED))
         for hit in report.results[:_RESULTS]
     ]
     more = [Content(f"… {count - _RESULTS} more")] if count > _RESULTS else []
@@ -70,7 +71,7 @@ def _call(item: Item) -> Content:
         arguments,
         "   ",
         (word, color),
-        (took, "$text-muted"),
+        (took, MUTED),
     )
     return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
 
@@ -93,8 +94,8 @@ def _preview(text: str) -> Content:
     lines = cut.splitlines()[:_PREVIEW_LINES]
     shown = "\n".join(lines)
     rest = len(text) - len(shown)
-    more = (f"\n{_INDENT}… {rest} more characters (enter opens)", "$text-muted") if rest > 1 else ""
-    return Content.assemble(_indented(plain(shown)).stylize("$text-muted"), more)
+    more = (f"\n{_INDENT}… {rest} more characters (enter opens)", MUTED) if rest > 1 else ""
+    return Content.assemble(_indented(plain(shown)).stylize(MUTED), more)
 
 
 def _indented(content: Content) -> Content:

@@ -4,6 +4,7 @@ from pathlib import PurePath
 
 from textual.content import Content
 
+from inspector.app.presenters.style import MUTED
 from inspector.domain.session import SessionState
 from widgets import middle, plain
 
@@ -26,7 +27,7 @@ def header(session: SessionState, width: int) -> Content:
         text = middle(value, max(room - len(label), 0))
         if not value or len(text) < min(len(value), 12):
             continue
-        piece = Content.assemble((label, "$text-muted"), plain(text, newlines=False))
+        piece = Content.assemble((label, MUTED), plain(text, newlines=False))
         room -= piece.cell_length + len(_GAP)
         shown.append(piece)
     left = Content(_GAP).join([Content.styled("Toolsight", "bold $primary"), *shown])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from textual.content import Content
 
+from inspector.app.presenters.style import MUTED
 from inspector.domain.budget import Tokenizer
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ModelRequest
@@ -32,7 +33,7 @@ def token_rows(request: ModelRequest, count: Callable[[str], int]) -> tuple[Reco
 
 def tokenizer_label(tokenizer: Tokenizer) -> Content:
     """With what the tokens were counted."""
-    return Content.styled(f"tokens by {tokenizer.label}, compact JSON as it is sent", "$text-muted")
+    return Content.styled(f"tokens by {tokenizer.label}, compact JSON as it is sent", MUTED)
 
 
 def _row(name: str, tokens: int, tone: str = "") -> Record:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from textual.content import Content
 
 from inspector.app.presenters.number import milliseconds
+from inspector.app.presenters.style import MUTED
 from inspector.domain.ranking import Hit, Outcome, Part, SearchReport, SearchRequest, Signal
 from widgets import Record, middle, plain, stacked, visible
 
@@ -25,7 +26,7 @@ FORMULA = (
     "shared by where it stands   (BM25, k1 1.5, b 0.75)"
 )
 _TERM_WIDTH = 14
-_MUTED = "$text-muted"
+_MUTED = MUTED
 
 
 def request_of(query: str, server: str, names: str) -> SearchRequest:

@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from inspector.app.presenters.number import milliseconds, tokens
+from inspector.app.presenters.style import MUTED
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
 from widgets import Column, Record, Tone, plain
@@ -11,7 +12,7 @@ STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
     ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
     ServerPhase.READY: ("✓ ready", "$text-success", ""),
     ServerPhase.FAILED: ("✕ failed", "$text-error", "error"),
-    ServerPhase.STOPPED: ("■ stopped", "$text-muted", "muted"),
+    ServerPhase.STOPPED: ("■ stopped", MUTED, "muted"),
 }
 COLUMNS = (
     Column("name", "server", weight=3, shorten="middle", min_width=10),
@@ -47,7 +48,7 @@ def _row(server: ServerState) -> Record:
 def server_detail(server: ServerState | None) -> Content:
     """The facts about a server; its stderr has a pane of its own."""
     if server is None:
-        return Content.styled("The configuration names no server.", "$text-muted")
+        return Content.styled("The configuration names no server.", MUTED)
     word, color, _ = STATES[server.phase]
     info = server.info
     facts = (
@@ -60,9 +61,7 @@ def server_detail(server: ServerState | None) -> Content:
     )
     lines = [Content.assemble(plain(server.name, newlines=False).stylize("bold"), "  ", (word, color))]
     lines += [
-        Content.assemble((f"{label:<13}", "$text-muted"), plain(value, limit=2000))
-        for label, value in facts
-        if value
+        Content.assemble((f"{label:<13}", MUTED), plain(value, limit=2000)) for label, value in facts if value
     ]
     lines += [
         Content.assemble(

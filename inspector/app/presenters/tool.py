@@ -5,6 +5,7 @@ import json
 from textual.content import Content
 
 from inspector.app.presenters.number import milliseconds, tokens
+from inspector.app.presenters.style import MUTED
 from inspector.app.presenters.tools import ICONS
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
@@ -13,7 +14,7 @@ from inspector.domain.tool import Annotations, Tool, definition
 from inspector.engine.chat.approval import why_ask
 from widgets import middle, plain, visible
 
-_MUTED = "$text-muted"
+_MUTED = MUTED
 _CLAIMS = (
     ("read_only", "only reads", "changes something"),
     ("destructive", "may destroy or overwrite", "does not destroy"),

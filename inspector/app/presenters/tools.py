@@ -3,13 +3,14 @@
 from textual.content import Content
 
 from inspector.app.presenters.number import tokens
+from inspector.app.presenters.style import MUTED
 from inspector.domain.session import Binding, SessionState, ToolState
 from widgets import Column, Record
 
 ICONS = {
     Binding.PINNED: ("⌂", "$text-primary"),
     Binding.LOADED: ("●", "$text-success"),
-    Binding.DEFERRED: ("○", "$text-muted"),
+    Binding.DEFERRED: ("○", MUTED),
     Binding.EVICTED: ("✕", "$text-error"),
 }
 COLUMNS = (

@@ -2,6 +2,7 @@
 
 from textual.content import Content
 
+from inspector.app.presenters.style import MUTED
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import SessionState
 
@@ -18,7 +19,7 @@ def welcome(session: SessionState) -> Content:
     connecting = phases.count(ServerPhase.CONNECTING)
     failed = phases.count(ServerPhase.FAILED)
     if not phases or connecting == len(phases):
-        return Content.styled(f"Connecting to {len(phases) or 'the'} servers …", "$text-muted")
+        return Content.styled(f"Connecting to {len(phases) or 'the'} servers …", MUTED)
     lines = [
         Content.assemble(
             (f"{session.ready_servers} servers ready", "bold $text-success"),
@@ -28,7 +29,7 @@ def welcome(session: SessionState) -> Content:
         ),
         Content("The model is bound to search_tools and finds the rest by searching."),
         Content(""),
-        Content.styled("Ask for something, or take an example with alt and its number:", "$text-muted"),
+        Content.styled("Ask for something, or take an example with alt and its number:", MUTED),
     ]
     lines += [
         Content.assemble((f"  {n}  ", "bold $accent"), text) for n, text in enumerate(EXAMPLES, start=1)

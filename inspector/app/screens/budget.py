@@ -34,7 +34,7 @@ class BudgetScreen(BaseScreen):
             id="budget-table",
             classes="pane",
         )
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         super().on_mount()

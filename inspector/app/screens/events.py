@@ -1,5 +1,6 @@
 """The events: everything that happened in this session."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ from textual.widgets import Footer, Tab, Tabs
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.presenters.events import GROUPS, as_json, in_group, json_lines
+from inspector.app.presenters.events import GROUPS, in_group, json_lines
 from inspector.app.presenters.feed import COLUMNS, feed_rows
 from inspector.app.screens.export import ExportDialog
 from inspector.domain.event import Record
@@ -52,7 +53,7 @@ class EventsScreen(BaseScreen):
                 classes="pane",
             )
             yield SchemaTree(schema=False, empty="Nothing selected.", id="event-detail", classes="pane")
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -83,7 +84,7 @@ class EventsScreen(BaseScreen):
     def _show_detail(self, event: RecordList.Highlighted) -> None:
         record = self._shown.get(event.key or "")
         detail = self.query_one("#event-detail", SchemaTree)
-        detail.value = as_json(record) if record else None
+        detail.value = asdict(record.event) if record else None
         detail.border_title = f"#{record.seq} {record.kind}" if record else "Event"
 
     @work(exit_on_error=False)

@@ -13,6 +13,7 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.presenters import search as present
 from inspector.app.presenters.failure import failure_text
+from inspector.app.presenters.style import MUTED
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from widgets import Column, PlainInput, RecordList, visible
@@ -70,7 +71,7 @@ class SearchScreen(BaseScreen):
             yield RecordList(_COLUMNS, empty="A search lists the tools here.", header=True, id="found")
             with VerticalScroll(id="bill"):
                 yield Static(id="bill-text")
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     @staticmethod
     def _typed(text: str) -> str:
@@ -127,7 +128,7 @@ class SearchScreen(BaseScreen):
         hit = self._hit
         text = self.query_one("#bill-text", Static)
         if self._report is None or hit is None:
-            text.update(Content.styled(self._no_bill(), "$text-muted"))
+            text.update(Content.styled(self._no_bill(), MUTED))
             return
         text.update(present.bill(self._report, hit, hit.tool_id in self._bound))
 

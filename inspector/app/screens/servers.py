@@ -42,7 +42,7 @@ class ServersScreen(BaseScreen):
                 with VerticalScroll(classes="pane", id="server-facts"):
                     yield Static(id="server-detail", markup=False)
                 yield TextView(empty="Nothing on stderr.", id="server-stderr", classes="pane")
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         super().on_mount()

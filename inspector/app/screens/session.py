@@ -62,7 +62,7 @@ class SessionScreen(BaseScreen):
                 )
                 feed.border_title = "Events"
                 yield feed
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     def show_view(self, view: View) -> None:
         session = view.session

@@ -16,6 +16,7 @@ from inspector.app.presenters import tool as present
 from inspector.app.presenters.approval import approval_body
 from inspector.app.presenters.failure import failure_text
 from inspector.app.presenters.form import form_fields
+from inspector.app.presenters.style import MUTED
 from inspector.domain.error import ToolsightError
 from inspector.domain.event import CallFinished, Record
 from inspector.domain.jsonvalue import JsonObject
@@ -29,7 +30,7 @@ from widgets import Choice, Confirm, SchemaForm, SchemaTree, TextView, visible
 
 _CALL, _NO = "call", "no"
 _CHOICES = (Choice("c", "call it", _CALL), Choice("n", "no", _NO))
-_BEFORE = Content.styled("Fill in the form, then ctrl+r: what the tool returns stands here.", "$text-muted")
+_BEFORE = Content.styled("Fill in the form, then ctrl+r: what the tool returns stands here.", MUTED)
 _RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
 
 
@@ -84,7 +85,7 @@ class ToolScreen(BaseScreen):
                     yield Static(_BEFORE, id="result-line")
                     yield TextView(empty="", id="result-text")
                     yield SchemaTree(schema=False, empty="Nothing inside.", id="result-tree")
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -135,7 +136,7 @@ class ToolScreen(BaseScreen):
 
     async def _perform(self, tool: Tool, arguments: JsonObject) -> None:
         if not await self._allowed(tool, arguments):
-            self._answer(Content.styled("Not called: you said no.", "$text-muted"))
+            self._answer(Content.styled("Not called: you said no.", MUTED))
             return
         self._answer(_RUNNING)
         finished: list[CallFinished] = []

@@ -6,6 +6,7 @@ from inspector.domain.event import SearchPerformed, ToolLoaded
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.ranking import SearchRequest
+from inspector.domain.session import Binding
 from inspector.engine.guards.iteration import IterationGuard
 from inspector.engine.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
@@ -37,6 +38,7 @@ class SearchTools:
         request = parse_request(arguments)
         answer = self._index().run(request, bound=self._session.state.bound_ids)
         found = [hit.tool_id for hit in answer.report.results]
+        self._redundancy.forget([tool.id for tool in self._session.state.with_binding(Binding.EVICTED)])
         redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
         text = f"{answer.text}\n\n{redundant.note}" if redundant else answer.text
         self._session.emit(SearchPerformed(answer.report, text))

@@ -4,7 +4,7 @@ Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search b
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from inspector.domain.event import RedundantSearch
 from inspector.domain.settings import RedundancySettings
@@ -30,6 +30,11 @@ class RedundancyDetector:
         if overlap < self._settings.overlap:
             return None
         return RedundantSearch(query=label, earlier=earlier, overlap=overlap, note=_note(earlier))
+
+    def forget(self, tools: Collection[str]) -> None:
+        """Tools that were taken away since they were found: finding them again is news."""
+        gone = frozenset(tools)
+        self._history = deque(((at, label, seen - gone) for at, label, seen in self._history), maxlen=_KEPT)
 
     def clear(self) -> None:
         self._history.clear()
