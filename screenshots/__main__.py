@@ -16,7 +16,9 @@ from textual.pilot import Pilot
 
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
-from inspector.cli.composition import Options, demo_configuration, fixtures_path, make_workbench, open_memory
+from inspector.app.opening import Opened
+from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
+from inspector.cli.options import Options
 from inspector.engine.workbench import Workbench
 
 FOLDER = Path(__file__).parent
@@ -35,7 +37,11 @@ async def running(
         approver = ModalApprover(yes=True)
         bench = make_workbench(demo_configuration(Path(folder)), options, approver, memory)
         async with bench:
-            app = ToolsightApp(bench, memory=memory, approver=approver)
+
+            async def start() -> Opened:
+                return Opened(bench, memory, approver)
+
+            app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:
                 await until(pilot, lambda: bench.state.ready_servers == len(bench.configuration.servers))
                 yield pilot, bench

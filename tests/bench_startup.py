@@ -1,7 +1,8 @@
 """How long until the first frame, beside a bare Textual app, in one run: `make bench`.
 
 Both are started in a pseudo-terminal, in turns, so that a busy machine slows both; the number that counts is
-the ratio of the medians. The clock stops when the app's title is on the screen.
+the ratio of the medians. The clock stops when the app's title is on the screen; for Toolsight it is read once
+more when the session page, with its prompt, has replaced the first frame.
 """
 
 import fcntl
@@ -33,8 +34,8 @@ Bare().run()
 TARGET_RATIO = 1.5
 
 
-def first_frame(argv: list[str], environment: dict[str, str]) -> float:
-    """Seconds from starting the process until its title has reached the terminal."""
+def seconds_until(text: bytes, argv: list[str], environment: dict[str, str]) -> float:
+    """Seconds from starting the process until a text has reached the terminal."""
     started = time.perf_counter()
     pid, terminal = pty.fork()
     if pid == 0:
@@ -42,7 +43,7 @@ def first_frame(argv: list[str], environment: dict[str, str]) -> float:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
     seen = b""
     try:
-        while b"Toolsight" not in seen:
+        while text not in seen:
             if time.perf_counter() - started > LIMIT_SECONDS:
                 raise TimeoutError(f"no first frame in {LIMIT_SECONDS:.0f} s: {seen[-300:]!r}")
             if select.select([terminal], [], [], 1.0)[0]:
@@ -62,15 +63,17 @@ def main() -> int:
             "TERM": "xterm-256color",
             "TOOLSIGHT_DB": str(Path(folder) / "bench.db"),
         }
-        bare, ours = [], []
+        demo = [sys.executable, "-m", "inspector", "demo"]
+        bare, ours, page = [], [], []
         for _ in range(ROUNDS):
-            bare.append(first_frame([sys.executable, "-c", BARE], environment))
-            ours.append(first_frame([sys.executable, "-m", "inspector", "demo"], environment))
+            bare.append(seconds_until(b"Toolsight", [sys.executable, "-c", BARE], environment))
+            ours.append(seconds_until(b"Toolsight", demo, environment))
+            page.append(seconds_until(b"Ask for something", demo, environment))
     ratio = statistics.median(ours) / statistics.median(bare)
     sys.stdout.write(
         f"first frame, median of {ROUNDS}: bare Textual app {statistics.median(bare) * 1000:.0f} ms, "
-        f"Toolsight on nine servers {statistics.median(ours) * 1000:.0f} ms, "
-        f"ratio {ratio:.2f} (target {TARGET_RATIO})\n"
+        f"Toolsight {statistics.median(ours) * 1000:.0f} ms, ratio {ratio:.2f} (target {TARGET_RATIO}); "
+        f"session page with its prompt {statistics.median(page) * 1000:.0f} ms\n"
     )
     return 0 if ratio <= TARGET_RATIO else 1
 

@@ -1,117 +1,137 @@
-"""The Textual application: pages, themes and the view that all of them follow."""
+"""The Textual application: the frame at once, then the session, and the view that all pages follow.
+
+Nothing here is imported at the top that the first frame can do without: the engine and the pages come in a
+thread while the frame is already on the screen.
+"""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import ClassVar
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.reactive import reactive
 from textual.screen import ModalScreen
+from textual.widgets import Static
 
 from inspector.app import command, theme
-from inspector.app.approver import ModalApprover
-from inspector.app.base_screen import BaseScreen
-from inspector.app.bridge import Bridge, View
 from inspector.app.palette import CommandSource
-from inspector.app.screens.budget import BudgetScreen
-from inspector.app.screens.choice import ModelDialog, ToolsetDialog
-from inspector.app.screens.consent import ConsentDialog
-from inspector.app.screens.events import EventsScreen
-from inspector.app.screens.help import HelpScreen
-from inspector.app.screens.manifest import ManifestScreen
-from inspector.app.screens.search import SearchScreen
-from inspector.app.screens.servers import ServersScreen
-from inspector.app.screens.session import SessionScreen
-from inspector.app.screens.tool import ToolScreen
-from inspector.domain.consent import describe
-from inspector.engine.ports import ServerMemory
-from inspector.engine.workbench import Workbench
+from inspector.domain.error import ToolsightError
 
-PAGES: Mapping[str, Callable[[], BaseScreen]] = {
-    "servers": ServersScreen,
-    "manifest": ManifestScreen,
-    "search": SearchScreen,
-    "budget": BudgetScreen,
-    "events": EventsScreen,
-}
+if TYPE_CHECKING:
+    from inspector.app.bridge import Bridge, View
+    from inspector.app.opening import Opened
+    from inspector.engine.workbench import Workbench
+
+# The first frame and the session.
+_SCREENS_BELOW_A_PAGE = 2
 
 
 class ToolsightApp(App[None]):
-    """Shows one workbench. Its connections are opened here, and closed by whoever opened the workbench."""
+    """Shows one workbench. `start` makes it ready; whoever gave `start` closes it when the app has ended.
+
+    `failure` is what kept the session from opening, if anything did.
+    """
 
     TITLE = "Toolsight"
-    # Textual loads the styles of pushed screens only; the session is there from the start.
-    CSS_PATH: ClassVar[list[str]] = ["app.tcss", "screens/session.tcss"]  # type: ignore[assignment]
-    ENABLE_COMMAND_PALETTE = True
+    CSS_PATH = "app.tcss"
     COMMANDS: ClassVar[set[type[CommandSource]]] = {CommandSource}  # type: ignore[assignment]
     BINDINGS: ClassVar[list[BindingType]] = [*command.bindings()]
 
-    view: reactive[View] = reactive(View(), init=False)
+    view: "reactive[View | None]" = reactive(None, init=False)
 
-    def __init__(self, bench: Workbench, *, memory: ServerMemory, approver: ModalApprover) -> None:
+    def __init__(self, start: "Callable[[], Awaitable[Opened]]") -> None:
         super().__init__()
-        self.bench = bench
-        self._memory = memory
+        self.failure: ToolsightError | None = None
+        self._start = start
+        self._opened: Opened | None = None
         self._bridge: Bridge | None = None
-        approver.attach(self)
 
-    def get_default_screen(self) -> BaseScreen:
-        return SessionScreen()
+    @property
+    def bench(self) -> "Workbench":
+        """The session's workbench; there is one as soon as there is a page."""
+        assert self._opened is not None
+        return self._opened.bench
+
+    def compose(self) -> ComposeResult:
+        yield Static("Toolsight   starting …", id="starting", markup=False)
 
     def on_mount(self) -> None:
         self.register_theme(theme.DARK)
         self.register_theme(theme.LIGHT)
         self.theme = theme.DARK.name
-        self._bridge = Bridge(self.bench, self, self._show)
-        self.call_after_refresh(self.run_worker, self._open(), exit_on_error=False)
+        self.call_after_refresh(self._begin)
 
     def on_unmount(self) -> None:
         if self._bridge is not None:
             self._bridge.close()
 
-    def _show(self, view: View) -> None:
-        self.view = view
+    def _begin(self) -> None:
+        self.run_worker(self._open(), exit_on_error=False)
 
     async def _open(self) -> None:
-        """Connect, after consent if this configuration has none."""
-        configuration = self.bench.configuration
-        fingerprint = configuration.fingerprint()
-        # In a thread, so that opening the database does not hold up the first frames.
-        approved = await asyncio.to_thread(self._memory.is_approved, fingerprint)
-        if not (configuration.trusted or approved):
-            dialog = ConsentDialog(configuration.source, describe(configuration))
-            if not ConsentDialog.accepted(await self.push_screen_wait(dialog)):
-                self.exit(message="Nothing was started.")
-                return
-            self._memory.approve(fingerprint, configuration.source)
-        self.bench.connect()
+        await asyncio.to_thread(import_module, "inspector.app.pages")
+        from inspector.app.bridge import Bridge
+        from inspector.app.opening import connect
+        from inspector.app.pages import SessionScreen
+
+        try:
+            self._opened = await self._start()
+        except ToolsightError as error:
+            self.failure = error
+            self.exit()
+            return
+        self._bridge = Bridge(self.bench, self, self._show)
+        await self.push_screen(SessionScreen())
+        if not await connect(self, self._opened):
+            self.exit(message="Nothing was started.")
+
+    def _show(self, view: "View") -> None:
+        self.view = view
 
     def action_page(self, name: str) -> None:
         """Go to a page; there is one page above the session at a time."""
-        if isinstance(self.screen, ModalScreen | CommandPalette):
+        from inspector.app.pages import PAGES
+
+        if self._opened is None or isinstance(self.screen, ModalScreen | CommandPalette):
             return
-        while len(self.screen_stack) > 1:
+        while len(self.screen_stack) > _SCREENS_BELOW_A_PAGE:
             self.pop_screen()
-        if name != "session":
+        if name in PAGES:
             self.push_screen(PAGES[name]())
 
     def open_tool(self, tool_id: str) -> None:
         """Show one tool above the page that is open."""
+        from inspector.app.pages import ToolScreen
+
         if self.bench.catalog.get(tool_id) is not None:
             self.push_screen(ToolScreen(tool_id))
 
     def action_toggle_theme(self) -> None:
+        """Switch between dark and light."""
         dark = self.theme == theme.DARK.name
         self.theme = theme.LIGHT.name if dark else theme.DARK.name
 
     def action_help(self) -> None:
-        page = self.screen
-        self.push_screen(HelpScreen(page.help_lines if isinstance(page, BaseScreen) else ()))
+        """Explain the page that is open."""
+        from inspector.app.pages import HelpScreen
+
+        self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))
 
     def action_choose_toolset(self) -> None:
-        self.push_screen(ToolsetDialog(self.bench))
+        """Ask for a toolset."""
+        from inspector.app.pages import ToolsetDialog
+
+        self._ask(ToolsetDialog)
 
     def action_choose_model(self) -> None:
-        self.push_screen(ModelDialog(self.bench))
+        """Ask for a model."""
+        from inspector.app.pages import ModelDialog
+
+        self._ask(ModelDialog)
+
+    def _ask(self, dialog: "Callable[[Workbench], ModalScreen[None]]") -> None:
+        if self._opened is not None:
+            self.push_screen(dialog(self.bench))

@@ -43,7 +43,7 @@ class BaseScreen(Screen[None]):
 
     @property
     def view(self) -> View:
-        return self.toolsight.view
+        return self.toolsight.view or View()
 
     def on_mount(self) -> None:
         self.watch(self.app, "view", self._on_view, init=False)
@@ -57,8 +57,8 @@ class BaseScreen(Screen[None]):
     def show_view(self, view: View) -> None:
         """Draw the view; the default draws nothing."""
 
-    def _on_view(self, view: View) -> None:
-        if self.is_current:
+    def _on_view(self, view: View | None) -> None:
+        if view is not None and self.is_current:
             self._show_header(view)
             self.show_view(view)
 

@@ -48,6 +48,3 @@ def _last_hint(bench: Workbench) -> str:
     failures = bench.records(kinds=("error",))
     hint: str = getattr(failures[-1].event, "hint", "") if failures else ""
     return hint
-
-
-COMMANDS = (chat,)

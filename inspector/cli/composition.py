@@ -4,7 +4,7 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,28 +16,14 @@ from inspector.adapters.mcp_connector import McpConnector
 from inspector.adapters.model import counter_for, model_for
 from inspector.adapters.sqlite_memory import SqliteServerMemory
 from inspector.adapters.sqlite_store import SqliteStore
+from inspector.cli.options import Options
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.engine.ports import Approver, ServerMemory
 from inspector.engine.workbench import Ports, Workbench
 
 APP = "toolsight"
-DEMO_MODEL = "demo/planner"
 FOUND_IN_FOLDER = ("toolsight.json", ".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What every command takes."""
-
-    config: Path | None = None
-    model: str = DEMO_MODEL
-    api_base: str = ""
-    toolset: str = ""
-    database: Path | None = None
-    approve: bool = False
-    yes: bool = False
-    inputs: Mapping[str, str] = field(default_factory=dict)
 
 
 def database_path(options: Options) -> Path:

@@ -162,6 +162,3 @@ def say_budget(budget: Budget) -> None:
         f"static binding {budget.static_tools} tool tokens, now {parts.tool_tokens}: "
         f"saved {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"
     )
-
-
-COMMANDS = (servers, tools, manifest, search, budget)

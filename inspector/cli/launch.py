@@ -1,4 +1,4 @@
-"""Opening a session: with the app, or headless with every server connected."""
+"""Opening a session headless, with every server connected."""
 
 import asyncio
 import tempfile
@@ -6,14 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from inspector.cli.composition import (
-    Options,
-    demo_configuration,
-    make_workbench,
-    open_memory,
-    read_configuration,
-)
+from inspector.cli.composition import demo_configuration, make_workbench, open_memory, read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.options import Options
 from inspector.domain.configuration import Configuration
 from inspector.engine.workbench import Workbench
 
@@ -40,32 +35,9 @@ def run_headless(options: Options, work: Callable[[Workbench], Awaitable[None]])
     asyncio.run(run())
 
 
-def open_app(options: Options, configuration: Configuration | None = None) -> None:
-    """Open the app; it asks for consent itself."""
-    from inspector.app.app import ToolsightApp
-    from inspector.app.approver import ModalApprover
-
-    configuration = configuration or read_configuration(options)
-    memory = open_memory(options)
-    approver = ModalApprover(yes=options.yes)
-    bench = make_workbench(configuration, options, approver, memory)
-
-    async def run() -> None:
-        async with bench:
-            await ToolsightApp(bench, memory=memory, approver=approver).run_async()
-
-    asyncio.run(run())
-
-
 @asynccontextmanager
 async def demo_session(options: Options) -> AsyncIterator[Workbench]:
     """The demo servers on a fresh folder of state, removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
         async with headless(options, demo_configuration(Path(state))) as bench:
             yield bench
-
-
-def open_demo_app(options: Options) -> None:
-    """The app on the demo servers."""
-    with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
-        open_app(options, demo_configuration(Path(state)))

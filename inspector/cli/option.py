@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from inspector.cli.composition import DEMO_MODEL, Options
+from inspector.cli.options import DEMO_MODEL, Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 

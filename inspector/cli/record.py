@@ -69,6 +69,3 @@ def record_json(record: Record) -> dict[str, Any]:
 
 def _time(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
-
-
-COMMANDS = (sessions, events)

@@ -1,19 +1,45 @@
-"""The command group: without a command it opens the app."""
+"""The command group: without a command it opens the app. A command is imported when it is asked for."""
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
 from inspector import __version__
-from inspector.cli import chat, demo, inspect, record
-from inspector.cli.launch import open_app
 from inspector.cli.option import options, shared
-from inspector.cli.render import say
 from inspector.domain.error import ConnectError, ToolsightError
 
+_MODULES = {
+    "demo": "demo",
+    "servers": "inspect",
+    "tools": "inspect",
+    "manifest": "inspect",
+    "search": "inspect",
+    "budget": "inspect",
+    "chat": "chat",
+    "sessions": "record",
+    "events": "record",
+}
 
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+
+class LazyGroup(click.Group):
+    """Knows its commands by name: the app's first frame does not wait for the headless ones."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _MODULES:
+            return None
+        command = getattr(import_module(f"inspector.cli.{_MODULES[cmd_name]}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(
+    cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="toolsight")
 @shared
 @click.pass_context
@@ -23,11 +49,9 @@ def cli(context: click.Context, /, **values: Any) -> None:
     Without a command: open the app on --config, or on the configuration of this folder.
     """
     if context.invoked_subcommand is None:
+        from inspector.cli.open_app import open_app
+
         open_app(options(**values))
-
-
-for command in (*inspect.COMMANDS, *chat.COMMANDS, *record.COMMANDS, *demo.COMMANDS):
-    cli.add_command(command)
 
 
 def main() -> None:
@@ -35,7 +59,7 @@ def main() -> None:
     try:
         cli(standalone_mode=False)
     except click.exceptions.Abort:
-        say("cancelled", err=True)
+        click.echo("cancelled", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()
@@ -46,6 +70,8 @@ def main() -> None:
 
 
 def _show(error: ToolsightError) -> None:
+    from inspector.cli.render import say
+
     say(f"error: {error.message}", err=True)
     if error.hint:
         say(f"hint:  {error.hint}", err=True)

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 from textual import constants
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from inspector.app import app as app_module
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
 from inspector.app.screens.detail import DetailScreen
@@ -30,11 +32,13 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
 class _Shown(ToolsightApp):
     """An app that owns its workbench: snap_compare runs an event loop of its own around it."""
 
+    CSS_PATH = Path(app_module.__file__).with_name("app.tcss")
+
     def __init__(self) -> None:
         approver = ModalApprover()
         self._opening = opened(approver=approver)
         try:
-            self._opening.__aenter__().__await__().send(None)  # type: ignore[attr-defined]
+            self._opening.__aenter__().__await__().send(None)
         except StopIteration as entered:
             self.rig = entered.value
         super().__init__(self.rig.bench, memory=self.rig.memory, approver=approver)

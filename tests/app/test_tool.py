@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import pytest
+from textual import constants
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE, hostile_tools
@@ -23,6 +24,11 @@ from tests.widgets.screen import lines
 from widgets import Confirm, SchemaTree, TextView
 
 FORECAST = "weather:get_forecast"
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
 
 
 def _seen(pilot: Pilot[None]) -> str:

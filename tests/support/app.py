@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 from inspector.adapters.memory import MemoryServer
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
+from inspector.app.opening import Opened
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
@@ -24,13 +25,22 @@ async def app_rig(
     """The app, running; with `settled` every server is ready or failed and drawn."""
     approver = ModalApprover()
     async with opened(*steps, servers=servers, approver=approver) as rig:
-        app = ToolsightApp(rig.bench, memory=rig.memory, approver=approver)
+        app = app_on(rig, approver)
         async with app.run_test(size=size) as pilot:
             if settled:
                 await until(pilot, lambda: bool(rig.store.read("s", kinds=("catalog",))))
                 await rig.bench.wait_connected()
-                await until(pilot, lambda: app.view.session == rig.bench.state)
+                await until(pilot, lambda: app.view is not None and app.view.session == rig.bench.state)
             yield pilot, rig
+
+
+def app_on(rig: Rig, approver: ModalApprover) -> ToolsightApp:
+    """An app that shows the rig's workbench."""
+
+    async def start() -> Opened:
+        return Opened(rig.bench, rig.memory, approver)
+
+    return ToolsightApp(start)
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:

@@ -29,6 +29,7 @@ _TABS = ("chat", "tools", "events")
 class SessionScreen(BaseScreen):
     """Home. Narrow terminals show one part at a time, wide ones everything."""
 
+    CSS_PATH = "session.tcss"
     AUTO_FOCUS = "#prompt"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type a request and press enter: the model searches for tools, loads them and calls them.",

@@ -180,7 +180,7 @@ class ToolScreen(BaseScreen):
         tree.value = structured
         tree.set_class(structured is not None, "-shown")
 
-    def action_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Cancel the call that runs, or go back."""
         if self._calling and self._call is not None:
             self._call.cancel()
@@ -188,7 +188,7 @@ class ToolScreen(BaseScreen):
                 Content.styled("Cancelled. The server may have done it all the same.", "$text-warning")
             )
             return
-        self.toolsight.action_back()
+        await self.app.run_action("app.back")
 
     def action_tab(self, name: str) -> None:
         """Show one of the tabs."""

@@ -1,0 +1,24 @@
+"""Every page and dialog that the app itself opens; importing this imports all of them."""
+
+from collections.abc import Callable, Mapping
+
+from inspector.app.base_screen import BaseScreen
+from inspector.app.screens.budget import BudgetScreen
+from inspector.app.screens.choice import ModelDialog, ToolsetDialog
+from inspector.app.screens.events import EventsScreen
+from inspector.app.screens.help import HelpScreen
+from inspector.app.screens.manifest import ManifestScreen
+from inspector.app.screens.search import SearchScreen
+from inspector.app.screens.servers import ServersScreen
+from inspector.app.screens.session import SessionScreen
+from inspector.app.screens.tool import ToolScreen
+
+__all__ = ["PAGES", "HelpScreen", "ModelDialog", "SessionScreen", "ToolScreen", "ToolsetDialog"]
+
+PAGES: Mapping[str, Callable[[], BaseScreen]] = {
+    "servers": ServersScreen,
+    "manifest": ManifestScreen,
+    "search": SearchScreen,
+    "budget": BudgetScreen,
+    "events": EventsScreen,
+}

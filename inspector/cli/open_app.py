@@ -1,0 +1,46 @@
+"""Opening the app. Only what its first frame needs is imported here; the rest comes while it is shown."""
+
+import asyncio
+import tempfile
+from contextlib import AsyncExitStack
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.app.app import ToolsightApp
+from inspector.cli.options import Options
+
+if TYPE_CHECKING:
+    from inspector.app.opening import Opened
+
+
+def open_app(options: Options, *, demo: bool = False) -> None:
+    """Run the app on the configuration of `options`, or on the demo. Raises what kept it from opening."""
+
+    async def run() -> None:
+        async with AsyncExitStack() as stack:
+            app = ToolsightApp(lambda: _start(options, stack, demo=demo))
+            await app.run_async()
+            if app.failure is not None:
+                raise app.failure
+
+    asyncio.run(run())
+
+
+async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Opened":
+    """A workbench on the real adapters; leaving the stack closes it."""
+    await asyncio.to_thread(import_module, "inspector.cli.composition")
+    from inspector.app.approver import ModalApprover
+    from inspector.app.opening import Opened
+    from inspector.cli import composition
+
+    if demo:
+        state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-demo-"))
+        configuration = composition.demo_configuration(Path(state))
+    else:
+        configuration = composition.read_configuration(options)
+    memory = composition.open_memory(options)
+    approver = ModalApprover(yes=options.yes)
+    bench = composition.make_workbench(configuration, options, approver, memory)
+    await stack.enter_async_context(bench)
+    return Opened(bench, memory, approver)
