@@ -5,6 +5,7 @@ the ratio of the medians. The clock stops when the app's title is on the screen;
 more when the session page, with its prompt, has replaced the first frame.
 """
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -12,6 +13,7 @@ import select
 import signal
 import statistics
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
@@ -36,23 +38,33 @@ TARGET_RATIO = 1.5
 
 def seconds_until(text: bytes, argv: list[str], environment: dict[str, str]) -> float:
     """Seconds from starting the process until a text has reached the terminal."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
     started = time.perf_counter()
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execve(argv[0], argv, environment)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
+    process = subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
     seen = b""
     try:
         while text not in seen:
             if time.perf_counter() - started > LIMIT_SECONDS:
-                raise TimeoutError(f"no first frame in {LIMIT_SECONDS:.0f} s: {seen[-300:]!r}")
-            if select.select([terminal], [], [], 1.0)[0]:
-                seen += os.read(terminal, 65536)
+                raise TimeoutError(f"not shown in {LIMIT_SECONDS:.0f} s: {seen[-300:]!r}")
+            if select.select([ours], [], [], 1.0)[0]:
+                seen += os.read(ours, 65536)
         return time.perf_counter() - started
     finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        os.close(terminal)
+        _end(process)
+        os.close(ours)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill the app and the servers it is starting, which would slow down what is measured next."""
+    started = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    servers = started.read_text().split() if started.exists() else []
+    process.kill()
+    process.wait()
+    for server in servers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(server), signal.SIGKILL)
 
 
 def main() -> int:
@@ -68,12 +80,12 @@ def main() -> int:
         for _ in range(ROUNDS):
             bare.append(seconds_until(b"Toolsight", [sys.executable, "-c", BARE], environment))
             ours.append(seconds_until(b"Toolsight", demo, environment))
-            page.append(seconds_until(b"Ask for something", demo, environment))
+            page.append(seconds_until(b"Conversation", demo, environment))
     ratio = statistics.median(ours) / statistics.median(bare)
     sys.stdout.write(
         f"first frame, median of {ROUNDS}: bare Textual app {statistics.median(bare) * 1000:.0f} ms, "
         f"Toolsight {statistics.median(ours) * 1000:.0f} ms, ratio {ratio:.2f} (target {TARGET_RATIO}); "
-        f"session page with its prompt {statistics.median(page) * 1000:.0f} ms\n"
+        f"session page {statistics.median(page) * 1000:.0f} ms\n"
     )
     return 0 if ratio <= TARGET_RATIO else 1
 

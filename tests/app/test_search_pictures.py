@@ -1,7 +1,7 @@
 """How search, a tool and a detail look; the pictures are compared."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -12,10 +12,11 @@ from textual.screen import Screen
 from inspector.app import app as app_module
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
+from inspector.app.opening import Opened
 from inspector.app.screens.detail import DetailScreen
 from inspector.app.screens.tool import ToolScreen
 from tests.support.app import until
-from tests.support.workbench import opened
+from tests.support.workbench import Rig, opened
 from widgets import PlainInput
 
 SnapCompare = Callable[..., bool]
@@ -30,22 +31,31 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class _Shown(ToolsightApp):
-    """An app that owns its workbench: snap_compare runs an event loop of its own around it."""
+    """An app that opens and closes its workbench: snap_compare runs an event loop of its own around it."""
 
-    CSS_PATH = Path(app_module.__file__).with_name("app.tcss")
+    CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
 
     def __init__(self) -> None:
+        super().__init__(self._start_rig)
+        self._rig: Rig | None = None
+        self._stack = AsyncExitStack()
+
+    async def _start_rig(self) -> Opened:
         approver = ModalApprover()
-        self._opening = opened(approver=approver)
-        try:
-            self._opening.__aenter__().__await__().send(None)
-        except StopIteration as entered:
-            self.rig = entered.value
-        super().__init__(self.rig.bench, memory=self.rig.memory, approver=approver)
+        self._rig = await self._stack.enter_async_context(opened(approver=approver))
+        return Opened(self._rig.bench, self._rig.memory, approver)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything is connected and drawn."""
+        if self._rig is None or self.view is None:
+            return False
+        connected = self._rig.bench.state.ready_servers == len(self._rig.servers)
+        return connected and self.view.session == self._rig.bench.state
 
     async def on_unmount(self) -> None:  # type: ignore[override]
         super().on_unmount()
-        await self._opening.__aexit__(None, None, None)
+        await self._stack.aclose()
 
 
 def _after(
@@ -54,9 +64,7 @@ def _after(
     async def run(pilot: Pilot[None]) -> None:
         app = pilot.app
         assert isinstance(app, _Shown)
-        await until(pilot, lambda: bool(app.rig.store.read("s", kinds=("catalog",))))
-        await asyncio.wait_for(app.rig.bench.wait_connected(), 10)
-        await until(pilot, lambda: app.view.session == app.rig.bench.state)
+        await until(pilot, lambda: app.is_settled)
         if light:
             app.action_toggle_theme()
         if screen is not None:
@@ -64,7 +72,7 @@ def _after(
         for key in keys:
             await pilot.press(key)
             await pilot.pause()
-        await until(pilot, lambda: app.view.session == app.rig.bench.state)
+        await until(pilot, lambda: app.is_settled)
 
     return run
 

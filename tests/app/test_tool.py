@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 from textual import constants
 from textual.pilot import Pilot
 
-from fixtures.hostile import HOSTILE, hostile_tools
+from fixtures.hostile import MARKUP, SIZE, TERMINAL, UNICODE
 from inspector.adapters.memory import MemoryServer, echo
 from inspector.app.screens.tool import ToolScreen
 from inspector.domain.error import CallTimeout
@@ -202,21 +203,37 @@ async def test_what_was_typed_survives_a_new_catalog() -> None:
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
 
 
+GROUPS = {
+    "markup": " | ".join(MARKUP.values()),
+    "terminal": " | ".join(TERMINAL.values()),
+    "unicode": " | ".join(UNICODE.values()),
+    **SIZE,
+}
+
+
 async def _hostile_answer(name: str, _arguments: JsonObject) -> ToolResult:
-    text = HOSTILE[name.removeprefix("hostile_")]
-    return ToolResult(text, structured={text: text})
+    return ToolResult(GROUPS[name], structured={GROUPS[name]: GROUPS[name]})
+
+
+def _hostile_tool(name: str, text: str) -> Tool:
+    choice = {"type": "string", "enum": [text, "plain"], "default": text, "description": text}
+    schema = {"type": "object", "properties": {text: {"type": "string"}, "choice": choice}}
+    return Tool("weather", name, text, schema, READS, title=text)
 
 
 async def test_hostile_tools_do_no_harm() -> None:
-    tools = [
-        Tool("weather", raw["name"], raw["description"], raw["inputSchema"], READS, title=raw["description"])
-        for raw in hostile_tools()
-    ]
+    """The strings of a kind share a tool, because each tool is five pages to draw."""
+    tools = [_hostile_tool(name, text) for name, text in GROUPS.items()]
     async with _opened(FORECAST, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
         for tool in tools:
             await pilot.app.push_screen(ToolScreen(tool.id))
             for key in ("1", "2", "3", "4", "ctrl+r"):
                 await pilot.press(key)
                 assert not dangerous("".join(lines(pilot.app))), tool.name
+            await until(pilot, partial(_was_called, rig, tool.name))
+            assert not dangerous("".join(lines(pilot.app))), tool.name
             pilot.app.pop_screen()
-        assert rig.bench.catalog.get(FORECAST) is None
+
+
+def _was_called(rig: Rig, name: str) -> bool:
+    return any(called == name for called, _ in rig.servers["weather"].calls)
