@@ -20,12 +20,12 @@ SIGNALS = {
     Signal.EXACT: ("exact", "$primary"),
 }
 SEPARATOR = "\0separator"
-BAR_WIDTH = 12
+BAR_WIDTH = 10
 FORMULA = (
     "a term adds idf · tf · 2.5 / (tf + 1.5 · (0.25 + 0.75 · length / mean)),\n"
     "shared by where it stands   (BM25, k1 1.5, b 0.75)"
 )
-_TERM_WIDTH = 14
+_TERM_WIDTH = 12
 _MUTED = MUTED
 
 
