@@ -42,6 +42,10 @@ def model_error(error: BaseException, model: str) -> ModelError:
         return ModelError(f"no key for {model}", hint=hint)
     if _is_tool_refusal(detail):
         return ModelError(f"{model} cannot be sent tools: {detail}", hint="Take a model that supports tools.")
+    if detail.rstrip(".").lower().endswith("connection error"):
+        # litellm calls a refused connection a failure of the provider's.
+        names.add("APIConnectionError")
+        names.discard("InternalServerError")
     for name, message, hint in _KINDS:
         if name in names:
             told = hint.format(key=key_variable(model), wait=_wait(error))
@@ -78,6 +82,6 @@ def _is_tool_refusal(detail: str) -> bool:
 
 
 def _wait(error: BaseException) -> str:
-    response = getattr(error, "response", None)
-    seconds = getattr(response, "headers", {}).get("retry-after") if response is not None else None
+    headers = getattr(error, "litellm_response_headers", None) or {}
+    seconds = headers.get("retry-after")
     return f" {seconds} s" if seconds else ""

@@ -31,33 +31,44 @@ class LitellmModel:
         await self._load()
         assembly = Assembly()
         try:
-            async for chunk in await self._open(request):
+            answer = await self._send(request, stream=True)
+            async for chunk in answer:
                 added = assembly.add(chunk)
                 if added:
                     yield TextDelta(added)
+            # litellm ends a stream that was cut as if it had stopped; what the provider said is kept here.
+            if getattr(answer, "received_finish_reason", "unknown") is None:
+                await self._whole_or_cut(request, assembly)
+                if assembly.text:
+                    yield TextDelta(assembly.text)
         except ModelError:
             raise
         except Exception as error:
             raise model_error(error, self.name) from error
-        if not assembly.finish_reason:
+        yield ModelReply(
+            assembly.text, assembly.tool_calls(), assembly.usage, assembly.finish_reason or "stop"
+        )
+
+    async def _whole_or_cut(self, request: ModelRequest, assembly: Assembly) -> None:
+        """A stream without an end: it broke off, or the server does not stream and is asked for the whole."""
+        if not assembly.is_empty:
             raise ModelError(
                 f"{self.name} broke off in the middle of its answer",
                 hint="The connection was cut. Ask again.",
             )
-        calls = assembly.tool_calls()
-        yield ModelReply(assembly.text, calls, assembly.usage, assembly.finish_reason)
+        assembly.add_whole(await self._send(request, stream=False))
 
-    async def _open(self, request: ModelRequest) -> Any:
+    async def _send(self, request: ModelRequest, *, stream: bool) -> Any:
         arguments: dict[str, Any] = {
             "model": self.name,
             "messages": wire_messages(request),
             "max_tokens": request.max_output,
-            "stream": True,
-            "stream_options": {"include_usage": True},
             "timeout": self._timeout,
             "num_retries": 0,
             "max_retries": 0,
         }
+        if stream:
+            arguments |= {"stream": True, "stream_options": {"include_usage": True}}
         if request.tools:
             arguments["tools"] = list(request.tools)
         if self._api_base:

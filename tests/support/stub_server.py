@@ -1,0 +1,82 @@
+"""A model provider on loopback that answers as it is told, and remembers what it was sent."""
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer. `events` are streamed, and then the connection is closed."""
+
+    status: int = 200
+    headers: tuple[tuple[str, str], ...] = ()
+    body: Any = None
+    events: Sequence[str] = ()
+    hangs: bool = False
+
+
+@dataclass
+class Stub:
+    """The server's address, its remaining answers, and the bodies it received."""
+
+    address: str = ""
+    answers: list[Answer] = field(default_factory=list)
+    received: list[dict[str, Any]] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+
+
+@contextmanager
+def stub_server(*answers: Answer) -> Iterator[Stub]:
+    """Serve the answers in turn, the last one over and over."""
+    stub = Stub(answers=list(answers))
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            # A client that gave up waiting has closed the connection.
+            with suppress(ConnectionError):
+                self._answer()
+
+        def _answer(self) -> None:
+            length = int(self.headers.get("content-length", 0))
+            stub.received.append(json.loads(self.rfile.read(length)))
+            self._send(stub.answers.pop(0) if len(stub.answers) > 1 else stub.answers[0])
+
+        def _send(self, answer: Answer) -> None:
+            if answer.hangs:
+                stub.released.wait(20)
+            self.send_response(answer.status)
+            for name, value in answer.headers:
+                self.send_header(name, value)
+            payload = json.dumps(answer.body).encode() if answer.body is not None else b""
+            kind = "text/event-stream" if answer.events else "application/json"
+            self.send_header("content-type", kind)
+            if answer.events:
+                self.send_header("connection", "close")
+            else:
+                self.send_header("content-length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload or "".join(answer.events).encode())
+            self.close_connection = bool(answer.events)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing on stderr: the tests look at it."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    stub.address = f"http://127.0.0.1:{server.server_address[1]}"
+    try:
+        yield stub
+    finally:
+        stub.released.set()
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
