@@ -21,10 +21,11 @@ async def app_rig(
     servers: Mapping[str, MemoryServer] | None = None,
     size: tuple[int, int] = (120, 32),
     settled: bool = True,
+    approved: bool = True,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn."""
     approver = ModalApprover()
-    async with opened(*steps, servers=servers, approver=approver) as rig:
+    async with opened(*steps, servers=servers, approver=approver, approved=approved) as rig:
         app = app_on(rig, approver)
         async with app.run_test(size=size) as pilot:
             if settled:

@@ -53,7 +53,10 @@ class Rig:
 
 @asynccontextmanager
 async def opened(
-    *steps: Step, servers: Mapping[str, MemoryServer] | None = None, approver: Approver | None = None
+    *steps: Step,
+    servers: Mapping[str, MemoryServer] | None = None,
+    approver: Approver | None = None,
+    approved: bool = True,
 ) -> AsyncGenerator[Rig, None]:
     """Nothing connected yet; the model goes through `steps`."""
     servers = servers or shop_and_weather()
@@ -64,7 +67,8 @@ async def opened(
         {"sums": Toolset("sums", "Sums only", {"calc": ServerRule()})},
     )
     memory = MemoryServerMemory()
-    memory.approve(configuration.fingerprint(), configuration.source)
+    if approved:
+        memory.approve(configuration.fingerprint(), configuration.source)
     ports = Ports(
         MemoryConnector(servers),
         store,
