@@ -133,7 +133,7 @@ async def test_a_model_that_cannot_be_had_keeps_its_dialog_open_with_the_reason(
         def refuse(_: str) -> None:
             raise ConnectError("there is no such model", hint="Try demo/planner.")
 
-        rig.bench.switch_model = refuse  # type: ignore[method-assign]
+        rig.bench.switch_model = refuse  # type: ignore[method-assign, assignment]
         await pilot.press("ctrl+o", *"nope", "enter")
         problem = pilot.app.screen.query_one("#choice-error", Static)
         await until(pilot, lambda: "no such model" in str(problem.render()))

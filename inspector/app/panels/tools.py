@@ -33,14 +33,16 @@ class ToolsPanel(Vertical):
     def watch_session(self, old: SessionState, session: SessionState) -> None:
         if old.tools is session.tools and old.load_order == session.load_order:
             return
+        counts = []
         for name, rows_of, _ in PANES:
             rows = rows_of(session)
+            counts.append(f"{len(rows)} {name}")
             pane = self.query_one(f"#tools-{name}", RecordList)
             pane.records = rows
             cost = tokens(sum(session.tools[row.key].tokens for row in rows))
             pane.border_title = f"{name.capitalize()} {len(rows)}"
             pane.border_subtitle = f"{cost} tokens"
-            self.query_one(f"#pane-{name}", Tab).label = f"{name.capitalize()} {len(rows)} · {cost}"
+        self.border_title = "   ".join(counts)
         self._flash_moved(old, session)
 
     @on(Tabs.TabActivated)

@@ -12,6 +12,7 @@ from textual.worker import Worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
+from inspector.app.panels.call_answer import CallAnswer
 from inspector.app.presenters import tool as present
 from inspector.app.presenters.approval import approval_body
 from inspector.app.presenters.failure import failure_text
@@ -30,7 +31,6 @@ from widgets import Choice, Confirm, SchemaForm, SchemaTree, TextView, visible
 
 _CALL, _NO = "call", "no"
 _CHOICES = (Choice("c", "call it", _CALL), Choice("n", "no", _NO))
-_BEFORE = Content.styled("Fill in the form, then ctrl+r: what the tool returns stands here.", MUTED)
 _RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
 
 
@@ -81,16 +81,12 @@ class ToolScreen(BaseScreen):
             with TabPane("4 Call", id="call"), Container(id="call-parts"):
                 with Vertical(id="ask"):
                     yield SchemaForm(submit="Call", id="form")
-                with Vertical(id="answer"):
-                    yield Static(_BEFORE, id="result-line")
-                    yield TextView(empty="", id="result-text")
-                    yield SchemaTree(schema=False, empty="Nothing inside.", id="result-tree")
+                yield CallAnswer(id="answer")
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#description").border_title = "Description, as its server gives it"
-        self.query_one("#result-tree").border_title = "Structured"
         self.show_view(self.view)
 
     def on_resize(self) -> None:
@@ -169,16 +165,8 @@ class ToolScreen(BaseScreen):
             finished.append(event)
 
     def _answer(self, line: Content, result: ToolResult | None = None) -> None:
-        if not self.is_attached:
-            return
-        self.query_one("#result-line", Static).update(line)
-        text = self.query_one("#result-text", TextView)
-        text.text = result.text if result else ""
-        text.empty = "The tool returned no text." if result else ""
-        tree = self.query_one("#result-tree", SchemaTree)
-        structured = result.structured if result else None
-        tree.value = structured
-        tree.set_class(structured is not None, "-shown")
+        if self.is_attached:
+            self.query_one(CallAnswer).show(line, result)
 
     async def action_leave(self) -> None:
         """Cancel the call that runs, or go back."""

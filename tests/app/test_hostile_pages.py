@@ -1,0 +1,64 @@
+"""Hostile text from servers and models on every page: no crash, and nothing that a terminal obeys."""
+
+import pytest
+
+from fixtures.hostile import HOSTILE, hostile_tools
+from inspector.adapters.memory import MemoryServer
+from inspector.domain.error import ConnectError
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.server import ServerInfo, SkippedTool
+from inspector.domain.tool import Annotations, Tool
+from tests.support.app import app_rig, until
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import shop_and_weather
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+
+EVIL = "\x1b[2J\x9b31m\u202e[@click=app.quit()]x[/] a[/]b \x00"
+# A megabyte in each of a dozen places is slow to count, and shows nothing that 20 kB do not.
+SHORTENED = {name: text[:20_000] for name, text in HOSTILE.items()}
+
+
+async def answer(_tool: str, _arguments: JsonObject) -> ToolResult:
+    return ToolResult("\n".join(SHORTENED.values()), structured=dict(SHORTENED))
+
+
+def hostile_servers() -> dict[str, MemoryServer]:
+    tools = [
+        Tool(
+            "hostile",
+            tool["name"],
+            str(tool["description"])[:20_000],
+            tool["inputSchema"] if len(str(tool["inputSchema"])) < 50_000 else {"type": "object"},
+            Annotations(read_only=True),
+        )
+        for tool in hostile_tools()
+    ]
+    info = ServerInfo(name=EVIL, version=EVIL, protocol="2025-11-25", summary=EVIL)
+    fault = ConnectError(EVIL, hint=EVIL, stderr_tail="\n".join(SHORTENED.values()))
+    return {
+        "hostile": MemoryServer(tools, answer=answer, info=info, skipped=[SkippedTool(EVIL, EVIL)]),
+        "broken": MemoryServer([], fault=fault),
+        "calc": shop_and_weather()["calc"],
+    }
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_no_page_lets_hostile_text_through(size: tuple[int, int]) -> None:
+    name = hostile_tools()[0]["name"]
+    steps = (
+        searches(query=EVIL, tool_names=[name]),
+        calls((f"hostile:{name}", {EVIL: EVIL})),
+        calls((EVIL, {"x": EVIL})),
+        says("\n".join(SHORTENED.values())),
+    )
+    async with app_rig(*steps, servers=hostile_servers(), size=size) as (pilot, rig):
+        await pilot.press(*"go", "enter")
+        await until(pilot, lambda: bool(rig.store.read("s", kinds=("end",))))
+        for keys in ((), ("f2", "end"), ("f3",), ("f5",), ("f6", "end", "up", "up"), ("f7",)):
+            await pilot.press(*keys)
+            await pilot.pause()
+            shown = lines(pilot.app)
+            assert any(line.strip() for line in shown)
+            assert not dangerous("".join(shown)), keys

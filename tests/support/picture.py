@@ -1,0 +1,94 @@
+"""An app for pictures: it owns its workbench, because snap_compare runs a loop of its own around it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from textual import constants
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from inspector.adapters.memory import MemoryServer
+from inspector.app import app as app_module
+from inspector.app.app import ToolsightApp
+from inspector.app.approver import ModalApprover
+from inspector.app.opening import Opened
+from inspector.domain.server import ServerPhase
+from tests.support.app import until
+from tests.support.told_model import Step
+from tests.support.workbench import Rig, opened
+from widgets import PlainInput
+
+SnapCompare = Callable[..., bool]
+_LAST_MESSAGES = 10
+
+
+@pytest.fixture(autouse=True)
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(PlainInput, "cursor_blink", False)
+
+
+class Shown(ToolsightApp):
+    """An app that opens and closes its workbench: snap_compare runs an event loop of its own around it."""
+
+    CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
+
+    def __init__(
+        self,
+        *steps: Step,
+        servers: Mapping[str, MemoryServer] | None = None,
+        approved: bool = True,
+    ) -> None:
+        super().__init__(self._start_rig)
+        self._steps = steps
+        self._servers = servers
+        self._approved = approved
+        self._rig: Rig | None = None
+        self._stack = AsyncExitStack()
+
+    async def _start_rig(self) -> Opened:
+        approver = ModalApprover()
+        self._rig = await self._stack.enter_async_context(
+            opened(*self._steps, servers=self._servers, approver=approver, approved=self._approved)
+        )
+        return Opened(self._rig.bench, self._rig.memory, approver)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything is connected and drawn."""
+        if self._rig is None or self.view is None:
+            return False
+        state = self._rig.bench.state
+        open_phases = (ServerPhase.CONNECTING, ServerPhase.STOPPED)
+        decided = state.servers and all(s.phase not in open_phases for s in state.servers.values())
+        return bool(decided) and self.view.session == state
+
+    async def on_unmount(self) -> None:  # type: ignore[override]
+        super().on_unmount()
+        await self._stack.aclose()
+
+
+def after(
+    *keys: str, screen: Callable[[], Screen[None]] | None = None, light: bool = False
+) -> Callable[[Pilot[None]], Awaitable[None]]:
+    async def run(pilot: Pilot[None]) -> None:
+        app = pilot.app
+        assert isinstance(app, Shown)
+        await until(pilot, lambda: app.is_settled)
+        if light:
+            app.action_toggle_theme()
+        if screen is not None:
+            await app.push_screen(screen())
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause()
+        await until(pilot, lambda: app.is_settled)
+        await pilot.wait_for_scheduled_animations()
+        # The underline of a tab follows its new label a few messages later.
+        for _ in range(_LAST_MESSAGES):
+            await pilot.pause()
+
+    return run
