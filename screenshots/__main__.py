@@ -6,7 +6,6 @@ counted. Times differ from run to run, so the files do too.
 
 import asyncio
 import os
-import re
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -28,11 +27,12 @@ ORDERS = "Which orders shipped late? Mail the list to sales@example.com."
 
 @asynccontextmanager
 async def running(
-    size: tuple[int, int], model: str = "demo/planner"
+    size: tuple[int, int], scenario: str = "demo"
 ) -> AsyncIterator[tuple[Pilot[None], Workbench]]:
     """The app on the demo servers, everything connected."""
     with tempfile.TemporaryDirectory() as folder:
-        options = Options(model=model, database=Path(folder) / "toolsight.db", yes=True)
+        script = fixtures_path() / "scenarios" / f"{scenario}.yaml"
+        options = Options(model=f"demo/script:{script}", database=Path(folder) / "toolsight.db", yes=True)
         memory = open_memory(options)
         approver = ModalApprover(yes=True)
         bench = make_workbench(demo_configuration(Path(folder)), options, approver, memory)
@@ -73,8 +73,7 @@ _KEYS = {" ": "space", "?": "question_mark", ".": "full_stop", "@": "at", ",": "
 def save(pilot: Pilot[None], name: str) -> None:
     """Write the picture; the paths of this machine have no place in it."""
     svg = pilot.app.export_screenshot(title="Toolsight")
-    home = re.escape(str(Path.home()))
-    svg = re.sub(home, "~", svg)
+    svg = svg.replace(str(FOLDER.parent), "/toolsight").replace(str(Path.home()), "~")
     (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
@@ -119,8 +118,7 @@ async def main() -> None:
         await pilot.press("ctrl+l")
         await pilot.pause(0.3)
         save(pilot, "session-200x60-light")
-    loop = f"demo/script:{fixtures_path() / 'scenarios' / 'loop.yaml'}"
-    async with running((120, 32), loop) as (pilot, bench):
+    async with running((120, 32), "loop") as (pilot, bench):
         await ask(pilot, bench, "What is the weather in Oslo?")
         save(pilot, "loop")
 

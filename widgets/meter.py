@@ -50,9 +50,7 @@ def legend(segments: Sequence[Segment], *, number: Callable[[float], str] = shor
     """Return the names and values of segments behind a block in their colour."""
     entries = (
         Content.assemble(
-            ("█", segment.color),
-            # An entry stays on one line, wherever the legend breaks.
-            plain(f" {segment.label} {number(segment.amount)}".replace(" ", "\xa0"), newlines=False),
+            ("█", segment.color), " ", plain(segment.label, newlines=False), " ", number(segment.amount)
         )
         for segment in segments
     )

@@ -47,9 +47,9 @@ class Outcome(StrEnum):
     LOADED = "loaded"
     ALREADY_LOADED = "already loaded"
     FOUND = "found"
-    BELOW_FLOOR = "no matching term"
-    OVER_LIMIT = "over the limit"
-    OTHER_SERVER = "another server was asked for"
+    BELOW_FLOOR = "no term"
+    OVER_LIMIT = "over limit"
+    OTHER_SERVER = "other server"
 
     @property
     def is_result(self) -> bool:

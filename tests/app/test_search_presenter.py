@@ -86,10 +86,10 @@ def test_results_come_first_then_a_line_then_what_missed() -> None:
     assert [row.tone for row in rows] == ["", "", "muted", "muted", "muted"]
     assert [str(row.cells[-1]) for row in rows] == [
         "found",
-        "● already loaded",
+        "● in use",
         "2 missed",
-        "another server was asked for",
-        "over the limit",
+        "other server",
+        "over limit",
     ]
     assert "limit 2" in str(rows[2].cells[1])
 

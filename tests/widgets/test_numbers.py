@@ -46,7 +46,7 @@ def test_numbers_are_short() -> None:
 
 
 def test_a_legend_names_every_part() -> None:
-    assert legend([Segment("tools", 2_100), Segment("[b]", 3)]).plain == "█\xa0tools\xa02.1k   █\xa0[b]\xa03"
+    assert legend([Segment("tools", 2_100), Segment("[b]", 3)]).plain == "█ tools 2.1k   █ [b] 3"
 
 
 class MeterApp(App[None]):

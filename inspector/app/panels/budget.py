@@ -2,12 +2,15 @@
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Sparkline, Static
 
 from inspector.app.presenters.budget import saving, segments, window_label
 from inspector.domain.session import SessionState
-from widgets import Meter, legend
+from widgets import Meter, Segment, legend
+
+_FIRST_LINE = 3
 
 
 class BudgetPanel(Vertical):
@@ -34,7 +37,18 @@ class BudgetPanel(Vertical):
         meter.total = float(budget.window)
         meter.tick = budget.warn_at
         meter.label = window_label(budget)
-        self.query_one("#budget-legend", Static).update(legend(parts))
+        self._show_legend(parts)
         self.query_one("#budget-text", Static).update(saving(budget))
         self.query_one(Sparkline).data = [float(n) for n in session.tool_token_history]
         self.border_subtitle = budget.tokenizer.label
+
+    def on_resize(self) -> None:
+        if self.session.budget is not None:
+            self._show_legend(segments(self.session.budget.parts))
+
+    def _show_legend(self, parts: tuple[Segment, ...]) -> None:
+        """In two lines where one is too short: an entry is never torn apart."""
+        whole = legend(parts)
+        if whole.cell_length > self.content_size.width:
+            whole = Content("\n").join([legend(parts[:_FIRST_LINE]), legend(parts[_FIRST_LINE:])])
+        self.query_one("#budget-legend", Static).update(whole)

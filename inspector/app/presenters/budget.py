@@ -29,7 +29,8 @@ def segments(parts: TokenParts) -> tuple[Segment, ...]:
 
 def window_label(budget: Budget) -> str:
     """How full the window is, in one short line."""
-    tight = "⚠ " if budget.is_tight else ""
+    # Over the window the meter itself says so.
+    tight = "⚠ " if budget.is_tight and budget.fraction <= 1 else ""
     return f"{tight}{tokens(budget.parts.used)} of {tokens(budget.window)}"
 
 

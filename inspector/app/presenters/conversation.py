@@ -10,7 +10,7 @@ from widgets import plain, visible
 _RESULTS = 3
 _PREVIEW_LINES = 4
 _PREVIEW_CHARACTERS = 400
-_ARGUMENTS = 300
+_ARGUMENTS = 160
 _INDENT = "  "
 _STATUS = {
     ItemStatus.RUNNING: ("… running", "$text-warning"),

@@ -85,7 +85,7 @@ def outcome(hit: Hit, bound: bool) -> Content:
     """What became of the tool, and whether it is loaded by now."""
     if hit.outcome.is_result and bound:
         before = hit.outcome is Outcome.ALREADY_LOADED
-        return Content.styled("● already loaded" if before else "● loaded", "$text-success")
+        return Content.styled("● in use" if before else "● loaded", "$text-success")
     return Content(f"{'● ' if bound else ''}{hit.outcome.value}")
 
 

@@ -34,7 +34,7 @@ class BudgetScreen(BaseScreen):
             id="budget-table",
             classes="pane",
         )
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -53,7 +53,7 @@ class EventsScreen(BaseScreen):
                 classes="pane",
             )
             yield SchemaTree(schema=False, empty="Nothing selected.", id="event-detail", classes="pane")
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         super().on_mount()

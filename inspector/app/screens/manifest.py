@@ -37,7 +37,7 @@ class ManifestScreen(BaseScreen):
             with Vertical(id="manifest-tokens", classes="pane"):
                 yield RecordList(COLUMNS, header=True, empty="Nothing to count yet.", id="manifest-table")
                 yield Static(id="manifest-label", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -71,7 +71,7 @@ class SearchScreen(BaseScreen):
             yield RecordList(_COLUMNS, empty="A search lists the tools here.", header=True, id="found")
             with VerticalScroll(id="bill"):
                 yield Static(id="bill-text")
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     @staticmethod
     def _typed(text: str) -> str:

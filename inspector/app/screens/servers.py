@@ -29,7 +29,7 @@ class ServersScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reconnect", "reconnect"),
         Binding("s", "stop", "stop"),
-        Binding("R", "reconnect_failed", "reconnect failed"),
+        Binding("R", "reconnect_failed", "reconnect failed", show=False),
     ]
 
     def compose(self) -> ComposeResult:
@@ -42,7 +42,7 @@ class ServersScreen(BaseScreen):
                 with VerticalScroll(classes="pane", id="server-facts"):
                     yield Static(id="server-detail", markup=False)
                 yield TextView(empty="Nothing on stderr.", id="server-stderr", classes="pane")
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -63,7 +63,7 @@ class SessionScreen(BaseScreen):
                 )
                 feed.border_title = "Events"
                 yield feed
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def show_view(self, view: View) -> None:
         session = view.session

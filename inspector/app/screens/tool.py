@@ -82,7 +82,7 @@ class ToolScreen(BaseScreen):
                 with Vertical(id="ask"):
                     yield SchemaForm(submit="Call", id="form")
                 yield CallAnswer(id="answer")
-        yield Footer(show_command_palette=False)
+        yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         super().on_mount()
