@@ -7,10 +7,10 @@ import click
 from inspector.cli.inspect import say_budget
 from inspector.cli.launch import run_headless
 from inspector.cli.option import as_json, options, shared
-from inspector.cli.record import record_json
 from inspector.cli.render import say, say_json
 from inspector.cli.transcript import Transcript
 from inspector.domain.error import ModelError
+from inspector.domain.event_json import record_json
 from inspector.engine.workbench import Workbench
 
 

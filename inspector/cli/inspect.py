@@ -7,12 +7,17 @@ import click
 
 from inspector.cli.launch import run_headless
 from inspector.cli.option import as_json, options, shared
-from inspector.cli.render import percent, say, say_json, say_table, thousands
+from inspector.cli.render import say, say_json, say_table
 from inspector.domain.budget import Budget
 from inspector.domain.jsonvalue import compact
+from inspector.domain.number import percent, tokens
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState
 from inspector.domain.tool import definition
 from inspector.engine.workbench import Workbench
+
+_STDERR_LINES = 5
 
 
 @click.command()
@@ -32,8 +37,21 @@ def servers(as_json: bool, **values: Any) -> None:
         ]
         headers = ("server", "state", "tools", "tokens", "protocol", "ms", "reason")
         say_table(headers, rows, right=frozenset({2, 3, 5}))
+        for state in states:
+            _say_failure(state)
 
     run_headless(options(**values), work)
+
+
+def _say_failure(server: ServerState) -> None:
+    """What the table has no room for: what to try, and the last words of the process."""
+    if server.phase is not ServerPhase.FAILED:
+        return
+    say(f"\n{server.name}: {server.reason}")
+    if server.hint:
+        say(f"  try: {server.hint}")
+    for line in server.stderr_tail.splitlines()[-_STDERR_LINES:]:
+        say(f"  | {line}")
 
 
 @click.command()
@@ -157,7 +175,7 @@ def say_budget(budget: Budget) -> None:
         ("total", parts.used),
     ]
     say_table(("part", "tokens"), [(name, str(tokens)) for name, tokens in rows], right=frozenset({1}))
-    say(f"{percent(budget.fraction)} of a window of {thousands(budget.window)}")
+    say(f"{percent(budget.fraction)} of a window of {tokens(budget.window)}")
     say(
         f"static binding {budget.static_tools} tool tokens, now {parts.tool_tokens}: "
         f"saved {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"

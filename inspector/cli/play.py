@@ -8,9 +8,10 @@ from inspector.cli.chat import converse
 from inspector.cli.composition import database_path, fixtures_path
 from inspector.cli.launch import demo_session
 from inspector.cli.options import DEMO_MODEL, Options
-from inspector.cli.record import record_json
-from inspector.cli.render import percent, say, say_json, say_table
+from inspector.cli.render import say, say_json, say_table
 from inspector.domain.event import ModelRequested
+from inspector.domain.event_json import record_json
+from inspector.domain.number import percent
 from inspector.engine.workbench import Workbench
 
 

@@ -10,7 +10,8 @@ from inspector.cli.composition import open_store
 from inspector.cli.option import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
-from inspector.domain.event import EVENT_TYPES, Record
+from inspector.domain.event import EVENT_TYPES
+from inspector.domain.event_json import record_json
 from inspector.domain.event_text import summary
 
 
@@ -54,17 +55,6 @@ def events(session: str, kinds: tuple[str, ...], limit: int | None, as_json: boo
         return
     rows = [(str(r.seq), _time(r.at), r.kind, summary(r.event)) for r in records]
     say_table(("#", "time (UTC)", "kind", "what"), rows, right=frozenset({0}))
-
-
-def record_json(record: Record) -> dict[str, Any]:
-    """A record as one JSON object, the event's fields beside its place in the stream."""
-    return {
-        "session": record.session,
-        "seq": record.seq,
-        "at": record.at,
-        "kind": record.kind,
-        "event": asdict(record.event),
-    }
 
 
 def _time(seconds: float) -> str:

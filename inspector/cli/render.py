@@ -38,15 +38,6 @@ def say_table(
     Console(highlight=False, soft_wrap=False).print(table)
 
 
-def thousands(tokens: int) -> str:
-    """Tokens as people read them: 212, 4.1k."""
-    return f"{tokens / 1000:.1f}k" if abs(tokens) >= 1000 else str(tokens)
-
-
-def percent(fraction: float) -> str:
-    return f"{fraction:.0%}"
-
-
 def _plain(value: object) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)

@@ -71,7 +71,7 @@ class Transcript:
 
     @_print.register
     def _(self, event: ev.TurnEnded) -> None:
-        if event.outcome != "answered":
+        if event.outcome not in ("answered", "failed"):
             say(f"  ⚠ {event.outcome}: {event.text}")
 
 

@@ -6,13 +6,13 @@ from textual.containers import Vertical
 from textual.reactive import reactive
 from textual.widgets import Tab, Tabs
 
-from inspector.app.presenters.number import tokens
 from inspector.app.presenters.tools import COLUMNS, deferred_rows, evicted_rows, loaded_rows
+from inspector.domain.number import tokens
 from inspector.domain.session import Binding, SessionState
 from widgets import RecordList
 
 PANES = (
-    ("loaded", loaded_rows, "Nothing is bound but search_tools. A search loads tools."),
+    ("loaded", loaded_rows, "No tool is bound yet. A search loads tools."),
     ("deferred", deferred_rows, "Nothing waits for a search."),
     ("evicted", evicted_rows, "Nothing evicted. The loop guard evicts what repeats itself."),
 )

@@ -2,9 +2,9 @@
 
 from textual.content import Content
 
-from inspector.app.presenters.number import percent, tokens
 from inspector.app.presenters.style import MUTED
 from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.number import percent, tokens
 from widgets import Segment
 
 COLORS = {

@@ -2,8 +2,8 @@
 
 from textual.content import Content
 
-from inspector.app.presenters.number import percent, tokens
 from inspector.app.presenters.tools import ICONS
+from inspector.domain.number import percent, tokens
 from inspector.domain.session import SessionState, ToolState
 from widgets import Column, Record
 

@@ -2,9 +2,9 @@
 
 from textual.content import Content
 
-from inspector.app.presenters.number import milliseconds
 from inspector.app.presenters.style import MUTED
 from inspector.domain.conversation import Item, ItemKind, ItemStatus, arguments_text
+from inspector.domain.number import milliseconds
 from widgets import plain, visible
 
 _RESULTS = 3

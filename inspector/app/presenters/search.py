@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from textual.content import Content
 
-from inspector.app.presenters.number import milliseconds
 from inspector.app.presenters.style import MUTED
+from inspector.domain.number import milliseconds
 from inspector.domain.ranking import Hit, Outcome, Part, SearchReport, SearchRequest, Signal
 from widgets import Record, middle, plain, stacked, visible
 

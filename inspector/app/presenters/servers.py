@@ -2,8 +2,8 @@
 
 from textual.content import Content
 
-from inspector.app.presenters.number import milliseconds, tokens
 from inspector.app.presenters.style import MUTED
+from inspector.domain.number import milliseconds, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
 from widgets import Column, Record, Tone, plain

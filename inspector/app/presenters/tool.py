@@ -4,11 +4,11 @@ import json
 
 from textual.content import Content
 
-from inspector.app.presenters.number import milliseconds, tokens
 from inspector.app.presenters.style import MUTED
 from inspector.app.presenters.tools import ICONS
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
+from inspector.domain.number import milliseconds, tokens
 from inspector.domain.session import ToolState
 from inspector.domain.tool import Annotations, Tool, definition
 from inspector.engine.chat.approval import why_ask

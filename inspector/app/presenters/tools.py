@@ -2,8 +2,8 @@
 
 from textual.content import Content
 
-from inspector.app.presenters.number import tokens
 from inspector.app.presenters.style import MUTED
+from inspector.domain.number import tokens
 from inspector.domain.session import Binding, SessionState, ToolState
 from widgets import Column, Record
 

@@ -12,10 +12,11 @@ from textual.widgets import Footer, Tab, Tabs
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.presenters.events import GROUPS, in_group, json_lines
+from inspector.app.presenters.events import GROUPS, in_group
 from inspector.app.presenters.feed import COLUMNS, feed_rows
 from inspector.app.screens.export import ExportDialog
 from inspector.domain.event import Record
+from inspector.domain.event_json import json_lines
 from widgets import RecordList, SchemaTree, visible
 
 

@@ -1,4 +1,4 @@
-"""Numbers as they stand in lists: short, with their unit once."""
+"""Numbers as people read them: short, with their unit once."""
 
 
 def tokens(count: int) -> str:
