@@ -16,6 +16,7 @@ from widgets.text import plain, shorten
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _TRACK, _TICK, _LIMIT = "░", "┊", "┃"
 _LEAST_BAR = 4
+_MOST = 1e100
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,12 @@ class Segment:
     @property
     def amount(self) -> float:
         """The value as something that can be drawn."""
-        return self.value if math.isfinite(self.value) and self.value > 0 else 0.0
+        return _drawable(self.value)
+
+
+def _drawable(value: float) -> float:
+    """Nothing for what is no amount; and never so much that a sum of a few is infinite."""
+    return min(value, _MOST) if math.isfinite(value) and value > 0 else 0.0
 
 
 def short_number(value: float) -> str:
@@ -63,7 +69,7 @@ def draw(segments: Sequence[Segment], total: float, width: int, tick: float | No
     A part that is there at all is seen. When the parts exceed the total the bar is scaled to them, and a
     heavy line marks the total.
     """
-    total = total if math.isfinite(total) and total > 0 else 0.0
+    total = _drawable(total)
     used = sum(segment.amount for segment in segments)
     scale = max(total, used) or 1.0
     edges = _edges(segments, scale, width * 8)

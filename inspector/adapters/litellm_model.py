@@ -4,14 +4,27 @@ import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 
-from inspector.adapters.litellm_error import model_error
-from inspector.adapters.litellm_wire import Assembly, wire_messages
+from inspector.adapters.litellm_error import broke_off, model_error, no_tools
+from inspector.adapters.litellm_wire import Assembly, is_usage_reported, wire_messages, wire_tools
 from inspector.domain.error import ModelError
-from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta
+from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, Usage
 
 DEFAULT_WINDOW = 128_000
+_OLLAMA = "ollama/"
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What litellm's own list says of a model; the defaults, for a model that is not in it."""
+
+    window: int = DEFAULT_WINDOW
+    max_output: int | None = None
+    takes_tools: bool = True
+    unset_keys: tuple[str, ...] = ()
 
 
 class LitellmModel:
@@ -21,30 +34,46 @@ class LitellmModel:
         """`api_base` is a local server's address; `timeout` is in seconds, for connecting and each chunk."""
         self.name = name
         self.label = name
-        self.window = DEFAULT_WINDOW
         self._api_base = api_base
         self._timeout = timeout
         self._litellm: Any = None
+        self._known = _Known()
+
+    @property
+    def window(self) -> int:
+        """The context window in tokens; a usual one, until `prepare` has run."""
+        return self._known.window
+
+    async def prepare(self) -> None:
+        """Import litellm and look the model up, without blocking the loop. `stream` does so when needed."""
+        if self._litellm is None:
+            litellm = await asyncio.to_thread(_import)
+            self._known = await asyncio.to_thread(_look_up, litellm, self._sent_name)
+            self._litellm = litellm
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """See `ChatModel`. Raises ModelError; what was streamed before it stays with the caller."""
-        await self._load()
         assembly = Assembly()
         try:
-            answer = await self._send(request, stream=True)
-            async for chunk in answer:
-                added = assembly.add(chunk)
-                if added:
-                    yield TextDelta(added)
+            await self.prepare()
+            if request.tools and not self._known.takes_tools:
+                # litellm would leave the tools out and say nothing.
+                raise no_tools(self.name)
+            async with aclosing(await self._send(request, stream=True)) as answer:
+                async for chunk in answer:
+                    if added := assembly.add(chunk):
+                        yield TextDelta(added)
             # litellm ends a stream that was cut as if it had stopped; what the provider said is kept here.
             if getattr(answer, "received_finish_reason", "unknown") is None:
                 await self._whole_or_cut(request, assembly)
                 if assembly.text:
                     yield TextDelta(assembly.text)
+            elif not is_usage_reported(answer):
+                assembly.usage = Usage()
         except ModelError:
             raise
         except Exception as error:
-            raise model_error(error, self.name) from error
+            raise model_error(error, self.name, keys=self._known.unset_keys) from error
         yield ModelReply(
             assembly.text, assembly.tool_calls(), assembly.usage, assembly.finish_reason or "stop"
         )
@@ -52,17 +81,15 @@ class LitellmModel:
     async def _whole_or_cut(self, request: ModelRequest, assembly: Assembly) -> None:
         """A stream without an end: it broke off, or the server does not stream and is asked for the whole."""
         if not assembly.is_empty:
-            raise ModelError(
-                f"{self.name} broke off in the middle of its answer",
-                hint="The connection was cut. Ask again.",
-            )
+            raise broke_off(self.name)
         assembly.add_whole(await self._send(request, stream=False))
 
     async def _send(self, request: ModelRequest, *, stream: bool) -> Any:
+        limit = self._known.max_output
         arguments: dict[str, Any] = {
-            "model": self.name,
+            "model": self._sent_name,
             "messages": wire_messages(request),
-            "max_tokens": request.max_output,
+            "max_tokens": min(request.max_output, limit) if limit else request.max_output,
             "timeout": self._timeout,
             "num_retries": 0,
             "max_retries": 0,
@@ -70,21 +97,25 @@ class LitellmModel:
         if stream:
             arguments |= {"stream": True, "stream_options": {"include_usage": True}}
         if request.tools:
-            arguments["tools"] = list(request.tools)
+            arguments["tools"] = wire_tools(request.tools)
         if self._api_base:
             arguments["api_base"] = self._api_base
         return await self._litellm.acompletion(**arguments)
 
-    async def _load(self) -> None:
-        if self._litellm is None:
-            self._litellm = await asyncio.to_thread(_import)
-            self.window = _window(self._litellm, self.name)
+    @property
+    def _sent_name(self) -> str:
+        """Under `ollama/` litellm writes the tools into the prompt; under `ollama_chat/` it sends them."""
+        if self.name.startswith(_OLLAMA):
+            return f"ollama_chat/{self.name.removeprefix(_OLLAMA)}"
+        return self.name
 
 
 def _import() -> Any:
     """Import litellm so that it asks no network for prices and writes nothing over the screen."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
+    # Otherwise it reads a `.env` of whatever project its environment lies in.
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     import litellm
 
     litellm.suppress_debug_info = True
@@ -98,11 +129,27 @@ def _import() -> Any:
     return litellm
 
 
-def _window(litellm: Any, name: str) -> int:
-    """The context window from litellm's own list; the default for a model that is not in it."""
+def _look_up(litellm: Any, name: str) -> _Known:
+    """What litellm knows of a model from its files; `get_model_info` would ask a local server as well."""
     try:
-        known = litellm.get_model_info(name)
-    except Exception:  # litellm raises a bare Exception for a model that it does not know
-        return DEFAULT_WINDOW
-    window = known.get("max_input_tokens") or known.get("max_tokens")
-    return int(window) if window else DEFAULT_WINDOW
+        provider = litellm.get_llm_provider(name)[1]
+        parameters = litellm.get_supported_openai_params(name)
+        unset = litellm.validate_environment(name)["missing_keys"]
+    except Exception:  # litellm raises whatever it likes for a name that it does not know
+        return _Known()
+    entry = _entry(litellm.model_cost, provider, name)
+    window = entry.get("max_input_tokens") or entry.get("max_tokens")
+    limit = entry.get("max_output_tokens")
+    return _Known(
+        window=int(window) if window else DEFAULT_WINDOW,
+        max_output=int(limit) if limit else None,
+        takes_tools=not parameters or "tools" in parameters,
+        unset_keys=tuple(key for key in unset if key.endswith(("_KEY", "_TOKEN", "_KEY_ID"))),
+    )
+
+
+def _entry(known: dict[str, dict[str, Any]], provider: str, name: str) -> dict[str, Any]:
+    """The entry of a model under its name, with its provider, or without any of its prefixes."""
+    parts = name.split("/")
+    names = [f"{provider}/{name}", *("/".join(parts[start:]) for start in range(len(parts)))]
+    return next((known[one] for one in names if one in known), {})

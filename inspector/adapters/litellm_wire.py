@@ -1,11 +1,11 @@
 """Between Toolsight's messages and the chat-completions wire form, both ways."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.domain.jsonvalue import compact
+from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import (
     AssistantMessage,
     Message,
@@ -18,23 +18,37 @@ from inspector.domain.message import (
 
 def wire_messages(request: ModelRequest) -> list[dict[str, Any]]:
     """The system prompt and the conversation, as chat-completions messages."""
-    system = [{"role": "system", "content": request.system}] if request.system else []
+    system = [{"role": "system", "content": _sendable(request.system)}] if request.system else []
     return [*system, *map(_wire_message, request.messages)]
+
+
+def wire_tools(tools: Sequence[JsonObject]) -> list[Any]:
+    """A copy of the `tools` array: for some providers litellm rewrites the schemas it is given in place."""
+    return [_copy(tool) for tool in tools]
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, str):
+        return _sendable(value)
+    if isinstance(value, Mapping):
+        return {_copy(key): _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _wire_message(message: Message) -> dict[str, Any]:
     if isinstance(message, ToolMessage):
         return {"role": "tool", "tool_call_id": message.call_id, "content": _sendable(message.text)}
     if isinstance(message, AssistantMessage):
-        wire: dict[str, Any] = {"role": "assistant", "content": _sendable(message.text) or None}
-        if message.tool_calls:
-            wire["tool_calls"] = [_wire_call(call) for call in message.tool_calls]
-        return wire
+        text = _sendable(message.text)
+        if not message.tool_calls:
+            return {"role": "assistant", "content": text}
+        calls = [_wire_call(call) for call in message.tool_calls]
+        return {"role": "assistant", "content": text or None, "tool_calls": calls}
     return {"role": "user", "content": _sendable(message.text)}
 
 
 def _wire_call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": compact(call.arguments)}
+    function = {"name": call.name, "arguments": _sendable(compact(call.arguments))}
     return {"id": call.id, "type": "function", "function": function}
 
 
@@ -52,12 +66,13 @@ class _Call:
 
 @dataclass(slots=True)
 class Assembly:
-    """Puts a streamed reply together. Providers leave out indexes and split arguments anywhere."""
+    """Puts a streamed reply together. Providers leave out indexes and ids, and split arguments anywhere."""
 
     text: str = ""
     usage: Usage = Usage()
     finish_reason: str = ""
-    _calls: dict[int, _Call] = field(default_factory=dict)
+    _calls: list[_Call] = field(default_factory=list)
+    _open: dict[int, _Call] = field(default_factory=dict)
 
     def add(self, chunk: Any) -> str:
         """Take one chunk; returns the text that it added."""
@@ -86,44 +101,70 @@ class Assembly:
 
     def _add_calls(self, fragments: Iterable[Any]) -> None:
         for fragment in fragments:
-            call = self._calls.setdefault(self._position(fragment), _Call())
+            call = self._call_of(fragment)
             call.id = call.id or fragment.id or ""
             call.name = call.name or fragment.function.name or ""
             call.arguments += fragment.function.arguments or ""
 
-    def _position(self, fragment: Any) -> int:
-        """The call a fragment belongs to: its index, else a new one for a new id, else the last one."""
+    def _call_of(self, fragment: Any) -> _Call:
+        """The call a fragment belongs to, by its index or else the last one, unless it begins another."""
         index = getattr(fragment, "index", None)
+        last = self._calls[-1] if self._calls else None
+        known = self._open.get(index) if isinstance(index, int) else last
+        if known is None or _begins(fragment, known):
+            known = _Call()
+            self._calls.append(known)
         if isinstance(index, int):
-            return index
-        last = max(self._calls, default=-1)
-        new = fragment.id and all(fragment.id != call.id for call in self._calls.values())
-        return last + 1 if new or last < 0 else last
+            self._open[index] = known
+        return known
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The finished calls in order; arguments that are no JSON object carry the reason."""
         return tuple(
-            read_call(call.id or f"call_{index}", call.name, call.arguments)
-            for index, call in sorted(self._calls.items())
+            read_call(call.id or f"call_{number}", call.name, call.arguments)
+            for number, call in enumerate(self._calls)
         )
+
+
+def _begins(fragment: Any, known: _Call) -> bool:
+    """Whether a fragment begins a new call, though its index (which litellm fills in with 0) is taken.
+
+    Only a first fragment has a name. Some servers repeat it, or make up an id for every fragment, so a
+    name alone does not tell either.
+    """
+    name = fragment.function.name
+    if not name or not known.name:
+        return False
+    return bool(name != known.name or not read_call("", "", known.arguments or "?").error)
 
 
 def read_call(call_id: str, name: str, arguments: str) -> ToolCall:
     """A call with its argument string parsed; an empty string means no arguments."""
     try:
-        parsed = json.loads(arguments) if arguments.strip() else {}
-    except ValueError as error:
+        parsed = json.loads(arguments, parse_constant=_refuse) if arguments.strip() else {}
+    except (ValueError, RecursionError) as error:
         return ToolCall(call_id, name, {}, error=f"not JSON ({error})")
     if not isinstance(parsed, dict):
         return ToolCall(call_id, name, {}, error=f"not a JSON object but {type(parsed).__name__}")
     return ToolCall(call_id, name, parsed)
 
 
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not in JSON")
+
+
+def is_usage_reported(answer: Any) -> bool:
+    """Whether a streamed answer brought a usage; litellm makes one up where the provider sent none."""
+    chunks = getattr(answer, "chunks", None)
+    return chunks is None or any(getattr(chunk, "usage", None) is not None for chunk in chunks)
+
+
 def read_usage(usage: Any) -> Usage:
     """What the provider reports, None where it does not."""
     details = getattr(usage, "prompt_tokens_details", None)
     return Usage(
-        input_tokens=getattr(usage, "prompt_tokens", None),
+        # litellm fills a missing count with 0, which no request has.
+        input_tokens=getattr(usage, "prompt_tokens", None) or None,
         output_tokens=getattr(usage, "completion_tokens", None),
         cached_tokens=getattr(details, "cached_tokens", None),
     )

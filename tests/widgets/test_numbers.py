@@ -21,6 +21,10 @@ def test_a_meter_is_exactly_as_wide_as_its_place(
     assert draw(segments, total, width, tick).cell_length == width
 
 
+def test_amounts_that_add_up_to_infinity_are_still_drawn() -> None:
+    assert draw([Segment("a", 1e308), Segment("b", 1e308)], 0.0, 10).cell_length == 10
+
+
 @given(st.lists(st.tuples(st.sampled_from("NDPSF"), st.floats(-1, 100), st.just("red")), max_size=6))
 def test_a_score_bar_is_exactly_as_wide_as_its_column(parts: list[tuple[str, float, str]]) -> None:
     for width in (0, 1, 24):
