@@ -78,12 +78,7 @@ def model_error(error: BaseException, model: str, *, keys: Sequence[str] = ()) -
     names = {cls.__name__ for one in _chain(error) for cls in type(one).__mro__}
     detail = _detail(error)
     if _MISSING_KEY.search(detail) or ("AuthenticationError" in names and keys):
-        # Several keys of one provider are names for the same, unless they are parts of one credential.
-        told = (" or " if all(key.endswith("_API_KEY") for key in keys) else " and ").join(keys)
-        return ModelError(
-            f"no key for {model}",
-            hint=f"Set {told or key_variable(model)} in the environment, or take `demo/planner`, which needs none.",
-        )
+        return _no_key(model, keys)
     if "LLM Provider NOT provided" in detail:
         hint = "Write provider/model: openai/…, anthropic/…, ollama/…, or demo/planner."
         return ModelError(f"litellm does not know whose model {model} is", hint=hint)
@@ -94,6 +89,14 @@ def model_error(error: BaseException, model: str, *, keys: Sequence[str] = ()) -
             told = hint.format(key=key_variable(model), wait=_wait(error))
             return ModelError(f"{message.format(model=model)}: {detail}", hint=told)
     return ModelError(f"{model} failed: {detail}", hint="Try again, or take another model.")
+
+
+def _no_key(model: str, keys: Sequence[str]) -> ModelError:
+    # Several keys of one provider are names for the same, unless they are parts of one credential.
+    link = " or " if all(key.endswith("_API_KEY") for key in keys) else " and "
+    told = link.join(keys) or key_variable(model)
+    hint = f"Set {told} in the environment, or take `demo/planner`, which needs none."
+    return ModelError(f"no key for {model}", hint=hint)
 
 
 def broke_off(model: str) -> ModelError:

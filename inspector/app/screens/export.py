@@ -34,15 +34,17 @@ class ExportDialog(ModalScreen[str | None]):
 
     @on(PlainInput.Submitted)
     def _write(self, event: PlainInput.Submitted) -> None:
-        path = Path(event.value).expanduser()
-        if path.exists() and path != self._confirmed:
-            self._confirmed = path
-            self._say(f"{path} exists. Press enter again to overwrite it.")
-            return
         try:
+            path = Path(event.value).expanduser()
+            if path.exists() and path != self._confirmed:
+                self._confirmed = path
+                self._say(f"{path} exists. Press enter again to overwrite it.")
+                return
             path.write_text(self._text, encoding="utf-8")
-        except OSError as error:
-            self._say(f"{path} cannot be written: {error.strerror or error}. Name another file.")
+        except (OSError, ValueError, RuntimeError) as error:
+            # ValueError: a NUL in the name; RuntimeError: a home folder that cannot be found.
+            reason = getattr(error, "strerror", None) or error
+            self._say(f"{event.value} cannot be written: {reason}. Name another file.")
         else:
             self.dismiss(str(path.absolute()))
 
