@@ -1,6 +1,7 @@
 """Between Toolsight's messages and the chat-completions wire form, both ways."""
 
 import json
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -120,9 +121,12 @@ class Assembly:
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The finished calls in order; arguments that are no JSON object carry the reason."""
+        ids: list[str] = []
+        for call in self._calls:
+            # Results find their call by its id, so one that is missing or taken is replaced.
+            ids.append(call.id if call.id and call.id not in ids else f"call_{uuid.uuid4().hex}")
         return tuple(
-            read_call(call.id or f"call_{number}", call.name, call.arguments)
-            for number, call in enumerate(self._calls)
+            read_call(i, call.name, call.arguments) for i, call in zip(ids, self._calls, strict=True)
         )
 
 

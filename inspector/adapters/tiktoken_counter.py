@@ -3,20 +3,26 @@
 import importlib.util
 import os
 import re
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.domain.budget import Tokenizer
+from inspector.domain.error import ModelError
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
 DEFAULT_ENCODING = "o200k_base"
-_O200K = ("gpt-5", "gpt-4.5", "gpt-4.1", "gpt-4o", "chatgpt-4o", "o1", "o3", "o4")
-_CL100K = ("gpt-4", "gpt-3.5")
+# As in tiktoken's own tables. They are matched against a name with a hyphen after it, so `o1-` is `o1` too.
+_BEGINNINGS = {
+    "o200k_base": ("gpt-5", "gpt-4.5-", "gpt-4.1-", "gpt-4o-", "chatgpt-4o-", "o1-", "o3-", "o4-mini-"),
+    "cl100k_base": ("gpt-4-", "gpt-3.5-turbo-", "gpt-35-turbo-"),
+}
+_OPENAI = ("", "openai", "azure", "azure_ai", "github", "openrouter/openai")
 # tiktoken dies of a stack overflow on some 100,000 spaces in a row; only such runs are cut.
-_SPACES = re.compile(r"\s{5000}")
+_LONG_RUN = 5_000
+_SPACES = re.compile(rf"(?<!\s)\s{{{_LONG_RUN},}}")
 
 
 class TiktokenCounter:
@@ -35,10 +41,11 @@ class TiktokenCounter:
             return 0
         if self._encoding is None:
             self._encoding = _load(self.tokenizer.name)
-        # Lone surrogates cannot be sent to a provider either; both end as U+FFFD.
+        # Lone surrogates cannot be sent to a provider either; there and here they become question marks.
         clean = text.encode("utf-8", "replace").decode("utf-8")
         encode = self._encoding.encode_ordinary
-        cuts = [0, *(found.end() for found in _SPACES.finditer(clean)), len(clean)]
+        runs = [range(found.start(), found.end(), _LONG_RUN) for found in _SPACES.finditer(clean)]
+        cuts = [0, *chain.from_iterable(runs), len(clean)]
         return sum(len(encode(clean[start:end])) for start, end in pairwise(cuts))
 
 
@@ -47,21 +54,26 @@ def tokenizer_for(model: str) -> Tokenizer:
     provider, _, name = model.rpartition("/")
     if provider == "demo" or model.startswith("demo/"):
         return Tokenizer(DEFAULT_ENCODING, exact=True)
-    if provider in ("", "openai", "azure", "openrouter/openai"):
-        if name.startswith(_O200K):
-            return Tokenizer("o200k_base", exact=True)
-        if name.startswith(_CL100K):
-            return Tokenizer("cl100k_base", exact=True)
+    if provider in _OPENAI:
+        name = name.removeprefix("ft:").partition(":")[0]
+        for encoding, beginnings in _BEGINNINGS.items():
+            if f"{name}-".startswith(beginnings):
+                return Tokenizer(encoding, exact=True)
     return Tokenizer(DEFAULT_ENCODING, exact=False)
 
 
 def _load(name: str) -> "Encoding":
-    """The encoding from litellm's files, unless the user has chosen another cache."""
+    """The encoding from litellm's files, unless the user has chosen another cache. Raises ModelError."""
     if "TIKTOKEN_CACHE_DIR" not in os.environ and (folder := _shipped()) is not None:
         os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     import tiktoken
 
-    return tiktoken.get_encoding(name)
+    try:
+        return tiktoken.get_encoding(name)
+    except (OSError, ValueError) as error:
+        cache = os.environ.get("TIKTOKEN_CACHE_DIR", "")
+        hint = f"It is neither in TIKTOKEN_CACHE_DIR ({cache}) nor to be downloaded; unset that variable."
+        raise ModelError(f"the token encoding {name} cannot be loaded", hint=hint) from error
 
 
 def _shipped() -> Path | None:

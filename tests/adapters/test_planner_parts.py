@@ -183,3 +183,50 @@ def test_an_error_and_an_empty_result_are_told_as_such() -> None:
     assert answer.is_error("Error executing tool x: no")
     assert answer.render("") == "(an empty result)"
     assert answer.render("[]") == "nothing"
+
+
+def test_a_day_and_a_time_beside_it_are_one_moment_and_no_part_of_a_title() -> None:
+    schema = _object(("title", "start"), title=TEXT, start={**TEXT, "description": "YYYY-MM-DDTHH:MM"})
+    assert _filled("Schedule a call on 2026-03-05 at 9:30", schema) == {
+        "title": "Schedule a call",
+        "start": "2026-03-05T09:30",
+    }
+
+
+def test_a_city_is_taken_for_its_time_zone_and_a_time_for_a_time() -> None:
+    zones = {"type": "array", "items": TEXT}
+    schema = _object(("local_time", "from_zone"), local_time=TEXT, from_zone=TEXT, to_zones=zones)
+    assert _filled("Convert 9:30 from Tokyo to New York", schema) == {
+        "local_time": "09:30",
+        "from_zone": "Asia/Tokyo",
+        "to_zones": ["America/New_York"],
+    }
+    assert _filled("time in Europe/Paris", _object((), timezone=TEXT)) == {"timezone": "Europe/Paris"}
+    assert unused(_filled("time in New York", _object((), zone=TEXT)), read("time in New York")) == ()
+    assert _filled("time in Atlantis", _object((), zone=TEXT)) == {}
+
+
+def test_the_row_that_is_named_is_taken_before_the_first_one() -> None:
+    rows = ({"id": 1, "title": "Handbook"}, {"id": 2, "title": "Onboarding"})
+    source: dict[str, Any] = {"rows": rows, "asked": "Find the page about onboarding", "about": {"page"}}
+    schema = _object(("page_id",), page_id=WHOLE)
+    assert _filled("append it", schema, **source) == {"page_id": 2}
+    assert _filled("append to the first one", schema, **source) == {"page_id": 1}
+    assert _filled("append to the last one", schema, **source) == {"page_id": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Alerts in Oslo or New York", ("Oslo", "New York")),
+        ("Weather for Oslo, Rome and Lima", ("Oslo", "Rome", "Lima")),
+        ("Ask Bob and Anna about the weather", ()),
+    ],
+)
+def test_every_place_that_is_listed_is_heard(text: str, places: tuple[str, ...]) -> None:
+    assert read(text).places == places
+
+
+def test_a_required_query_takes_a_name_before_the_words_of_the_order() -> None:
+    schema = _object(("query",), query=TEXT)
+    assert _filled("Who is the contact for Harbor Bakery?", schema) == {"query": "Harbor Bakery"}

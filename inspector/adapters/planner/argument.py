@@ -9,10 +9,12 @@ from inspector.adapters.planner.reading import Reading
 from inspector.adapters.planner.value import Source
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import SchemaField, fields, resolve
-from inspector.engine.retrieval.term import stem
+from inspector.engine.retrieval.term import stem, terms
 
 MAX_DEPTH = 4
 MAX_FIELDS = 60
+MAX_ROWS = 200
+_NAMES = ("title", "name", "subject", "path", "key")
 _DEFINITIONS = ("$defs", "definitions")
 
 
@@ -34,7 +36,11 @@ def fill(schema: JsonObject, source: Source) -> Filled:
 def unused(arguments: object, reading: Reading) -> tuple[str, ...]:
     """The values of a step that did not find a place in the arguments."""
     passed = "\n".join(_leaves(arguments, MAX_DEPTH * 2))
-    return tuple(text for text in dict.fromkeys(reading.values) if text not in passed)
+    return tuple(
+        text
+        for text in dict.fromkeys(reading.values)
+        if text not in passed and text.replace(" ", "_") not in passed
+    )
 
 
 def _leaves(node: object, depth: int) -> list[str]:
@@ -122,6 +128,8 @@ def _elements(item: SchemaField, parameter: SchemaField, source: Source) -> list
     if item.type not in {"string", "any"}:
         return []
     names = frozenset(value.words_of(parameter.name))
+    if names & value.ZONE:
+        return list(iter(lambda: value.zone(source), None))
     if names & value.PEOPLE:
         values = reading.emails
     elif names & value.CITY:
@@ -137,7 +145,7 @@ def _earlier_id(parameter: SchemaField, source: Source) -> object:
     """The id of the row that the step speaks of, where a required parameter asks for one."""
     if not parameter.required or not source.rows or not source.reading.refers:
         return None
-    row = source.rows[source.reading.row if -1 <= source.reading.row < len(source.rows) else 0]
+    row = _row(source)
     names = value.words_of(parameter.name)
     nouns = [name for name in names if name not in {"id", "number", "key"}]
     keys = [parameter.name]
@@ -150,6 +158,19 @@ def _earlier_id(parameter: SchemaField, source: Source) -> object:
         if _is_id(candidate, parameter.type):
             return candidate
     return None
+
+
+def _row(source: Source) -> Mapping[str, Any]:
+    """The row that is counted out, or else the first whose name says most of what was asked for."""
+    if (counted := source.reading.row) is not None:
+        return source.rows[counted if counted < len(source.rows) else 0]
+    asked = set(terms(source.asked))
+
+    def agreement(row: Mapping[str, Any]) -> int:
+        told = " ".join(str(row[key])[:200] for key in _NAMES if key in row)
+        return len(asked.intersection(terms(told)))
+
+    return max(source.rows[:MAX_ROWS], key=agreement)
 
 
 def _is_id(candidate: object, kind: str) -> bool:

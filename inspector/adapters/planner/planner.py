@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.adapters.planner import answer
-from inspector.adapters.planner.argument import fill, unused
+from inspector.adapters.planner.argument import Filled, fill, unused
 from inspector.adapters.planner.choice import (
     FITS,
     FITS_WELL,
@@ -99,7 +99,7 @@ def _plan(
     filled = [(tool, fill(tool.schema, _source(index, steps, history))) for tool in fitting]
     ready = [(tool, found.arguments) for tool, found in filled if not found.missing]
     ready.sort(key=lambda pair: len(unused(pair[1], reading)))
-    query = _query(reading, attempt) if searchable else ""
+    query = "" if not searchable or _is_settled(reading, attempt, filled) else _query(reading, attempt)
     # A tool that is at hand but cannot take all that was said may not be the right one: look further.
     if ready and (not query or not unused(ready[0][1], reading)):
         tool, arguments = ready[0]
@@ -110,6 +110,11 @@ def _plan(
         name, missing = _shown(filled[0][0].wire), ", ".join(filled[0][1].missing)
         return Plan(problem=f"I found {name}, but you did not say what it needs: {missing}.")
     return Plan(problem=_nothing(attempt))
+
+
+def _is_settled(reading: Reading, attempt: Attempt, filled: Sequence[tuple[Bound, Filled]]) -> bool:
+    """Whether a search would be in vain: the tool is there and takes all that was said; more was not said."""
+    return bool(attempt.searches and filled) and not unused(filled[0][1].arguments, reading)
 
 
 def _fitting(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> list[Bound]:
@@ -144,6 +149,10 @@ def _source(index: int, steps: Sequence[Reading], history: History) -> Source:
     if not good:
         return Source(steps[index])
     asked, last = good[-1]
+    if steps[index].row is not None:
+        # What is counted out is one of several, which a mail sent in between is not.
+        lists = [(said, done) for said, done in good if len(answer.rows(done.result)) > 1]
+        asked, last = (lists or good)[-1]
     # What was asked for tells what the rows are, where the tool is merely called "search".
     about = frozenset(terms(f"{_shown(last.call.name)} {asked} {answer.keys(last.result)}"))
     text = answer.render(last.result, answer.MAILED)
@@ -156,7 +165,9 @@ def _summary(steps: Sequence[Reading], history: History, problems: Mapping[int, 
     parts = []
     for index, reading in enumerate(steps):
         calls = history.attempt(index).calls
-        told = _told(calls[-1], reading) if calls else problems.get(index, "")
+        told = problems.get(index, "")
+        if calls:
+            told = _told(calls[-1], reading) + _one_of_many(calls[-1], _source(index, steps, history))
         parts.append(f"{reading.text}\n{told}" if len(steps) > 1 else told)
     return "\n\n".join(parts)
 
@@ -171,6 +182,15 @@ def _told(done: Done, reading: Reading) -> str:
     note = f"\n(The call did not use: {left}.)" if left else ""
     gap = "\n" if "\n" in result else " "
     return f"{name}:{gap}{result}{note}"
+
+
+def _one_of_many(done: Done, source: Source) -> str:
+    """A note, where the step spoke of all rows and the call was about one of them."""
+    passed = list(done.call.arguments.values())
+    about_one = any(row.get(key) in passed for row in source.rows for key in ("id", "number") if key in row)
+    if not (source.reading.is_plural and len(source.rows) > 1 and about_one):
+        return ""
+    return f"\n(I did this for one of the {len(source.rows)} only; ask for the others one by one.)"
 
 
 def _shown(wire: str) -> str:

@@ -1,6 +1,7 @@
 """What a step says, taken apart: the values in it and the words that tell what is to be done."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -28,14 +29,21 @@ def reading_verbs() -> frozenset[str]:
 _READING_VERBS = word_set("get list find search show read fetch look query check view")
 _FILLERS = word_set("tell give need want like all any first second third last one please using use also")
 _REFERENCES = word_set("it them that this those these list result results one ones")
+_PLURALS = word_set("them those these all each every ones")
 _ORDINALS = {"first": 0, "top": 0, "second": 1, "third": 2, "last": -1}
 _EMAIL = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:]*[^\s@<>()\"',;:.!?]")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\b")
+_DAY_AND_TIME = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:,?\s+at|,)?\s+(\d{1,2}):(\d{2})\b")
+_TIME = re.compile(r"(?<![\w:-])(?:[01]?\d|2[0-3]):[0-5]\d(?![\w:])")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]*[A-Za-z]\d)")
 _TOPIC = re.compile(
     r"\b(?:about|containing|mentioning|matching|regarding|concerning|called|named)\s+(.+)", re.I
 )
-_PLACE = re.compile(r"\b(?:in|for|at|near|from|to|of|around)\s+((?:[A-Z][\w'’-]*)(?:\s+[A-Z][\w'’-]*)*)")
+_CAPITALISED = r"[A-Z][\w'’-]*(?:\s+[A-Z][\w'’-]*)*"
+_AND_ANOTHER = r"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)"
+_PLACES = re.compile(
+    rf"\b(?:in|for|at|near|from|to|of|around)\s+({_CAPITALISED}(?:{_AND_ANOTHER}{_CAPITALISED})*)"
+)
 _CODE = re.compile(r"\b(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[\w.-]*\w|\S+/\S+|\b[\w-]+\.[a-z]{2,5}\b")
 _QUESTION = re.compile(
     r"^(?:what|which|who|whom|where|when|how|is|are|was|were|do|does|did|has|have|any)\b", re.I
@@ -60,6 +68,7 @@ class Reading:
     quotes: tuple[str, ...]
     emails: tuple[str, ...]
     dates: tuple[str, ...]
+    times: tuple[str, ...]
     numbers: tuple[Number, ...]
     places: tuple[str, ...]
     codes: tuple[str, ...]
@@ -70,22 +79,24 @@ class Reading:
     words: frozenset[str]
     is_question: bool
     refers: bool
-    row: int
+    is_plural: bool
+    row: int | None
 
     @property
     def values(self) -> tuple[str, ...]:
         """What the step says outright: quotes, addresses, days, numbers and places."""
         numbers = (str(number.value) for number in self.numbers)
-        return (*self.quotes, *self.emails, *self.dates, *numbers, *self.places)
+        return (*self.quotes, *self.emails, *self.dates, *self.times, *numbers, *self.places)
 
 
 def read(text: str) -> Reading:
     """Take a step apart."""
-    plain = without_quotes(text)
-    bare = _DATE.sub(" ", _EMAIL.sub(" ", plain))
+    plain = _DAY_AND_TIME.sub(lambda found: f"{found[1]}T{found[2]:0>2}:{found[3]}", without_quotes(text))
+    dateless = _DATE.sub(" ", _EMAIL.sub(" ", plain))
+    bare = _TIME.sub(" ", dateless)
     match = _TOPIC.search(bare)
     topic = match.group(1).strip(" .?!:,") if match else ""
-    places = tuple(dict.fromkeys(found.strip() for found in _PLACE.findall(bare)))
+    places = [place for found in _PLACES.findall(bare) for place in re.split(_AND_ANOTHER, found)]
     lower = [word.lower() for word in re.findall(r"\w+", bare)]
     capability = _capability(bare[: match.start()] if match else bare, places)
     return Reading(
@@ -93,8 +104,9 @@ def read(text: str) -> Reading:
         quotes=quoted(text),
         emails=tuple(dict.fromkeys(_EMAIL.findall(plain))),
         dates=tuple(dict.fromkeys(_DATE.findall(plain))),
+        times=tuple(f"{found:0>5}" for found in _TIME.findall(dateless)),
         numbers=_numbers(bare),
-        places=places,
+        places=tuple(dict.fromkeys(places)),
         codes=tuple(code.rstrip(".?!,") for code in _CODE.findall(bare)),
         topic=topic,
         expression=expression(bare),
@@ -103,11 +115,12 @@ def read(text: str) -> Reading:
         words=frozenset(map(stem, lower)),
         is_question=bool(_QUESTION.match(text.strip())),
         refers=bool(_REFERENCES.intersection(lower)),
-        row=next((row for word, row in _ORDINALS.items() if word in lower), 0),
+        is_plural=bool(_PLURALS.intersection(lower)),
+        row=next((row for word, row in _ORDINALS.items() if word in lower), None),
     )
 
 
-def _capability(text: str, places: tuple[str, ...]) -> tuple[str, ...]:
+def _capability(text: str, places: Sequence[str]) -> tuple[str, ...]:
     for place in places:
         text = text.replace(place, " ")
     words = re.findall(r"[^\W\d_]+", re.sub(r"\b\w+['’]\w+\b", " ", text))

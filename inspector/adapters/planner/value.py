@@ -3,7 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
+from zoneinfo import available_timezones
 
 from inspector.adapters.planner.reading import Number, Reading, word_set
 from inspector.domain.schema import SchemaField
@@ -17,6 +19,8 @@ CONTENT = word_set("body text content message comment note markdown description 
 QUERY = word_set("query q search term terms keyword keywords question pattern")
 TITLE = word_set("title subject name summary headline label heading")
 DAY = word_set("date day start since until due deadline when shipped end after before")
+TIME = frozenset(("time", "at", "clock"))
+ZONE = word_set("zone zones timezone timezones tz")
 FORMULA = frozenset(("expression", "formula", "equation"))
 CODE = word_set("path file filename sku code url uri key isbn branch repo repository id number")
 
@@ -123,6 +127,8 @@ def text(parameter: SchemaField, source: Source) -> str | None:
     names = frozenset(words)
     if names & FORMULA:
         return reading.expression or None
+    if names & ZONE:
+        return zone(source)
     if len(words) > 1 and words[0] in {"from", "to"}:
         return _side(words[0], source)
     if names & PEOPLE and (reading.emails or not names & CITY):
@@ -131,6 +137,13 @@ def text(parameter: SchemaField, source: Source) -> str | None:
         return source.take(reading.places)
     if _wants_day(parameter, names):
         return _day(parameter, source)
+    return _by_name(parameter, names, source)
+
+
+def _by_name(parameter: SchemaField, names: frozenset[str], source: Source) -> str | None:
+    reading = source.reading
+    if names & TIME and (told := source.take(reading.times)):
+        return told
     if names & QUERY:
         return _query(parameter, source)
     if names & CONTENT:
@@ -154,6 +167,22 @@ def _day(parameter: SchemaField, source: Source) -> str | None:
     return day[:10] if day and only_day else day
 
 
+def zone(source: Source) -> str | None:
+    """The time zone that is written out, or that a place of the step lies in."""
+    for told in (*source.reading.codes, *source.reading.places):
+        found = _zones().get(told.rpartition("/")[2].replace(" ", "_").lower())
+        if found is not None and told not in source.used:
+            source.used.add(told)
+            return found
+    return None
+
+
+@lru_cache
+def _zones() -> Mapping[str, str]:
+    """Zones by the city they are named after."""
+    return {name.rpartition("/")[2].lower(): name for name in sorted(available_timezones(), reverse=True)}
+
+
 def _side(side: str, source: Source) -> str | None:
     """One side of “5 km to miles” or “from A to B”."""
     match = re.search(r"([^\W\d_]+)\s+(?:to|into)\s+([^\W\d_]+)", source.reading.text)
@@ -165,7 +194,7 @@ def _query(parameter: SchemaField, source: Source) -> str | None:
     found = source.take(reading.quotes) or reading.topic
     if found or not parameter.required:
         return found or None
-    return " ".join(reading.capability[1:] or reading.capability) or None
+    return source.take(reading.places) or " ".join(reading.capability[1:] or reading.capability) or None
 
 
 def _content(parameter: SchemaField, source: Source) -> str | None:
@@ -192,7 +221,8 @@ def _title(parameter: SchemaField, source: Source) -> str | None:
         return source.reading.topic[:MAX_TITLE]
     if source.reading.refers and source.asked:
         return source.asked.strip(" .?!")[:MAX_TITLE] or None
-    said = re.sub(r"\s+(?:to|for|with)\s+\S+@\S+", "", source.reading.text.partition(":")[0])
+    said = re.sub(r"\s+(?:to|for|with)\s+\S+@\S+", "", source.reading.text.partition(": ")[0])
+    said = re.sub(r"\s+(?:(?:on|at|from)\s+)?\d{4}-\d\d-\d\d(?:\s+at)?(?:[T\s]+\d+:\d+)?", "", said)
     return said.strip(" .?!")[:MAX_TITLE] or None
 
 

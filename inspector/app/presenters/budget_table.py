@@ -12,9 +12,11 @@ COLUMNS = (
     Column("name", "server and tool", weight=4, shorten="middle", min_width=16),
     Column("tokens", "tokens", align="right", weight=9),
     Column("share", "share", align="right", weight=5),
+    Column("state", "state", width=8, hide_below=60),
     Column("bar", "of all tool tokens", width=24, hide_below=70),
 )
 _BAR = 24
+_SERVER = "server "
 
 
 def budget_rows(session: SessionState) -> tuple[Record, ...]:
@@ -33,10 +35,14 @@ def budget_rows(session: SessionState) -> tuple[Record, ...]:
 
 def _server_row(server: str, tools: list[ToolState], total: int) -> Record:
     cost = sum(tool.tokens for tool in tools)
-    name = f"{server} ({len(tools)} tools)"
-    return Record(
-        f"server {server}", ("▾", name, tokens(cost), _share(cost, total), _bar(cost, total)), "accent"
-    )
+    name = f"{server} ({len(tools)} tool{'s' * (len(tools) != 1)})"
+    cells = ("▾", name, tokens(cost), _share(cost, total), "", _bar(cost, total))
+    return Record(f"{_SERVER}{server}", cells, "accent", copy=server)
+
+
+def is_server(key: str) -> bool:
+    """Whether a row's key is a server's; the ids of tools have no space."""
+    return key.startswith(_SERVER)
 
 
 def _tool_row(tool: ToolState, total: int) -> Record:
@@ -46,6 +52,7 @@ def _tool_row(tool: ToolState, total: int) -> Record:
         f"  {tool.id}",
         tokens(tool.tokens),
         _share(tool.tokens, total),
+        tool.binding.value,
         _bar(tool.tokens, total),
     )
     return Record(tool.id, cells, copy=tool.id)

@@ -9,12 +9,25 @@ from inspector.app.presenters.style import MUTED
 from inspector.domain.budget import Tokenizer
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ModelRequest
+from inspector.domain.session import SessionState
 from widgets import Column, Record
 
 COLUMNS = (
     Column("what", "part of the request", weight=4, shorten="middle", min_width=16),
     Column("tokens", "tokens", align="right", weight=9),
 )
+
+
+_NOT_READY = "No server is ready yet. f2 shows how each of them stands."
+_NO_MANIFEST = (
+    "Nothing is deferred, so the model gets every tool and no manifest.\n"
+    "`defer_loading: true` in the configuration defers a server."
+)
+
+
+def why_empty(session: SessionState) -> str:
+    """What stands where the manifest would, and what to do."""
+    return _NO_MANIFEST if session.ready_servers else _NOT_READY
 
 
 def pretty(request: ModelRequest) -> str:

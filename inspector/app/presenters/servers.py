@@ -25,6 +25,9 @@ COLUMNS = (
 )
 
 
+NO_SERVER = "The configuration names no server. Add one to its file and start again."
+
+
 def server_rows(session: SessionState) -> tuple[Record, ...]:
     """One row a server, in the order of the configuration."""
     return tuple(_row(server) for server in session.servers.values())
@@ -45,10 +48,17 @@ def _row(server: ServerState) -> Record:
     return Record(server.name, cells, tone)
 
 
+def _what_to_try(server: ServerState) -> str:
+    """Never nothing, where a server is not there."""
+    if server.phase is ServerPhase.FAILED:
+        return server.hint or "r connects again."
+    return "r connects again." if server.phase is ServerPhase.STOPPED else ""
+
+
 def server_detail(server: ServerState | None) -> Content:
     """The facts about a server; its stderr has a pane of its own."""
     if server is None:
-        return Content.styled("The configuration names no server.", MUTED)
+        return Content.styled(NO_SERVER, MUTED)
     word, color, _ = STATES[server.phase]
     info = server.info
     facts = (
@@ -57,7 +67,7 @@ def server_detail(server: ServerState | None) -> Content:
         ("about", info.summary),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("reason", server.reason if server.phase is ServerPhase.FAILED else ""),
-        ("try", server.hint if server.phase is ServerPhase.FAILED else ""),
+        ("try", _what_to_try(server)),
     )
     lines = [Content.assemble(plain(server.name, newlines=False).stylize("bold"), "  ", (word, color))]
     lines += [

@@ -9,7 +9,7 @@ from textual.widgets import Footer
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.panels.budget import BudgetPanel
-from inspector.app.presenters.budget_table import COLUMNS, budget_rows
+from inspector.app.presenters.budget_table import COLUMNS, budget_rows, is_server
 from widgets import RecordList
 
 
@@ -21,7 +21,7 @@ class BudgetScreen(BaseScreen):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Top: the next request against the window; ┊ is where it counts as tight.",
         "Static is what binding every permitted tool would cost, as one compact array.",
-        "Below: what each server and tool adds to that. enter opens a tool.",
+        "Below: what each server and tool adds to that. enter opens a tool, on a server f2.",
     )
 
     def compose(self) -> ComposeResult:
@@ -46,4 +46,11 @@ class BudgetScreen(BaseScreen):
 
     @on(RecordList.Selected, "#budget-table")
     def _open_tool(self, event: RecordList.Selected) -> None:
-        self.toolsight.open_tool(event.key)
+        if is_server(event.key):
+            self.toolsight.action_page("servers")
+        else:
+            self.toolsight.open_tool(event.key)
+
+    @on(RecordList.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)

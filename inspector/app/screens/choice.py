@@ -1,6 +1,6 @@
 """Choosing a toolset or a model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import ClassVar
 
 from textual import on
@@ -16,8 +16,8 @@ from inspector.domain.error import ToolsightError
 from inspector.engine.workbench import Workbench
 from widgets import PlainInput, Record, RecordList
 
-# Records need a key, and "" (all tools) cannot be one.
-ALL_TOOLS = "all"
+# What the row for no toolset is called; a configuration may call a toolset of its own the same.
+_ALL_TOOLS = "all tools"
 
 
 class ChoiceDialog(ModalScreen[None]):
@@ -27,8 +27,11 @@ class ChoiceDialog(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", show=False)]
     AUTO_FOCUS = "RecordRows"
 
-    def __init__(self, title: str, rows: tuple[Record, ...], choose: Callable[[str], None]) -> None:
+    def __init__(
+        self, title: str, rows: tuple[Record, ...], choose: Callable[[str], None], current: str
+    ) -> None:
         super().__init__()
+        self._current = current
         self._title = title
         self._rows = rows
         self._choose = choose
@@ -44,6 +47,9 @@ class ChoiceDialog(ModalScreen[None]):
     def extra(self) -> ComposeResult:
         """What stands above the list."""
         yield from ()
+
+    def on_mount(self) -> None:
+        self.query_one(RecordList).move_to(self._current)
 
     @on(RecordList.Selected)
     def _take_row(self, event: RecordList.Selected) -> None:
@@ -63,22 +69,39 @@ class ToolsetDialog(ChoiceDialog):
     """Every toolset of the configuration, and all tools."""
 
     def __init__(self, bench: Workbench) -> None:
-        rows = toolset_rows(bench.configuration.toolsets, bench.state.toolset, ALL_TOOLS)
-        super().__init__("Toolset", rows, lambda key: bench.switch_toolset("" if key == ALL_TOOLS else key))
+        toolsets = bench.configuration.toolsets
+        everything = _unused(_ALL_TOOLS, toolsets)
+        rows = toolset_rows(toolsets, bench.state.toolset, everything)
+        current = bench.state.toolset or everything
+        super().__init__(
+            "Toolset", rows, lambda key: bench.switch_toolset("" if key == everything else key), current
+        )
 
 
 class ModelDialog(ChoiceDialog):
     """Models to start from, and a line for any other name."""
 
     AUTO_FOCUS = "#choice-name"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "focus_list", show=False)]
 
     def __init__(self, bench: Workbench) -> None:
-        super().__init__("Model", model_rows(bench.state.model), bench.switch_model)
+        super().__init__("Model", model_rows(bench.state.model), bench.switch_model, bench.state.model)
 
     def extra(self) -> ComposeResult:
         yield PlainInput(placeholder="any litellm name: openai/…, anthropic/…, ollama/…", id="choice-name")
+
+    def action_focus_list(self) -> None:
+        """Down leaves the line for the list."""
+        self.query_one(RecordList).focus()
 
     @on(PlainInput.Submitted, "#choice-name")
     def _take_name(self, event: PlainInput.Submitted) -> None:
         if event.value.strip():
             self.take(event.value.strip())
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    """The name, or one like it that nothing else has."""
+    while name in taken:
+        name = f"({name})"
+    return name

@@ -12,11 +12,11 @@ from textual.widgets import Footer, Tab, Tabs
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.presenters.events import GROUPS, in_group
-from inspector.app.presenters.feed import COLUMNS, feed_rows
+from inspector.app.presenters.events import COLUMNS, GROUPS, continued, event_row, in_group
 from inspector.app.screens.export import ExportDialog
 from inspector.domain.event import Record
 from inspector.domain.event_json import json_lines
+from widgets import Record as Row
 from widgets import RecordList, SchemaTree, visible
 
 
@@ -39,6 +39,7 @@ class EventsScreen(BaseScreen):
         super().__init__()
         self._records: list[Record] = []
         self._shown: dict[str, Record] = {}
+        self._rows: dict[int, Row] = {}
         self._group = GROUPS[0][0]
 
     def compose(self) -> ComposeResult:
@@ -63,15 +64,22 @@ class EventsScreen(BaseScreen):
     def show_view(self, view: View) -> None:
         newest = view.feed[-1].seq if view.feed else 0
         if not self._records or newest > self._records[-1].seq:
-            self._records = self.bench.records()
+            known = continued(self._records, view.feed) if self._records else None
+            self._records = self.bench.records() if known is None else known
             self._show()
 
     def _show(self) -> None:
         shown = in_group(self._records, self._group)
         self._shown = {str(record.seq): record for record in shown}
         events = self.query_one("#events", RecordList)
-        events.records = feed_rows(shown)
+        events.records = tuple(self._row(record) for record in shown)
         events.border_title = f"Events {len(shown)}"
+
+    def _row(self, record: Record) -> Row:
+        # Records never change, so that a long session does not cost more with every event.
+        if record.seq not in self._rows:
+            self._rows[record.seq] = event_row(record)
+        return self._rows[record.seq]
 
     @on(Tabs.TabActivated)
     def _choose_group(self, event: Tabs.TabActivated) -> None:
@@ -92,8 +100,13 @@ class EventsScreen(BaseScreen):
     async def action_export(self) -> None:
         """Write what is shown to a file of the user's choice."""
         suggested = Path(f"toolsight-{self.bench.session_id}.jsonl")
-        chosen = await self.app.push_screen_wait(
-            ExportDialog(suggested, json_lines(list(self._shown.values())))
-        )
+        rows = self.query_one("#events", RecordList).shown
+        records = [self._shown[row.key] for row in rows if row.key in self._shown]
+        chosen = await self.app.push_screen_wait(ExportDialog(suggested, json_lines(records)))
         if chosen:
-            self.notify(f"Wrote {len(self._shown)} events to {visible(chosen)}", markup=False)
+            self.notify(f"Wrote {len(records)} events to {visible(chosen)}", markup=False)
+
+    @on(RecordList.Copied)
+    @on(SchemaTree.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)

@@ -2,13 +2,16 @@
 
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.widgets import Footer, Static, TabbedContent, TabPane
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.presenters.manifest import COLUMNS, pretty, token_rows, tokenizer_label
+from inspector.app.presenters.manifest import COLUMNS, pretty, token_rows, tokenizer_label, why_empty
+from inspector.domain.message import ModelRequest
 from widgets import RecordList, TextView
 
 
@@ -16,23 +19,29 @@ class ManifestScreen(BaseScreen):
     """Manifest and array as tabs, tokens beside them."""
 
     CSS_PATH = "manifest.tcss"
+    AUTO_FOCUS = "#manifest-text TextLines"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "show_tab('tab-manifest')", "manifest"),
+        Binding("2", "show_tab('tab-array')", "tools array"),
+    ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Manifest: the text inside search_tools that tells the model what there is to find.",
         "tools array: what goes out with the next model call, indented here, compact on the wire.",
-        "Tokens: what each entry costs. y copies a text, / searches it.",
+        "1 and 2 switch between the two. Tokens: what each entry costs. y copies a text, / searches it.",
     )
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Counting is not free, and most events change neither the prompt nor the array.
+        self._counted: tuple[object, ...] | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
         with Container(id="manifest-page"):
             with TabbedContent(id="manifest-tabs"):
-                with TabPane("Manifest", id="tab-manifest"):
-                    yield TextView(
-                        empty="Nothing is deferred, so the model gets every tool and no manifest.\n"
-                        "`defer_loading: true` in the configuration defers a server.",
-                        id="manifest-text",
-                    )
-                with TabPane("tools array", id="tab-array"):
+                with TabPane("1 Manifest", id="tab-manifest"):
+                    yield TextView(id="manifest-text")
+                with TabPane("2 tools array", id="tab-array"):
                     yield TextView(empty="No tools yet: no server is ready (f2).", id="manifest-array")
             with Vertical(id="manifest-tokens", classes="pane"):
                 yield RecordList(COLUMNS, header=True, empty="Nothing to count yet.", id="manifest-table")
@@ -45,7 +54,25 @@ class ManifestScreen(BaseScreen):
 
     def show_view(self, view: View) -> None:
         request = self.bench.next_request()
-        self.query_one("#manifest-text", TextView).text = view.session.manifest
+        manifest = self.query_one("#manifest-text", TextView)
+        manifest.empty = why_empty(view.session)
+        manifest.text = view.session.manifest
+        counted = (request.system, request.tools, self.bench.tokenizer)
+        if counted != self._counted:
+            self._counted = counted
+            self._show_request(request)
+
+    def _show_request(self, request: ModelRequest) -> None:
         self.query_one("#manifest-array", TextView).text = pretty(request)
         self.query_one("#manifest-table", RecordList).records = token_rows(request, self.bench.tokens)
         self.query_one("#manifest-label", Static).update(tokenizer_label(self.bench.tokenizer))
+
+    def action_show_tab(self, name: str) -> None:
+        """Show the manifest or the array, ready to be read, searched and copied."""
+        self.query_one(TabbedContent).active = name
+        self.query_one(f"#{name} TextView", TextView).focus()
+
+    @on(RecordList.Copied)
+    @on(TextView.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)

@@ -10,7 +10,7 @@ from textual.widgets import Footer, Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.presenters.servers import COLUMNS, server_detail, server_rows
+from inspector.app.presenters.servers import COLUMNS, NO_SERVER, server_detail, server_rows
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
 from widgets import RecordList, TextView
@@ -35,9 +35,7 @@ class ServersScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
         with Container(id="servers-page"):
-            yield RecordList(
-                COLUMNS, header=True, empty="The configuration names no server.", id="servers", classes="pane"
-            )
+            yield RecordList(COLUMNS, header=True, empty=NO_SERVER, id="servers", classes="pane")
             with Vertical(id="server"):
                 with VerticalScroll(classes="pane", id="server-facts"):
                     yield Static(id="server-detail", markup=False)
@@ -73,9 +71,17 @@ class ServersScreen(BaseScreen):
             self.run_worker(self.bench.stop(server.name), exit_on_error=False)
 
     def action_reconnect_failed(self) -> None:
-        for server in self.view.session.servers.values():
-            if server.phase is ServerPhase.FAILED:
-                self._reconnect(server.name)
+        servers = self.view.session.servers.values()
+        failed = [server.name for server in servers if server.phase is ServerPhase.FAILED]
+        for name in failed:
+            self._reconnect(name)
+        if not failed:
+            self.notify("No server has failed.", markup=False, timeout=3)
+
+    @on(RecordList.Copied)
+    @on(TextView.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)
 
     def _reconnect(self, name: str) -> None:
         self.run_worker(self.bench.reconnect(name), exit_on_error=False)

@@ -1,0 +1,71 @@
+"""Choosing a toolset or a model."""
+
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from inspector.app.screens.choice import ChoiceDialog
+from inspector.domain.error import ModelError
+from inspector.domain.toolset import ServerRule, Toolset
+from tests.support.app import app_rig, until
+from tests.support.workbench import Rig
+from widgets import RecordList
+
+SUMS = Toolset("all", "Called like the row for everything", {"calc": ServerRule()})
+
+
+def with_toolsets(rig: Rig, *names: str) -> None:
+    known = {name: replace(SUMS, name=name) for name in names}
+    rig.bench.configuration = replace(rig.bench.configuration, toolsets=known)
+
+
+async def pick(pilot: Pilot[None], *keys: str) -> None:
+    await pilot.press("ctrl+t")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+    await pilot.press(*keys, "enter")
+    await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
+
+
+@pytest.mark.parametrize("name", ["all", "all tools"])
+async def test_a_toolset_may_be_called_like_the_row_for_everything(name: str) -> None:
+    async with app_rig() as (pilot, rig):
+        with_toolsets(rig, name)
+        await pick(pilot, "end")
+        assert rig.bench.state.toolset == name
+        await pick(pilot, "home")
+        assert rig.bench.state.toolset == ""
+
+
+async def test_the_cursor_starts_on_what_is_in_use() -> None:
+    async with app_rig() as (pilot, rig):
+        with_toolsets(rig, "one", "two")
+        rig.bench.switch_toolset("two")
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+        current = pilot.app.screen.query_one(RecordList).current
+        assert current is not None
+        assert current.key == "two"
+
+
+async def test_down_goes_from_the_name_to_the_suggestions() -> None:
+    async with app_rig() as (pilot, rig):
+        taken: list[str] = []
+        rig.bench.switch_model = taken.append  # type: ignore[method-assign, assignment]
+        await pilot.press("ctrl+o", "down", "down", "enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
+        assert taken == ["demo/planner"]
+
+
+async def test_a_toolset_that_cannot_be_taken_keeps_the_dialog_open_with_the_reason() -> None:
+    async with app_rig() as (pilot, rig):
+
+        def refuse(_: str) -> None:
+            raise ModelError("[/]no\x1b[2J", hint="Take another.")
+
+        rig.bench.switch_toolset = refuse  # type: ignore[method-assign, assignment]
+        await pilot.press("ctrl+t", "down", "enter")
+        await until(pilot, lambda: "Take another." in str(pilot.app.screen.query_one(Static).render()))
+        assert "\x1b" not in str(pilot.app.screen.query_one("#choice-error", Static).render())
+        assert isinstance(pilot.app.screen, ChoiceDialog)

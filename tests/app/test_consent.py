@@ -1,0 +1,71 @@
+"""The question whether an unknown configuration may start: complete, readable, and safe."""
+
+import pytest
+
+from fixtures.hostile import HOSTILE
+from inspector.app.presenters.consent import consent_body
+from inspector.app.screens.consent import ConsentDialog
+from inspector.domain.consent import ServerConsent
+from tests.support.app import app_rig
+from tests.support.picture import Shown, SnapCompare, after, still
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+
+__all__ = ["still"]
+
+LOCAL = ServerConsent("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("TOKEN", "URL"))
+REMOTE = ServerConsent("shop", url="https://shop.example/mcp", header_names=("Authorization",))
+MANY = (LOCAL, REMOTE, *(ServerConsent(f"server-{n}", ("run", f"package-{n}")) for n in range(10)))
+
+
+def dialog() -> ConsentDialog:
+    return ConsentDialog("/home/me/mcp.json", MANY)
+
+
+def test_the_command_line_is_a_list_so_that_a_space_is_no_separator() -> None:
+    text = consent_body("mcp.json", (LOCAL,)).plain
+    assert "['npx', '-y', 'notes server', '--root', '/srv']" in text
+    assert "TOKEN, URL" in text
+    assert "1 server with" in text
+
+
+def test_an_address_is_shown_with_the_names_of_its_headers() -> None:
+    text = consent_body("mcp.json", (REMOTE,)).plain
+    assert "https://shop.example/mcp" in text
+    assert "Authorization" in text
+    assert "command" not in text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_is_shown_and_not_obeyed(name: str) -> None:
+    evil = HOSTILE[name][:2000]
+    server = ServerConsent(evil, (evil, evil), evil, (evil,), evil, (evil,))
+    text = consent_body(evil, (server,)).plain
+    assert not [letter for letter in dangerous(text) if letter != "\n"]
+
+
+@pytest.mark.parametrize("key", ["down", "pagedown", "end"])
+async def test_all_of_it_can_be_read_without_a_mouse(key: str) -> None:
+    async with app_rig(size=(80, 24)) as (pilot, _):
+        await pilot.app.push_screen(dialog())
+        await pilot.pause()
+        assert not any("package-9" in line for line in lines(pilot.app))
+        await pilot.press(*[key] * 60)
+        await pilot.pause()
+        assert any("package-9" in line for line in lines(pilot.app))
+
+
+@pytest.mark.parametrize("key", ["escape", "n", "enter"])
+async def test_the_safe_answer_is_the_easy_one(key: str) -> None:
+    async with app_rig() as (pilot, _):
+        answers: list[str | None] = []
+        await pilot.app.push_screen(dialog(), answers.append)
+        await pilot.pause()
+        await pilot.press("down", key)
+        await pilot.pause()
+        assert [ConsentDialog.accepted(answer) for answer in answers] == [False]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+def test_the_question_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    assert snap_compare(Shown(), terminal_size=size, run_before=after(screen=dialog))  # type: ignore[arg-type]

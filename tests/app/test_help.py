@@ -1,0 +1,35 @@
+"""The help screen."""
+
+import pytest
+
+from fixtures.hostile import HOSTILE
+from inspector.app.command import COMMANDS, shown_keys
+from inspector.app.presenters.help import help_text
+from inspector.app.screens.help import HelpScreen
+from inspector.app.screens.servers import ServersScreen
+from tests.support.app import app_rig, until
+
+
+def test_help_names_the_page_every_key_and_those_of_lists() -> None:
+    text = help_text(("A page.",)).plain
+    assert text.startswith("A page.")
+    assert all(shown_keys(command) in text for command in COMMANDS)
+    assert "filter" in text
+
+
+def test_a_page_without_lines_says_so() -> None:
+    assert "no help of its own" in help_text(()).plain
+
+
+@pytest.mark.parametrize("name", ["markup_unbalanced", "markup_action_link", "markup_open_only"])
+def test_lines_are_never_markup(name: str) -> None:
+    assert HOSTILE[name] in help_text((HOSTILE[name],)).plain
+
+
+@pytest.mark.parametrize("key", ["escape", "f1", "question_mark", "q"])
+async def test_help_closes_to_the_page_it_explains(key: str) -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f2", "f1")
+        await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(pilot.app.screen, ServersScreen))
