@@ -3,12 +3,15 @@
 import pytest
 
 from fixtures.hostile import HOSTILE
+from inspector.adapters.memory import MemoryServer
 from inspector.app.presenters.budget_table import budget_rows, is_server
 from inspector.app.screens.servers import ServersScreen
 from inspector.app.screens.tool import ToolScreen
 from inspector.domain.session import Binding, SessionState, ToolState
+from inspector.domain.tool import Tool
 from tests.support.app import app_rig, until
 from tests.support.picture import Shown, SnapCompare, after, still
+from tests.widgets.screen import lines
 from widgets import RecordList
 
 __all__ = ["still"]
@@ -61,6 +64,14 @@ async def test_enter_opens_a_tool_and_a_server_its_page() -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ToolScreen))
         await pilot.press("escape", "home", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, ServersScreen))
+
+
+async def test_names_are_whole_where_the_bar_would_take_their_place() -> None:
+    name = "query_database_by_column"
+    servers = {"notes": MemoryServer([Tool("notes", name, "Find rows.")])}
+    async with app_rig(servers=servers, size=(80, 24)) as (pilot, _):
+        await pilot.press("f5")
+        await until(pilot, lambda: any(f"notes:{name}" in line for line in lines(pilot.app)))
 
 
 def test_the_page_looks_the_same_in_light(snap_compare: SnapCompare) -> None:

@@ -55,6 +55,15 @@ async def test_all_of_it_can_be_read_without_a_mouse(key: str) -> None:
         assert any("package-9" in line for line in lines(pilot.app))
 
 
+@pytest.mark.parametrize("size", [(80, 24), (60, 20), (200, 60)])
+async def test_both_answers_can_be_seen_however_long_the_question(size: tuple[int, int]) -> None:
+    async with app_rig(size=size) as (pilot, _):
+        await pilot.app.push_screen(dialog())
+        await pilot.pause()
+        shown = lines(pilot.app)
+        assert any("start these servers" in line and "no, leave" in line for line in shown)
+
+
 @pytest.mark.parametrize("key", ["escape", "n", "enter"])
 async def test_the_safe_answer_is_the_easy_one(key: str) -> None:
     async with app_rig() as (pilot, _):

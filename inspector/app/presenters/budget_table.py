@@ -13,7 +13,7 @@ COLUMNS = (
     Column("tokens", "tokens", align="right", weight=9),
     Column("share", "share", align="right", weight=5),
     Column("state", "state", width=8, hide_below=60),
-    Column("bar", "of all tool tokens", width=24, hide_below=70),
+    Column("bar", "of all tool tokens", width=24, hide_below=90),
 )
 _BAR = 24
 _SERVER = "server "

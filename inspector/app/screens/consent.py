@@ -16,10 +16,7 @@ class ConsentDialog(Confirm):
     """Shows exactly what would run; the focus is on no, and esc means no."""
 
     DEFAULT_CSS = """
-    ConsentDialog {
-        & > Vertical { width: 100; border-subtitle-color: $text-muted; }
-        & .confirm--body { max-height: 60vh; }
-    }
+    ConsentDialog > Vertical { width: 100; border-subtitle-color: $text-muted; }
     """
     AUTO_FOCUS = "Button:last-of-type"
     # The buttons have the focus, but whoever says yes must be able to read all of it without a mouse.
