@@ -68,7 +68,8 @@ class FastembedEmbedder:
             self._model = self._load()
         # Lone surrogates are no text to a tokenizer.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        return [vector.tolist() for vector in self._model.embed(clean)]
+        # One text at a time: a batch pads each to its longest.
+        return [vector.tolist() for vector in self._model.embed(clean, batch_size=1)]
 
     def _load(self) -> "TextEmbedding":
         _lay_out(self._folder)

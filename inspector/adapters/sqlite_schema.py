@@ -79,7 +79,16 @@ SELECT session, seq, datetime(at, 'unixepoch') AS time, kind, tool,
 FROM event WHERE kind IN ('loop', 'redundant', 'reject', 'approval', 'evict');
 """
 
-_STEPS = (("sessions", _SESSIONS), ("server_memory", _MEMORY), ("views", _VIEWS))
+_VECTORS = """
+CREATE TABLE vector (
+    model TEXT NOT NULL,
+    key BLOB NOT NULL,         -- the hash of the embedded text
+    vector BLOB NOT NULL,      -- float32, little-endian
+    PRIMARY KEY (model, key)
+) WITHOUT ROWID;
+"""
+
+_STEPS = (("sessions", _SESSIONS), ("server_memory", _MEMORY), ("views", _VIEWS), ("vectors", _VECTORS))
 
 
 def migrations() -> "Migrations":

@@ -12,14 +12,17 @@ import platformdirs
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.config import read
+from inspector.adapters.fastembed_embedder import FastembedEmbedder
+from inspector.adapters.fastembed_named import NamedEmbedder
 from inspector.adapters.mcp_connector import McpConnector
 from inspector.adapters.model import counter_for, model_for
 from inspector.adapters.sqlite_memory import SqliteServerMemory
 from inspector.adapters.sqlite_store import SqliteStore
+from inspector.adapters.sqlite_vectors import SqliteVectors
 from inspector.cli.options import Options
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.engine.ports import Approver, ServerMemory
+from inspector.engine.ports import Approver, Embedder, ServerMemory
 from inspector.engine.workbench import Ports, Workbench
 
 APP = "toolsight"
@@ -38,6 +41,18 @@ def open_store(options: Options) -> SqliteStore:
 
 def open_memory(options: Options) -> SqliteServerMemory:
     return SqliteServerMemory(database_path(options))
+
+
+def open_vectors(options: Options) -> SqliteVectors:
+    return SqliteVectors(database_path(options))
+
+
+def make_embedder(name: str) -> Embedder | None:
+    """`packaged`, `none`, or any fastembed model by name. The model itself is loaded on first use."""
+    if name == "none":
+        return None
+    folder = platformdirs.user_cache_path(APP) / "models"
+    return FastembedEmbedder(folder) if name == "packaged" else NamedEmbedder(name, folder)
 
 
 def fixtures_path() -> Path:
@@ -85,6 +100,8 @@ def make_workbench(
         approver=approver,
         model_for=lambda name: model_for(name, api_base=options.api_base or None),
         counter_for=counter_for,
+        embedder_for=make_embedder,
+        vectors=open_vectors(options),
     )
     return Workbench(
         configuration, ports, model=options.model, toolset=options.toolset, session_id=new_session_id()

@@ -15,13 +15,14 @@ from inspector.engine.workbench import Workbench
 
 @asynccontextmanager
 async def headless(options: Options, configuration: Configuration | None = None) -> AsyncIterator[Workbench]:
-    """A workbench whose servers are all ready or failed."""
+    """A workbench whose servers are all ready or failed, and whose index is complete."""
     configuration = configuration or read_configuration(options)
     memory = open_memory(options)
     require_consent(configuration, memory, approve=options.approve)
     async with make_workbench(configuration, options, TerminalApprover(yes=options.yes), memory) as bench:
         bench.connect()
         await bench.wait_connected()
+        await bench.retrieval.settled()
         yield bench
 
 

@@ -10,6 +10,7 @@ from inspector import __version__
 from inspector.cli.option import options, shared
 from inspector.domain.error import ConnectError, ToolsightError
 
+# The module of each command, and its name there where that is another one.
 _MODULES = {
     "demo": "demo",
     "servers": "inspect",
@@ -20,6 +21,8 @@ _MODULES = {
     "chat": "chat",
     "sessions": "record",
     "events": "record",
+    "bench": "bench",
+    "eval": "evaluate:evaluate",
 }
 
 
@@ -32,7 +35,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _MODULES:
             return None
-        command = getattr(import_module(f"inspector.cli.{_MODULES[cmd_name]}"), cmd_name)
+        module, _, attribute = _MODULES[cmd_name].partition(":")
+        command = getattr(import_module(f"inspector.cli.{module}"), attribute or cmd_name)
         assert isinstance(command, click.Command)
         return command
 

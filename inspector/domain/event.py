@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.index_state import IndexState
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolCall, Usage
 from inspector.domain.ranking import SearchReport
@@ -103,6 +104,14 @@ class CatalogBuilt(Event):
     meta_tokens: int
     static_tokens: int
     hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChanged(Event):
+    """The search index came a step further, or could not."""
+
+    kind: ClassVar[str] = "index"
+    index: IndexState
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +281,7 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
         ServerStopped,
         ToolsChanged,
         CatalogBuilt,
+        IndexChanged,
         ModelSwitched,
         UserSaid,
         ModelRequested,

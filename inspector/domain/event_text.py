@@ -52,6 +52,12 @@ def _(event: ev.CatalogBuilt) -> str:
 
 
 @summary.register
+def _(event: ev.IndexChanged) -> str:
+    index = event.index
+    return f"{index.phase}  {index.embedded} of {index.total} texts  {index.reason or index.model}"
+
+
+@summary.register
 def _(event: ev.ModelSwitched) -> str:
     return event.label
 

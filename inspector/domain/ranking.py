@@ -14,9 +14,15 @@ class Signal(StrEnum):
     NAME = "N"
     DESCRIPTION = "D"
     PARAMETERS = "P"
+    SERVER = "V"
     SEMANTIC = "S"
+    KEYWORD = "K"
     FUZZY = "F"
+    PATTERN = "R"
+    FUSION = "U"
     EXACT = "X"
+    TIER = "T"
+    AVERAGE = "A"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +53,12 @@ class Outcome(StrEnum):
     LOADED = "loaded"
     ALREADY_LOADED = "already loaded"
     FOUND = "found"
-    BELOW_FLOOR = "no term"
+    BELOW_FLOOR = "below floor"
+    ABSTAINED = "no tool fits"
     OVER_LIMIT = "over limit"
     OTHER_SERVER = "other server"
+    OTHER_TAG = "other tag"
+    DUPLICATE = "same name, earlier tier"
 
     @property
     def is_result(self) -> bool:
@@ -72,27 +81,37 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """The arguments of `search_tools` (PRD section 2.3); at least one must be given."""
+    """The arguments of `search_tools` (PRD section 2.3); at least one must be given.
+
+    `tags` keep to servers that carry all of them (layered composition, layer 1).
+    """
 
     query: str = ""
     server_name: str = ""
     tool_names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (self.query.strip() or self.server_name or self.tool_names)
+        return not (self.query.strip() or self.server_name or self.tool_names or self.tags)
 
     def label(self) -> str:
         """The request in one line, for people."""
         parts = [f"“{self.query}”"] if self.query else []
         parts += [f"server {self.server_name}"] if self.server_name else []
         parts += [", ".join(self.tool_names)] if self.tool_names else []
+        parts += [f"tags {', '.join(self.tags)}"] if self.tags else []
         return "  ".join(parts) or "(nothing)"
 
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """A search with everything it considered, best first. `latency_ms` is the ranking alone."""
+    """A search, best first. `latency_ms` is the ranking alone.
+
+    `scored` tools were considered; `hits` are the results and the best of the others. `probability` is how
+    likely any tool fits, None where the ranker has no opinion; below `threshold` nothing is a result. `note`
+    says what the ranker had to do without.
+    """
 
     request: SearchRequest
     ranker: str
@@ -101,7 +120,16 @@ class SearchReport:
     limit: int = 5
     latency_ms: float = 0.0
     error: str = ""
+    scored: int = 0
+    probability: float | None = None
+    threshold: float = 0.0
+    note: str = ""
 
     @property
     def results(self) -> tuple[Hit, ...]:
         return tuple(hit for hit in self.hits if hit.outcome.is_result)
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the search answered that no tool fits."""
+        return self.probability is not None and self.probability < self.threshold

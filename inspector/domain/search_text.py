@@ -25,6 +25,20 @@ def found_text(loaded: Sequence[Tool], already: Sequence[Tool]) -> str:
     return "\n\n".join(blocks)
 
 
+def abstained_text(probability: float, near: Sequence[Tool]) -> str:
+    """Better no tool than a wrong one; what came closest is named, not loaded."""
+    lines = [
+        f"No tool fits this request (probability {probability:.2f}), so none was loaded. "
+        "Do it without tools, say that it cannot be done, or search in other words."
+    ]
+    if near:
+        lines.append(
+            "Closest, to be loaded with tool_names if one is right after all: "
+            f"{', '.join(tool.id for tool in near)}."
+        )
+    return "\n".join(lines)
+
+
 def _count(tools: Sequence[Tool]) -> str:
     return f"{len(tools)} {'tool' if len(tools) == 1 else 'tools'}"
 

@@ -28,6 +28,7 @@ class ServerSpec:
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     defer_loading: bool = False
+    tags: tuple[str, ...] = ()
     era: Era | None = None
     connect_timeout: float = 30.0
     call_timeout: float = 60.0

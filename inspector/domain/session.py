@@ -8,6 +8,7 @@ from functools import singledispatch
 from inspector.domain import event as ev
 from inspector.domain.budget import Budget
 from inspector.domain.conversation import Conversation
+from inspector.domain.index_state import IndexState
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 
 
@@ -73,6 +74,7 @@ class SessionState:
     manifest: str = ""
     meta_tokens: int = 0
     budget: Budget | None = None
+    index: IndexState = IndexState()
     tool_token_history: tuple[int, ...] = ()
     conversation: Conversation = Conversation()
     turn: int = 0
@@ -186,6 +188,11 @@ def _(event: ev.ServerFailed, state: SessionState) -> SessionState:
 def _(event: ev.ServerStopped, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
+
+
+@_step.register
+def _(event: ev.IndexChanged, state: SessionState) -> SessionState:
+    return replace(state, index=event.index)
 
 
 @_step.register

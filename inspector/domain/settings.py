@@ -5,11 +5,22 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class DiscoverySettings:
-    """PRD section 2.1."""
+    """PRD section 2.1, and how a search ranks.
+
+    `embedding_model` is "packaged", "none", or the name of any fastembed model. Below `min_probability` a
+    search says that no tool fits; 0 never does. `iso_threshold` is the cosine that the ranker `dense`
+    demands. `expert_tools` (ids, with `*` and `?`) and `system_servers` are the tiers above the catalog.
+    """
 
     enabled: bool = True
     defer_all: bool = False
     max_search_results: int = 5
+    ranker: str = "hybrid"
+    embedding_model: str = "packaged"
+    min_probability: float = 0.3
+    iso_threshold: float = 0.28
+    expert_tools: tuple[str, ...] = ()
+    system_servers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What the engine needs from outside, as protocols. Adapters implement them; `adapters.memory` fakes each."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -93,6 +93,18 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One unit vector a text, in order."""
+
+
+class VectorStore(Protocol):
+    """Vectors made before, by model and content hash: float32, little-endian. Each method raises StoreError.
+
+    May be called from any thread.
+    """
+
+    def vectors(self, model: str, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        """Those of the keys that are kept."""
+
+    def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

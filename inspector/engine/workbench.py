@@ -11,6 +11,7 @@ from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.event import (
     BudgetMeasured,
+    IndexChanged,
     ModelSwitched,
     Record,
     SearchPerformed,
@@ -35,17 +36,25 @@ from inspector.engine.ports import (
     ChatModel,
     Clock,
     Connector,
+    Embedder,
     EventStore,
     ServerMemory,
     TokenCounter,
+    VectorStore,
 )
-from inspector.engine.retrieval.search import ToolSearch
+from inspector.engine.retrieval.retrieval import Retrieval
 from inspector.engine.session import Listener, Session
+
+# A person looks further down the list than a record needs.
+MISSES_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The adapters a workbench runs on. `model_for` raises ModelError for a name that is none."""
+    """The adapters a workbench runs on. `model_for` raises ModelError for a name that is none.
+
+    `embedder_for` takes the name of an embedding model; None leaves searches to words.
+    """
 
     connector: Connector
     store: EventStore
@@ -54,6 +63,8 @@ class Ports:
     approver: Approver
     model_for: Callable[[str], ChatModel]
     counter_for: Callable[[str], TokenCounter]
+    embedder_for: Callable[[str], Embedder | None]
+    vectors: VectorStore
 
 
 class Workbench:
@@ -68,10 +79,10 @@ class Workbench:
         self._toolset = toolset
         self._model = ports.model_for(model)
         self._meter = self._new_meter()
-        self._search = self._new_search()
         self._static_tokens = 0
         self._warming: asyncio.Task[int] | None = None
         self._session = Session(session_id, ports.store, ports.clock, _redactor(configuration))
+        self.retrieval = self._new_retrieval()
         self._connections = Connections(
             configuration.servers,
             ports.connector,
@@ -89,7 +100,7 @@ class Workbench:
             ports.approver,
             model=lambda: self._model,
             catalog=lambda: self.catalog,
-            search=lambda: self._search,
+            retrieval=self.retrieval,
             request=self._request,
             measure=self._budget,
         )
@@ -103,6 +114,8 @@ class Workbench:
     ) -> None:
         if self._warming is not None:
             await asyncio.wait([self._warming])
+        self.retrieval.cancel_embedding()
+        await self.retrieval.settled()
         await self._connections.aclose()
 
     @property
@@ -168,7 +181,7 @@ class Workbench:
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Search as a person: every score, nothing loaded."""
-        answer = self._search.run(request, bound=self.state.bound_ids, load=False)
+        answer = self.retrieval.search(request, bound=self.state.bound_ids, load=False, misses=MISSES_SHOWN)
         self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
         return answer.report
 
@@ -215,9 +228,16 @@ class Workbench:
         counter = self._ports.counter_for(self._model.name)
         return BudgetMeter(counter, lambda: self._model.window, self.settings.budget)
 
-    def _new_search(self) -> ToolSearch:
-        limit = self.settings.discovery.max_search_results
-        return ToolSearch(self.catalog, limit=limit, clock=self._ports.clock)
+    def _new_retrieval(self) -> Retrieval:
+        discovery = self.settings.discovery
+        return Retrieval(
+            discovery,
+            self._ports.clock,
+            embedder=self._ports.embedder_for(discovery.embedding_model),
+            vectors=self._ports.vectors,
+            tags={spec.name: spec.tags for spec in self.configuration.servers},
+            report=lambda index: self._session.emit(IndexChanged(index)),
+        )
 
     def _request(self, messages: tuple[Message, ...]) -> ModelRequest:
         return ModelRequest(
@@ -240,7 +260,7 @@ class Workbench:
         built = build_catalog(connected, self.configuration, self._toolset, summaries, self._meter)
         self.catalog = built.catalog
         self._static_tokens = built.event.static_tokens
-        self._search = self._new_search()
+        self.retrieval.update(self.catalog.deferred, summaries)
         self._session.emit(built.event)
         self._measure()
 

@@ -9,8 +9,8 @@ from inspector.adapters.planner.argument import fill, unused
 from inspector.adapters.planner.arithmetic import expression
 from inspector.adapters.planner.choice import bound_tools, ranked
 from inspector.adapters.planner.reading import read
-from inspector.adapters.planner.step import MAX_STEPS, split
 from inspector.adapters.planner.value import Source
+from inspector.domain.step import MAX_STEPS, split
 from inspector.domain.tool import function_definition
 
 

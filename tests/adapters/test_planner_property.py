@@ -10,7 +10,6 @@ from inspector.adapters.planner.argument import fill
 from inspector.adapters.planner.choice import bound_tools, ranked
 from inspector.adapters.planner.planner import MAX_MODEL_CALLS, decide
 from inspector.adapters.planner.reading import read
-from inspector.adapters.planner.step import split
 from inspector.adapters.planner.value import Source
 from inspector.domain.manifest import SEARCH_TOOLS, search_tools_definition
 from inspector.domain.message import (
@@ -21,6 +20,7 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
+from inspector.domain.step import split
 
 SEARCH = search_tools_definition("(a manifest)")
 _SCALAR = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=12)

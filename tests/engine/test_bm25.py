@@ -6,7 +6,10 @@ from hypothesis import strategies as st
 
 from inspector.domain.ranking import Signal
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.bm25 import Bm25Ranker
+from inspector.engine.retrieval.bm25 import Bm25Ranker, Bm25Settings
+from inspector.engine.retrieval.document import FIELDS
+from inspector.engine.retrieval.index import ToolIndex
+from inspector.engine.retrieval.ranker import Ranking
 from inspector.engine.retrieval.term import terms
 
 words = st.sampled_from(["create", "page", "order", "late", "list", "mail", "weather", "the", "user", "x1"])
@@ -31,43 +34,61 @@ def test_stop_words_go_unless_nothing_else_is_left() -> None:
     assert terms("who are you") == ("who", "are", "you")
 
 
+def ranking_of(tools: list[Tool], query: str) -> Ranking:
+    return Bm25Ranker(ToolIndex(tools)).rank(query)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_catalog_of_one_or_two_tools_can_be_searched(count: int) -> None:
     tools = [Tool("s", "create_page"), Tool("s", "delete_user")][:count]
-    scores = Bm25Ranker(tools).rank("create page")
-    assert scores[0].value > 0
-    assert all(score.value == 0 for score in scores[1:])
+    values = ranking_of(tools, "create page").values
+    assert values[0] > 0
+    assert all(value == 0 for value in values[1:])
 
 
 def test_a_term_that_every_tool_has_still_counts_for_something() -> None:
     tools = [Tool("s", f"page_{name}") for name in ("create", "update", "delete")]
-    assert all(score.value > 0 for score in Bm25Ranker(tools).rank("page"))
+    assert all(ranking_of(tools, "page").values > 0)
 
 
-def test_a_share_is_split_between_name_and_description() -> None:
-    (score,) = Bm25Ranker([Tool("s", "list_orders", "List all orders, orders only.")]).rank("orders")
-    shares = {part.signal: part.value for part in score.parts}
-    assert shares[Signal.DESCRIPTION] == pytest.approx(2 * shares[Signal.NAME])
-    assert score.parts[0].inputs["tf"] == 3
+def test_a_name_weighs_more_than_a_description_and_that_more_than_a_parameter() -> None:
+    schema = {"type": "object", "properties": {"refund": {"type": "string"}}}
+    tools = [
+        Tool("s", "other", "Something else.", schema),
+        Tool("s", "other", "Makes a refund."),
+        Tool("s", "refund", "Something else."),
+    ]
+    assert ranking_of(tools, "refund").order() == [2, 1, 0]
+
+
+def test_a_share_names_the_field_it_comes_from() -> None:
+    schema = {"type": "object", "properties": {"order_id": {"type": "string", "description": "The order."}}}
+    tools = [Tool("orders", "list_orders", "List all orders.", schema), Tool("s", "other")]
+    score = ranking_of(tools, "orders").explain(0)
+    assert {part.signal for part in score.parts} == set(FIELDS)
+    in_parameters = next(part for part in score.parts if part.signal is Signal.PARAMETERS)
+    assert in_parameters.inputs["tf"] == 2
 
 
 @given(catalogs, texts)
-def test_the_parts_of_every_score_add_up_to_it(tools: list[Tool], query: str) -> None:
-    scores = Bm25Ranker(tools).rank(query)
-    assert [score.tool_id for score in scores] == [tool.id for tool in tools]
-    assert all(score.adds_up() for score in scores)
+def test_with_one_field_the_scores_are_those_of_rank_bm25_with_a_positive_idf(
+    tools: list[Tool], query: str
+) -> None:
+    from rank_bm25 import BM25Okapi
 
-
-@given(catalogs, texts)
-def test_scores_are_the_okapi_formula_with_a_positive_idf(tools: list[Tool], query: str) -> None:
-    documents = [[*terms(tool.name), *terms(tool.description)] for tool in tools]
-    mean = sum(map(len, documents)) / len(documents) if documents else 0.0
-    for score, document in zip(Bm25Ranker(tools).rank(query), documents, strict=True):
-        expected = 0.0
-        for term in dict.fromkeys(terms(query)):
-            n = sum(term in other for other in documents)
-            idf = math.log(1 + (len(documents) - n + 0.5) / (n + 0.5))
-            tf = document.count(term)
-            if tf:
-                expected += idf * tf * 2.5 / (tf + 1.5 * (0.25 + 0.75 * len(document) / mean))
-        assert score.value == pytest.approx(expected, abs=1e-9)
+    # A term's document frequency counts every field, so the others must not have it.
+    tools = [Tool("", "unrelated", tool.description) for tool in tools]
+    documents = [list(terms(tool.description)) for tool in tools]
+    wanted = list(dict.fromkeys(terms(query)))
+    only = dict.fromkeys(FIELDS, 0.0) | {Signal.DESCRIPTION: 1.0}
+    values = Bm25Ranker(ToolIndex(tools), Bm25Settings(only)).rank(query).values
+    if not any(documents):
+        assert not values.any()
+        return
+    model = BM25Okapi(documents)
+    model.idf = {
+        term: math.log(1 + (len(documents) - n + 0.5) / (n + 0.5))
+        for term in {term for document in documents for term in document}
+        for n in [sum(term in document for document in documents)]
+    }
+    assert values == pytest.approx(model.get_scores(wanted), rel=1e-5)

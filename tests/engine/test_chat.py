@@ -27,9 +27,9 @@ from inspector.engine.binding.catalog import build_catalog
 from inspector.engine.budget.measure import BudgetMeter
 from inspector.engine.chat.assembly import Chat
 from inspector.engine.ports import Decision
-from inspector.engine.retrieval.search import ToolSearch
 from inspector.engine.session import Session
 from tests.support.counting import CharacterCounter
+from tests.support.retrieval import words_only
 from tests.support.told_model import Step, ToldModel, calls, says, searches
 
 READS = Annotations(read_only=True)
@@ -74,7 +74,8 @@ class Bench:
         self.session = Session("s", self.store, self.clock, Redactor({}))
         meter = BudgetMeter(CharacterCounter(), lambda: 1000, settings.budget)
         built = build_catalog(TOOLS, configuration, "", {}, meter)
-        search = ToolSearch(built.catalog, limit=5, clock=self.clock)
+        retrieval = words_only(settings.discovery, self.clock)
+        retrieval.update(built.catalog.deferred, {})
 
         def request(messages: tuple[Message, ...]) -> ModelRequest:
             return ModelRequest("system", messages, tools_array(built.catalog, self.session.state), 100)
@@ -87,7 +88,7 @@ class Bench:
             self.approver,
             model=lambda: self.model,
             catalog=lambda: built.catalog,
-            search=lambda: search,
+            retrieval=retrieval,
             request=request,
             measure=lambda request: meter.measure(request, built.event.static_tokens),
         )

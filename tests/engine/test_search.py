@@ -3,10 +3,13 @@
 import pytest
 
 from inspector.adapters.memory import ManualClock
-from inspector.domain.catalog import Catalog
 from inspector.domain.ranking import Outcome, SearchRequest
+from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.search import SearchAnswer, ToolSearch
+from inspector.engine.retrieval.catalog_rankers import CatalogRankers
+from inspector.engine.retrieval.index import ToolIndex
+from inspector.engine.retrieval.search import SearchAnswer, SearchRules, ToolSearch
+from tests.support.retrieval import embedded
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders, newest first."),
@@ -17,7 +20,9 @@ TOOLS = (
     Tool("wiki", "search", "Search pages."),
     Tool("calc", "evaluate", "Evaluate an expression with orders of magnitude."),
 )
-CATALOG = Catalog(TOOLS, frozenset({"shop", "mail", "wiki"}))
+DEFERRED = tuple(tool for tool in TOOLS if tool.server != "calc")
+RANKERS = CatalogRankers(ToolIndex(DEFERRED), DiscoverySettings())
+TAGS = {"mail": ("comms",), "wiki": ("docs", "comms")}
 
 
 def run(
@@ -28,9 +33,16 @@ def run(
     bound: tuple[str, ...] = (),
     limit: int = 2,
     load: bool = True,
+    ranker: str = "bm25",
+    tags: tuple[str, ...] = (),
+    threshold: float = 0.0,
+    misses: int = 40,
+    rankers: CatalogRankers = RANKERS,
 ) -> SearchAnswer:
-    search = ToolSearch(CATALOG, limit=limit, clock=ManualClock())
-    return search.run(SearchRequest(query, server, names), bound=bound, load=load)
+    rules = SearchRules(limit, threshold, TAGS)
+    search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
+    request = SearchRequest(query, server, names, tags)
+    return search.run(request, bound=bound, load=load, misses=misses)
 
 
 def loaded(answer: SearchAnswer) -> list[str]:
@@ -125,3 +137,51 @@ def test_looking_loads_nothing() -> None:
     answer = run("order", load=False)
     assert loaded(answer) == []
     assert {hit.outcome for hit in answer.report.results} == {Outcome.FOUND}
+
+
+def test_a_tag_keeps_to_the_servers_that_carry_it() -> None:
+    answer = run("order search", tags=("comms",), limit=9)
+    assert {tool.server for tool in answer.to_load} == {"mail", "wiki"}
+    assert {hit.outcome for hit in answer.report.hits if hit.tool_id.startswith("shop:")} == {
+        Outcome.OTHER_TAG
+    }
+
+
+def test_tags_alone_list_what_carries_them_all() -> None:
+    assert loaded(run(tags=("comms", "docs"))) == ["wiki:search"]
+
+
+def test_below_the_threshold_no_tool_is_loaded_and_the_closest_are_named() -> None:
+    answer = run("order a taxi", rankers=embedded(DEFERRED), ranker="hybrid", threshold=0.999)
+    assert answer.report.abstained
+    assert loaded(answer) == []
+    assert answer.text.startswith("No tool fits this request (probability 0.")
+    assert "shop:get_order" in answer.text
+    assert not answer.report.results
+
+
+def test_words_alone_are_no_reason_to_abstain() -> None:
+    report = run("order a taxi", ranker="hybrid", threshold=0.999).report
+    assert report.probability is None
+    assert report.results
+
+
+def test_a_report_counts_the_misses_it_does_not_keep() -> None:
+    report = run("order", limit=1, misses=2).report
+    assert len(report.hits) == 3
+    assert report.scored == 6
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mcp__shop__refund_order", "Shop-RefundOrder", "refund-order", "REFUND ORDER", "shop.refundOrder"],
+)
+def test_a_nearly_exact_name_is_found(name: str) -> None:
+    assert loaded(run(names=(name,))) == ["shop:refund_order"]
+
+
+@pytest.mark.parametrize("query", ["refund order", "refundOrder", "mcp__shop__refund_order"])
+def test_a_query_that_is_a_name_puts_that_tool_first(query: str) -> None:
+    report = run(query, rankers=embedded(DEFERRED), ranker="hybrid", threshold=0.999).report
+    assert report.hits[0].tool_id == "shop:refund_order"
+    assert report.probability == 1.0

@@ -12,11 +12,12 @@ from inspector.adapters.memory import (
     MemoryServerMemory,
     MemoryStore,
 )
+from inspector.adapters.memory_vectors import MemoryVectors
 from inspector.domain.configuration import Configuration
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.ports import Approver
+from inspector.engine.ports import Approver, Embedder
 from inspector.engine.workbench import Ports, Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
@@ -57,6 +58,7 @@ async def opened(
     servers: Mapping[str, MemoryServer] | None = None,
     approver: Approver | None = None,
     approved: bool = True,
+    embedder: Embedder | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """Nothing connected yet; the model goes through `steps`."""
     servers = servers or shop_and_weather()
@@ -77,6 +79,8 @@ async def opened(
         approver or FixedApprover(),
         model_for=lambda _: model,
         counter_for=lambda _: CharacterCounter(),
+        embedder_for=lambda _: embedder,
+        vectors=MemoryVectors(),
     )
     async with Workbench(configuration, ports, model="told", session_id="s") as bench:
         yield Rig(bench, model, servers, store, memory, clock)
@@ -84,10 +88,11 @@ async def opened(
 
 @asynccontextmanager
 async def connected(
-    *steps: Step, servers: Mapping[str, MemoryServer] | None = None
+    *steps: Step, servers: Mapping[str, MemoryServer] | None = None, embedder: Embedder | None = None
 ) -> AsyncGenerator[Rig, None]:
-    """Everything connected."""
-    async with opened(*steps, servers=servers) as rig:
+    """Everything connected and indexed."""
+    async with opened(*steps, servers=servers, embedder=embedder) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()
+        await rig.bench.retrieval.settled()
         yield rig

@@ -108,7 +108,7 @@ def _is_own(data: Mapping[str, Any], servers: object) -> bool:
 
 
 def _means(key: str, names: frozenset[str]) -> bool:
-    return key in names or bool(key not in _CLIENT_TOP and closest(key, names, cutoff=0.85))
+    return key in names or bool(key not in _CLIENT_TOP and closest(key, names, cutoff=0.6))
 
 
 def _is_off(entry: object) -> bool:

@@ -18,6 +18,12 @@ class DiscoveryModel(_Strict):
     enabled: bool | None = None
     defer_all: bool | None = None
     max_search_results: Annotated[int, Field(ge=1, le=100)] | None = None
+    ranker: str | None = None
+    embedding_model: str | None = None
+    min_probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    iso_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
+    expert_tools: list[str] | None = None
+    system_servers: list[str] | None = None
 
 
 class ServerModel(_Strict):
@@ -31,6 +37,7 @@ class ServerModel(_Strict):
     headers: dict[str, str] = Field(default_factory=dict)
     type: Literal["stdio", "http", "streamable-http"] | None = None
     defer_loading: bool = False
+    tags: list[str] = Field(default_factory=list)
     connect_timeout: _Seconds | None = None
     call_timeout: _Seconds | None = None
     era: Literal["legacy", "2026-07-28", "auto"] | None = None

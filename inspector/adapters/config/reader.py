@@ -76,6 +76,7 @@ def _discovery(model: FileModel) -> DiscoverySettings:
     section = model.tool_discovery
     if section is not None:
         given = {key: value for key, value in section.model_dump().items() if value is not None}
-        return DiscoverySettings(**given)
+        lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+        return DiscoverySettings(**given | lists)
     says_which = any("defer_loading" in server.model_fields_set for server in model.mcpServers.values())
     return DiscoverySettings(enabled=True, defer_all=not says_which)

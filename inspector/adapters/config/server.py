@@ -37,6 +37,7 @@ class ServerReader:
             url=self._url(name, entry.url),
             headers={key: self._header(name, key, value) for key, value in entry.headers.items()},
             defer_loading=entry.defer_loading,
+            tags=tuple(entry.tags),
             era=Era(entry.era) if entry.era else None,
         )
         return replace(

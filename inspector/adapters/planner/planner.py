@@ -17,10 +17,10 @@ from inspector.adapters.planner.choice import (
 )
 from inspector.adapters.planner.history import Attempt, Done, History, call_id, read_history
 from inspector.adapters.planner.reading import Reading, read
-from inspector.adapters.planner.step import split
 from inspector.adapters.planner.value import Source
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
+from inspector.domain.step import split
 from inspector.engine.retrieval.term import terms
 
 WINDOW = 128_000

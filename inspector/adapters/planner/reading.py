@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from inspector.adapters.planner.arithmetic import expression
-from inspector.adapters.planner.step import quoted, without_quotes
+from inspector.domain.step import quoted, without_quotes
 from inspector.engine.retrieval.term import stem, terms
 
 

@@ -20,7 +20,7 @@ GROUPS: tuple[tuple[str, frozenset[str]], ...] = (
     ("calls", frozenset({"call", "result", "reject", "approval"})),
     ("guards", frozenset({"loop", "redundant", "evict"})),
     ("model", frozenset({"request", "response", "delta", "budget", "model", "user", "end"})),
-    ("servers", frozenset({"connecting", "ready", "failed", "stopped", "tools", "catalog"})),
+    ("servers", frozenset({"connecting", "ready", "failed", "stopped", "tools", "catalog", "index"})),
     ("errors", frozenset({"error", "failed", "reject"})),
 )
 

@@ -13,7 +13,7 @@ from inspector.engine.chat.search_tools import SearchTools
 from inspector.engine.guards.iteration import IterationGuard
 from inspector.engine.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Approver, ChatModel, Clock
-from inspector.engine.retrieval.search import ToolSearch
+from inspector.engine.retrieval.retrieval import Retrieval
 from inspector.engine.session import Session
 
 
@@ -30,7 +30,7 @@ class Chat:
         *,
         model: Callable[[], ChatModel],
         catalog: Callable[[], Catalog],
-        search: Callable[[], ToolSearch],
+        retrieval: Retrieval,
         request: Callable[[tuple[Message, ...]], ModelRequest],
         measure: Callable[[ModelRequest], Budget],
     ) -> None:
@@ -38,6 +38,6 @@ class Chat:
         self.redundancy = RedundancyDetector(settings.redundancy)
         approvals = Approvals(session, approver)
         self.dispatcher = Dispatcher(session, catalog, caller, approvals, self.iteration, clock)
-        self.dispatcher.register(SearchTools(session, search, self.iteration, self.redundancy, clock))
+        self.dispatcher.register(SearchTools(session, retrieval, self.iteration, self.redundancy, clock))
         max_steps = settings.chat.max_steps
         self.loop = DiscoveryLoop(session, model, request, measure, self.dispatcher, clock, max_steps)

@@ -1,6 +1,6 @@
 """The `search_tools` meta-tool: searches, loads what it found, and notes when nothing new came of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from inspector.domain.event import SearchPerformed, ToolLoaded
 from inspector.domain.jsonvalue import JsonObject
@@ -10,25 +10,26 @@ from inspector.domain.session import Binding
 from inspector.engine.guards.iteration import IterationGuard
 from inspector.engine.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
-from inspector.engine.retrieval.search import SearchAnswer, ToolSearch
+from inspector.engine.retrieval.retrieval import Retrieval
+from inspector.engine.retrieval.search import SearchAnswer
 from inspector.engine.session import Session
 
 
 class SearchTools:
-    """The synthetic tool a model searches with. `index` gives the search of the current catalog."""
+    """The synthetic tool a model searches with."""
 
     name = SEARCH_TOOLS
 
     def __init__(
         self,
         session: Session,
-        index: Callable[[], ToolSearch],
+        retrieval: Retrieval,
         iteration: IterationGuard,
         redundancy: RedundancyDetector,
         clock: Clock,
     ) -> None:
         self._session = session
-        self._index = index
+        self._retrieval = retrieval
         self._iteration = iteration
         self._redundancy = redundancy
         self._clock = clock
@@ -36,7 +37,7 @@ class SearchTools:
     def execute(self, arguments: JsonObject) -> str:
         """Run the search; what it found is bound for the next model call."""
         request = parse_request(arguments)
-        answer = self._index().run(request, bound=self._session.state.bound_ids)
+        answer = self._retrieval.search(request, bound=self._session.state.bound_ids)
         found = [hit.tool_id for hit in answer.report.results]
         self._redundancy.forget([tool.id for tool in self._session.state.with_binding(Binding.EVICTED)])
         redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())

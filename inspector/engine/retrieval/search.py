@@ -1,20 +1,34 @@
 """A search from request to report: lookups, filters, the limit, what the model reads (PRD section 2.3)."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from inspector.domain.catalog import Catalog
-from inspector.domain.closest import closest
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.search_text import (
     NOTHING_ASKED,
+    abstained_text,
     found_text,
     unknown_server_text,
     unknown_tools_text,
 )
 from inspector.domain.tool import Tool
 from inspector.engine.ports import Clock
-from inspector.engine.retrieval.bm25 import Bm25Ranker
+from inspector.engine.retrieval.index import ToolIndex
+from inspector.engine.retrieval.name_index import NameIndex
+from inspector.engine.retrieval.ranker import Ranker, Ranking
+
+# A report keeps its results and this many of the tools that missed; the rest is counted.
+MISSES_KEPT = 40
+_CLOSEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRules:
+    """What turns a ranking into results. `tags` are those of each server."""
+
+    limit: int = 5
+    threshold: float = 0.0
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,111 +41,150 @@ class SearchAnswer:
 
 
 class ToolSearch:
-    """Searches the deferrable tools of one catalog. Build a new one when the catalog changes."""
+    """Searches one index of deferrable tools with one ranker."""
 
-    def __init__(self, catalog: Catalog, *, limit: int, clock: Clock) -> None:
-        self._tools = catalog.deferred
-        self._servers = tuple(dict.fromkeys(tool.server for tool in self._tools))
-        self._ids = {tool.id: tool for tool in self._tools}
-        self._pool = Catalog(self._tools)
-        self._ranker = Bm25Ranker(self._tools)
-        self._limit = limit
+    def __init__(
+        self, index: ToolIndex, names: NameIndex, ranker: Ranker, rules: SearchRules, clock: Clock
+    ) -> None:
+        self._index = index
+        self._names = names
+        self._ranker = ranker
+        self._rules = rules
         self._clock = clock
 
-    def run(self, request: SearchRequest, *, bound: Collection[str], load: bool = True) -> SearchAnswer:
+    def run(
+        self,
+        request: SearchRequest,
+        *,
+        bound: Collection[str],
+        load: bool = True,
+        misses: int = MISSES_KEPT,
+    ) -> SearchAnswer:
         """Answer a request. `bound` are the tools that are loaded already; `load=False` only looks."""
-        started = self._clock.monotonic()
         problem = self._problem(request)
         if problem:
-            report = SearchReport(request, self._ranker.name, limit=self._limit, error=problem)
+            report = SearchReport(request, self._ranker.name, limit=self._rules.limit, error=problem)
             return SearchAnswer(report, problem)
         outcome = Outcome.LOADED if load else Outcome.FOUND
-        hits, missing = self._hits(request, bound, outcome)
-        report = SearchReport(
-            request=request,
-            ranker=self._ranker.name,
-            hits=hits,
-            terms=self._ranker.terms(request.query),
-            limit=self._limit,
-            latency_ms=(self._clock.monotonic() - started) * 1000,
-            error=missing if not any(hit.outcome.is_result for hit in hits) else "",
-        )
+        named, missing = self._lookup(request)
+        if request.query.strip() and not named:
+            report = self._ranked(request, bound, outcome, misses)
+        else:
+            report = self._listed(request, named, bound, outcome)
         return self._answer(report, missing, load)
 
     def _problem(self, request: SearchRequest) -> str:
         if request.is_empty:
             return NOTHING_ASKED
-        if request.server_name and request.server_name not in self._servers:
-            return unknown_server_text(request.server_name, self._servers)
+        if request.server_name and request.server_name not in self._index.servers:
+            return unknown_server_text(request.server_name, self._index.servers)
         return ""
 
-    def _hits(
-        self, request: SearchRequest, bound: Collection[str], outcome: Outcome
-    ) -> tuple[tuple[Hit, ...], str]:
-        """Names come first, a query is their fallback, a server alone lists all it has."""
-        missing = ""
-        if request.tool_names:
-            named, missing = self._lookup(request)
-            if named or not request.query.strip():
-                return _listed(named, bound, outcome), missing
-        if request.query.strip():
-            return self._ranked(request, bound, outcome), ""
-        return _listed([t for t in self._tools if t.server == request.server_name], bound, outcome), missing
-
     def _lookup(self, request: SearchRequest) -> tuple[list[Tool], str]:
+        """The tools that were asked for by name, and what to say of the names that no tool has."""
         found: dict[str, Tool] = {}
-        unknown: list[str] = []
+        near: list[tuple[str, tuple[str, ...]]] = []
         for name in dict.fromkeys(request.tool_names):
-            tools = self._pool.named(name, server=request.server_name)
+            tools = self._names.find(name, server=request.server_name)
             found.update((tool.id, tool) for tool in tools)
             if not tools:
-                unknown.append(name)
-        pool = [tool for tool in self._tools if request.server_name in ("", tool.server)]
-        near = [(name, self._closest(name, pool)) for name in unknown]
+                near.append((name, self._names.closest(name, server=request.server_name)))
         return list(found.values()), unknown_tools_text(near)
 
-    @staticmethod
-    def _closest(name: str, pool: Sequence[Tool]) -> tuple[str, ...]:
-        """Ids when the unknown name has a server in it, plain names matched and shown as ids otherwise."""
-        if ":" in name:
-            return closest(name, [tool.id for tool in pool])
-        plain = closest(name, list(dict.fromkeys(tool.name for tool in pool)))
-        return tuple(tool.id for wanted in plain for tool in pool if tool.name == wanted)[:3]
+    def _listed(
+        self, request: SearchRequest, named: Sequence[Tool], bound: Collection[str], outcome: Outcome
+    ) -> SearchReport:
+        """Direct lookups; a server or tags alone list all they have. Each matches by name, exactly."""
+        tools = named
+        if not request.tool_names:
+            tools = [tool for tool in self._index.tools if self._outside(tool, request) is None]
+        hits = tuple(
+            Hit(rank, _by_name(tool), Outcome.ALREADY_LOADED if tool.id in bound else outcome)
+            for rank, tool in enumerate(tools, start=1)
+        )
+        return SearchReport(request, self._ranker.name, hits, limit=self._rules.limit, scored=len(hits))
 
-    def _ranked(self, request: SearchRequest, bound: Collection[str], outcome: Outcome) -> tuple[Hit, ...]:
-        scores = sorted(self._ranker.rank(request.query), key=lambda score: -score.value)
+    def _ranked(
+        self, request: SearchRequest, bound: Collection[str], outcome: Outcome, misses: int
+    ) -> SearchReport:
+        started = self._clock.monotonic()
+        ranking = self._ranker.rank(request.query)
+        order = ranking.order()
+        latency = (self._clock.monotonic() - started) * 1000
+        abstain = ranking.probability is not None and ranking.probability < self._rules.threshold
+        return SearchReport(
+            request,
+            self._ranker.name,
+            tuple(
+                self._hits(request, ranking, order, bound, Outcome.ABSTAINED if abstain else outcome, misses)
+            ),
+            terms=self._ranker.terms(request.query),
+            limit=self._rules.limit,
+            latency_ms=latency,
+            scored=len(order),
+            probability=ranking.probability,
+            threshold=self._rules.threshold,
+            note=ranking.note,
+        )
+
+    def _hits(
+        self,
+        request: SearchRequest,
+        ranking: Ranking,
+        order: Sequence[int],
+        bound: Collection[str],
+        outcome: Outcome,
+        misses: int,
+    ) -> list[Hit]:
+        """The results, and the first `misses` of the tools that are none, each with its fate."""
         hits: list[Hit] = []
-        found = 0
-        for rank, score in enumerate(scores, start=1):
-            fate = self._fate(score, request, found)
+        found = missed = 0
+        for rank, position in enumerate(order, start=1):
+            fate = self._fate(ranking, position, request, found)
             if fate is None:
                 found += 1
-                fate = Outcome.ALREADY_LOADED if score.tool_id in bound else outcome
-            hits.append(Hit(rank, score, fate))
-        return tuple(hits)
+                loaded = outcome.is_result and self._index.tools[position].id in bound
+                fate = Outcome.ALREADY_LOADED if loaded else outcome
+            missed += not fate.is_result
+            if fate.is_result or missed <= misses:
+                hits.append(Hit(rank, ranking.explain(position), fate))
+            elif found >= self._rules.limit:
+                break
+        return hits
 
-    def _fate(self, score: Score, request: SearchRequest, found: int) -> Outcome | None:
+    def _fate(self, ranking: Ranking, position: int, request: SearchRequest, found: int) -> Outcome | None:
         """Why a tool is not a result, or None if it is."""
-        if request.server_name and self._ids[score.tool_id].server != request.server_name:
-            return Outcome.OTHER_SERVER
-        if score.value <= 0:
+        outside = self._outside(self._index.tools[position], request)
+        if outside is not None:
+            return outside
+        if not ranking.kept[position]:
             return Outcome.BELOW_FLOOR
-        return Outcome.OVER_LIMIT if found >= self._limit else None
+        return Outcome.OVER_LIMIT if found >= self._rules.limit else None
+
+    def _outside(self, tool: Tool, request: SearchRequest) -> Outcome | None:
+        """What the request itself leaves out."""
+        if request.server_name and tool.server != request.server_name:
+            return Outcome.OTHER_SERVER
+        tags = self._rules.tags.get(tool.server, ())
+        return None if set(request.tags) <= set(tags) else Outcome.OTHER_TAG
 
     def _answer(self, report: SearchReport, missing: str, load: bool) -> SearchAnswer:
-        already = [self._ids[h.tool_id] for h in report.results if h.outcome is Outcome.ALREADY_LOADED]
-        fresh = [self._ids[h.tool_id] for h in report.results if h.outcome is not Outcome.ALREADY_LOADED]
-        text = found_text(fresh, already) if fresh or already or not missing else ""
+        already = self._tools(report, Outcome.ALREADY_LOADED)
+        fresh = self._tools(report, Outcome.LOADED, Outcome.FOUND)
+        if report.abstained and report.probability is not None:
+            near = self._tools(report, Outcome.ABSTAINED)[:_CLOSEST]
+            text = abstained_text(report.probability, near)
+        else:
+            text = found_text(fresh, already) if fresh or already or not missing else ""
+        if missing and not report.results:
+            report = replace(report, error=missing)
         return SearchAnswer(report, "\n\n".join(filter(None, [text, missing])), tuple(fresh) if load else ())
 
+    def _tools(self, report: SearchReport, *outcomes: Outcome) -> list[Tool]:
+        return [
+            self._index.tools[self._index.position[h.tool_id]] for h in report.hits if h.outcome in outcomes
+        ]
 
-def _listed(tools: Sequence[Tool], bound: Collection[str], outcome: Outcome) -> tuple[Hit, ...]:
-    """Hits of a direct lookup: each matches by name, exactly."""
-    return tuple(
-        Hit(
-            rank,
-            Score(tool.id, 1.0, (Part(Signal.EXACT, tool.name, 1.0),)),
-            Outcome.ALREADY_LOADED if tool.id in bound else outcome,
-        )
-        for rank, tool in enumerate(tools, start=1)
-    )
+
+def _by_name(tool: Tool) -> Score:
+    return Score(tool.id, 1.0, (Part(Signal.EXACT, tool.name, 1.0),))

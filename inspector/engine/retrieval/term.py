@@ -9,7 +9,7 @@ from functools import lru_cache
 
 _CAMEL_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W\d_]+|\d+")
-_STOP_WORDS = frozenset(
+STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
         """
@@ -21,10 +21,15 @@ _STOP_WORDS = frozenset(
 )
 
 
+def split_words(text: str) -> list[str]:
+    """The words of a text or name as they are written: camelCase, snake_case, kebab-case, digits apart."""
+    return _WORD.findall(_CAMEL_BOUNDARY.sub(" ", text))
+
+
 def terms(text: str) -> tuple[str, ...]:
     """Lower-case, stemmed words in order, stop words left out; all of them if nothing else remains."""
-    words = [word.lower() for word in _WORD.findall(_CAMEL_BOUNDARY.sub(" ", text))]
-    telling = [word for word in words if word not in _STOP_WORDS]
+    words = [word.lower() for word in split_words(text)]
+    telling = [word for word in words if word not in STOP_WORDS]
     return tuple(stem(word) for word in (telling or words))
 
 

@@ -1,0 +1,57 @@
+"""Vectors without a model and without a file, for tests and offline use."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+DIMENSIONS = 64
+_WORD = re.compile(r"[^\W_]+")
+
+
+class MemoryVectors:
+    """A VectorStore in memory."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, bytes], bytes] = {}
+
+    def vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return {key: self._kept[model, key] for key in keys if (model, key) in self._kept}
+
+    def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
+        self._kept.update({(model, key): vector for key, vector in vectors.items()})
+
+
+class MemoryEmbedder:
+    """Unit vectors of 64 dimensions: texts are close when they share words, whatever the words mean.
+
+    A word is a vector of +1 and -1 drawn from its hash, and a text the sum of its words: random indexing
+    (Kanerva et al. 2000). The same text has the same vector on every machine.
+    """
+
+    name = "memory"
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector a text, in order."""
+        return [_vector(text) for text in texts]
+
+
+def _vector(text: str) -> list[float]:
+    # A text without words still needs a direction: its own.
+    words = Counter(_WORD.findall(text.casefold())) or Counter([text])
+    total = np.array(list(words.values()), dtype=np.float64) @ _signs(list(words))
+    if not total.any():
+        total = _signs([text])[0]
+    unit: list[float] = (total / np.linalg.norm(total)).tolist()
+    return unit
+
+
+def _signs(words: Sequence[str]) -> np.ndarray:
+    """One row of +1 and -1 a word."""
+    hashes = b"".join(
+        blake2b(word.encode("utf-8", "surrogatepass"), digest_size=DIMENSIONS // 8).digest() for word in words
+    )
+    bits = np.unpackbits(np.frombuffer(hashes, dtype=np.uint8)).reshape(len(words), DIMENSIONS)
+    return bits.astype(np.float64) * 2 - 1

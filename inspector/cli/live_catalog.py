@@ -1,0 +1,49 @@
+"""The tools of the servers as they are now, for evaluation sets over them."""
+
+import asyncio
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from inspector.cli.composition import demo_configuration, read_configuration
+from inspector.cli.launch import headless
+from inspector.cli.options import Options
+from inspector.cli.render import say
+from inspector.domain.catalog import Catalog
+from inspector.domain.configuration import Configuration
+from inspector.domain.server import ServerPhase
+from inspector.domain.settings import DiscoverySettings
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCatalog:
+    """The permitted tools of the servers that could be reached, and how the configuration ranks them."""
+
+    catalog: Catalog
+    settings: DiscoverySettings
+
+
+def connect_catalog(options: Options, *, demo: bool) -> LiveCatalog:
+    """Connect to the servers of the configuration, or of the demo, list their tools, and disconnect.
+
+    A server that fails is named on stderr. Raises ConfigError.
+    """
+    with ExitStack() as stack:
+        if demo:
+            state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-demo-"))
+            configuration = demo_configuration(Path(state))
+        else:
+            configuration = read_configuration(options)
+        return asyncio.run(_listed(options, configuration))
+
+
+async def _listed(options: Options, configuration: Configuration) -> LiveCatalog:
+    discovery = configuration.settings.discovery
+    # Only the list is wanted: nothing is searched here, so nothing need be embedded.
+    settings = replace(configuration.settings, discovery=replace(discovery, embedding_model="none"))
+    async with headless(options, replace(configuration, settings=settings)) as bench:
+        for server in bench.state.servers.values():
+            if server.phase is ServerPhase.FAILED:
+                say(f"{server.name} is left out: {server.reason}", err=True)
+        return LiveCatalog(bench.catalog, discovery)

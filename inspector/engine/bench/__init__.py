@@ -1,0 +1,1 @@
+"""Measures rankers over labelled requests."""

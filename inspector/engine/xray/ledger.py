@@ -1,0 +1,53 @@
+"""Two scores of one ranking, line by line."""
+
+import math
+from dataclasses import dataclass
+
+from inspector.domain.ranking import TOLERANCE, Part, Score, Signal
+
+BEST_PASSAGE = "best passage"
+ROUNDING = "rounding"
+_BEST = "best: "
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerLine:
+    """What one signal brings two tools for one term."""
+
+    signal: Signal
+    term: str
+    mine: float
+    rival: float
+
+    @property
+    def difference(self) -> float:
+        """Below zero where mine loses."""
+        return self.mine - self.rival
+
+
+def ledger(mine: Score, rival: Score) -> tuple[LedgerLine, ...]:
+    """The parts of both scores by signal and term, mine's biggest loss first.
+
+    The differences add up to that of the scores, within 1e-9. Where the parts themselves are so large that
+    their last digits are more than that, a line ROUNDING has the rest. The best passage is one line,
+    whichever passage it is of either tool.
+    """
+    sides = [_sums(mine), _sums(rival)]
+    keys = dict.fromkeys(key for side in sides for key in side)
+    lines = [LedgerLine(*key, *(side.get(key, 0.0) for side in sides)) for key in keys]
+    rest = mine.value - rival.value - math.fsum(line.difference for line in lines)
+    if abs(rest) > TOLERANCE / 2:
+        lines.append(LedgerLine(Signal.AVERAGE, ROUNDING, rest, 0.0))
+    return tuple(sorted(lines, key=lambda line: line.difference))
+
+
+def _sums(score: Score) -> dict[tuple[Signal, str], float]:
+    values: dict[tuple[Signal, str], list[float]] = {}
+    for part in score.parts:
+        values.setdefault(_key(part), []).append(part.value)
+    return {key: math.fsum(parts) for key, parts in values.items()}
+
+
+def _key(part: Part) -> tuple[Signal, str]:
+    is_best = part.signal is Signal.SEMANTIC and part.term.startswith(_BEST)
+    return part.signal, BEST_PASSAGE if is_best else part.term

@@ -1,0 +1,49 @@
+"""Where one tool stands in a ranking."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.domain.error import ToolsightError
+from inspector.engine.retrieval.index import ToolIndex
+from inspector.engine.retrieval.ranker import Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A tool's rank, from 1, among all tools; its score; whether the ranker returns it at all."""
+
+    rank: int
+    value: float
+    kept: bool
+
+
+class Places:
+    """The place of every tool of an index, by position, and the tools from the best down."""
+
+    def __init__(self, ranking: Ranking) -> None:
+        self.ranking = ranking
+        self.order: NDArray[np.intp] = np.array(ranking.order(), np.intp)
+        self._ranks = np.zeros(len(self.order), np.intp)
+        self._ranks[self.order] = np.arange(1, len(self.order) + 1)
+
+    def __getitem__(self, position: int) -> Place:
+        value, kept = self.ranking.values[position], self.ranking.kept[position]
+        return Place(int(self._ranks[position]), float(value), bool(kept))
+
+    def kept(self, count: int | None = None) -> list[int]:
+        """Positions of the tools that the ranker returns, the best first; the first `count`."""
+        found = self.order[self.ranking.kept[self.order]]
+        return [int(position) for position in found[: None if count is None else max(count, 0)]]
+
+
+def position_of(index: ToolIndex, tool_id: str) -> int:
+    """Where a tool stands in the index. Raises ToolsightError where it has none of that id."""
+    position = index.position.get(tool_id)
+    if position is None:
+        raise ToolsightError(
+            f"there is no tool '{tool_id}' in the search index",
+            hint="Only tools that a search can find are in it.",
+        )
+    return position

@@ -1,0 +1,275 @@
+"""`toolsight bench` over small data sets of its own."""
+
+import csv
+import io
+import json
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from inspector.adapters.memory import ManualClock
+from inspector.cli import composition
+from inspector.cli.bench import DEFAULT_RANKERS, DROPPED, INTERRUPTED, bench
+from inspector.cli.bench_report import bar
+from inspector.cli.progress import Progress, duration
+from inspector.domain.error import ConfigError, ToolsightError
+from tests.cli.conftest import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")
+QUERIES = {"refund an order": "refund_order", "send a message": "send_message", "forecast": "get_forecast"}
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def weather(tmp_path: Path) -> Path:
+    return write_weather_configuration(tmp_path)
+
+
+def write_lines(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Four tools, three requests that one of them fits, and one that none does."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    write_lines(folder / "tools.jsonl", [{"id": name, "server": "s", "name": name} for name in TOOLS])
+    rows = [{"id": query, "query": query, "relevant": [tool]} for query, tool in QUERIES.items()]
+    write_lines(folder / "queries.jsonl", [*rows, {"id": "none", "query": "haircut", "relevant": []}])
+    return folder
+
+
+@pytest.fixture
+def run(data: Path, tmp_path: Path) -> Run:
+    """Measure the data set in this process; what fails unexpectedly is raised."""
+
+    def invoke(*arguments: str, model: str = "none") -> Result:
+        fixed = ["--data", str(data), "--db", str(tmp_path / "x.db"), "--embedding-model", model]
+        result = CliRunner().invoke(bench, [*fixed, *arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return invoke
+
+
+def stored(run: Run, path: Path, *arguments: str) -> list[dict[str, Any]]:
+    assert run("--format", "json", "--output", str(path), *arguments).exit_code == 0
+    rows: list[dict[str, Any]] = json.loads(path.read_text())
+    return rows
+
+
+def test_every_ranker_but_regex_is_measured_unless_some_are_named(run: Run) -> None:
+    rows = json.loads(run("--format", "json").stdout)
+    assert [row["ranker"] for row in rows] == list(DEFAULT_RANKERS)
+    assert "regex" not in DEFAULT_RANKERS
+    rows = json.loads(run("--format", "json", "--ranker", "regex", "--ranker", "regex").stdout)
+    assert [row["ranker"] for row in rows] == ["regex"]
+
+
+def test_a_ranker_that_finds_everything_has_a_full_bar_and_refuses_the_impossible(run: Run) -> None:
+    result = run("--ranker", "bm25")
+    assert result.stdout.startswith("tiny: 4 tools, 3 possible and 1 impossible requests\n")
+    (line,) = (line for line in result.stdout.splitlines() if line.startswith("bm25"))
+    assert f"{'█' * 10} 1.000 [1.000, 1.000]" in line
+    assert "0%" in line
+
+
+def test_the_columns_that_a_narrow_terminal_has_no_room_for_stand_below(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("--ranker", "bm25").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("bm25") for line in lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"), [(0, ""), (0.05, "▌"), (0.5, "█████"), (1, "█" * 10), (2, "█" * 10)]
+)
+def test_a_bar_is_as_long_as_its_share(share: float, shown: str) -> None:
+    assert bar(share) == shown.ljust(10)
+
+
+def test_markdown_and_csv_have_a_line_a_ranker(run: Run) -> None:
+    chosen = ("--ranker", "bm25", "--ranker", "fuzzy")
+    assert len(run("--format", "markdown", *chosen).stdout.splitlines()) == 2 + 2
+    rows = list(csv.DictReader(io.StringIO(run("--format", "csv", *chosen).stdout)))
+    assert [(row["dataset"], row["ranker"]) for row in rows] == [("tiny", "bm25"), ("tiny", "fuzzy")]
+
+
+def test_a_sample_asks_fewer_requests(run: Run, tmp_path: Path) -> None:
+    (row,) = stored(run, tmp_path / "r.json", "--ranker", "bm25", "--sample", "2")
+    assert row["cases"] == 2
+
+
+def test_distractors_join_the_tools_and_the_name(run: Run, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    write_lines(more / "tools.jsonl", [{"server": "t", "name": "trim_hedge"}])
+    (row,) = stored(run, tmp_path / "r.json", "--ranker", "bm25", "--distractors", str(more))
+    assert (row["dataset"], row["tools"]) == ("tiny+more", 5)
+
+
+def test_details_show_the_requests_on_which_the_first_two_rankers_differ(run: Run, data: Path) -> None:
+    with (data / "queries.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "typo", "query": "refnud ordre", "relevant": ["refund_order"]}))
+    shown = run("--ranker", "bm25", "--ranker", "fuzzy", "--details", "1").stdout
+    assert "tiny: fuzzy - bm25 = +" in shown
+    assert "0.000 -> 1.000  typo  refnud ordre" in shown
+
+
+def test_details_without_a_second_ranker_are_refused(run: Run) -> None:
+    result = run("--ranker", "bm25", "--details", "1")
+    assert result.exit_code == 2
+    assert "two rankers" in result.stderr
+
+
+def test_a_ranker_as_good_as_its_baseline_passes(run: Run, tmp_path: Path) -> None:
+    stored(run, tmp_path / "base.json", "--ranker", "bm25")
+    assert run("--ranker", "bm25", "--baseline", str(tmp_path / "base.json")).exit_code == 0
+
+
+def test_each_drop_is_named_and_gives_its_own_exit_code(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "base.json"
+    rows = stored(run, path, "--ranker", "bm25", "--ranker", "fuzzy")
+    for row in rows:
+        row["ndcg_10"]["mean"] += 0.05
+    path.write_text(json.dumps(rows))
+    result = run("--ranker", "bm25", "--ranker", "fuzzy", "--baseline", str(path))
+    assert result.exit_code == DROPPED == 3
+    assert "bm25 on tiny: 1.050 before, 1.000 now" in result.stderr
+    assert "fuzzy on tiny" in result.stderr
+    allowed = run("--ranker", "bm25", "--ranker", "fuzzy", "--baseline", str(path), "--max-drop", "0.05")
+    assert allowed.exit_code == 0
+
+
+def test_a_ranker_that_the_baseline_has_and_the_run_has_not_does_not_pass(run: Run, tmp_path: Path) -> None:
+    stored(run, tmp_path / "base.json", "--ranker", "bm25", "--ranker", "fuzzy")
+    result = run("--ranker", "bm25", "--baseline", str(tmp_path / "base.json"))
+    assert result.exit_code == DROPPED
+    assert "fuzzy on tiny" in result.stderr
+    assert "not measured now" in result.stderr
+
+
+@pytest.mark.parametrize("content", [None, "", "{}", "[1]", "\udcff", "[" * 100_000, "NaN"])
+def test_a_missing_or_damaged_baseline_is_told_before_anything_is_measured(
+    run: Run, tmp_path: Path, content: str | None
+) -> None:
+    path = tmp_path / "base.json"
+    if content is not None:
+        path.write_text(content, errors="surrogateescape")
+    with pytest.raises(ConfigError, match=r"the baseline .* (cannot be read|is damaged)") as caught:
+        run("--ranker", "bm25", "--baseline", str(path))
+    assert "--format json" in caught.value.hint
+
+
+def test_an_unknown_ranker_is_told_with_the_closest_one(run: Run) -> None:
+    with pytest.raises(ToolsightError) as caught:
+        run("--ranker", "bm-25")
+    assert "bm25" in caught.value.hint
+
+
+def test_two_data_sets_of_one_name_are_refused(run: Run, data: Path) -> None:
+    with pytest.raises(ConfigError, match="two data sets are called 'tiny'"):
+        run("--data", str(data))
+
+
+@pytest.mark.parametrize("name", ["nothing.jsonl", "n" * 5000])
+def test_data_that_is_not_there_is_an_error_with_its_path(run: Run, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=name[:20]):
+        run("--data", str(tmp_path / name))
+
+
+def test_an_output_that_has_no_folder_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="it has no folder"):
+        run("--ranker", "bm25", "--output", str(tmp_path / "gone" / "report.md"))
+
+
+class StoppingEmbedder:
+    """Stands in for a person who presses Ctrl+C while the text `at` is embedded."""
+
+    name = "stopping"
+
+    def __init__(self, at: str) -> None:
+        self.at = at
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        if any(self.at in text for text in texts):
+            signal.raise_signal(signal.SIGINT)
+        return [[1.0, 0.0] for _ in texts]
+
+
+def test_an_interrupted_run_prints_what_it_has_and_compares_nothing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(composition, "make_embedder", lambda _: StoppingEmbedder("send a message"))
+    (tmp_path / "base.json").write_text("[]")
+    before = signal.getsignal(signal.SIGINT)
+    chosen = ("--ranker", "bm25", "--ranker", "dense", "--ranker", "fuzzy")
+    result = run(*chosen, "--baseline", str(tmp_path / "base.json"), model="packaged")
+    assert result.exit_code == INTERRUPTED
+    shown = [line.partition("  ")[0] for line in result.stdout.splitlines()[4:]]
+    assert shown == ["bm25", "dense (first 2)"]
+    assert "cancelled" in result.stderr
+    assert "baseline" not in result.stderr
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_run_that_is_interrupted_while_embedding_has_nothing_to_print(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(composition, "make_embedder", lambda _: StoppingEmbedder("warm up"))
+    result = run("--ranker", "bm25", model="packaged")
+    assert (result.exit_code, result.stdout) == (INTERRUPTED, "")
+
+
+def test_progress_tells_what_is_done_and_what_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    clock = ManualClock()
+    progress = Progress(clock)
+    progress("demo: bm25", 0, 40)
+    clock.advance(30)
+    progress("demo: bm25", 10, 40)
+    progress.clear()
+    told = capsys.readouterr().err
+    assert "demo: bm25  10/40  about 2 min left" in told
+    assert told.endswith("\r\x1b[K")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.4, "0 s"), (9.6, "10 s"), (600, "10 min"), (9000, "2.5 h")]
+)
+def test_a_duration_has_one_unit(seconds: float, shown: str) -> None:
+    assert duration(seconds) == shown
+
+
+def test_the_command_measures_requests_over_the_tools_of_a_configuration(
+    toolsight: Toolsight, weather: Path, tmp_path: Path
+) -> None:
+    cases = tmp_path / "mine.jsonl"
+    write_lines(cases, [{"id": "1", "query": "forecast", "relevant": ["weather:get_forecast"]}])
+    fixed = ("--config", str(weather), "--approve", "--embedding-model", "none", "--ranker", "bm25")
+    done = toolsight("bench", "--data", str(cases), *fixed, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)[0]["hit_1"]["mean"] == 1.0
+    write_lines(cases, [{"id": "1", "query": "forecast", "relevant": ["weather:get_forcast"]}])
+    done = toolsight("bench", "--data", str(cases), *fixed)
+    assert done.returncode == 1
+    assert "Closest: weather:get_forecast" in done.stderr
+
+
+def test_without_data_the_requests_of_the_demo_are_measured(toolsight: Toolsight) -> None:
+    done = toolsight("bench", "--embedding-model", "none", "--ranker", "bm25")
+    assert done.returncode == 0, done.stderr
+    assert "demo: 84 tools, 80 possible and 40 impossible requests" in done.stdout

@@ -1,0 +1,189 @@
+"""`toolsight eval`: making files of labelled requests without losing a line of them."""
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from inspector.adapters.evalset import read_cases
+from inspector.adapters.evalset_append import append_cases
+from inspector.adapters.sqlite_store import SqliteStore
+from inspector.cli.evaluate import evaluate
+from inspector.domain.error import ConfigError, StoreError
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.event import CallStarted, Record, SearchPerformed
+from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+from tests.cli.conftest import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+KEPT = b'{"id": "mine", "query": "Refund  it", "relevant": ["shop:refund"], "note": "kept as it is"}'
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def weather(tmp_path: Path) -> Path:
+    return write_weather_configuration(tmp_path)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file with one line, which nothing ends."""
+    path = tmp_path / "mine.jsonl"
+    path.write_bytes(KEPT)
+    return path
+
+
+@pytest.fixture
+def add(file: Path, tmp_path: Path) -> Run:
+    """Run `eval add` in this process; what fails unexpectedly is raised."""
+
+    def invoke(*arguments: str) -> Result:
+        result = CliRunner().invoke(evaluate, ["add", str(file), "--db", str(tmp_path / "x.db"), *arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return invoke
+
+
+def test_an_added_request_follows_the_lines_that_were_there(add: Run, file: Path) -> None:
+    assert add("--query", "late \U0001f389 orders", "--tool", "shop:a", "--tool", "shop:b").exit_code == 0
+    assert add("--query", "cut my hair", "--impossible").exit_code == 0
+    assert file.read_bytes().startswith(KEPT + b"\n")
+    _, possible, impossible = read_cases(file)
+    assert possible.query == "late \U0001f389 orders"
+    assert possible.relevant == (frozenset({"shop:a"}), frozenset({"shop:b"}))
+    assert (impossible.query, impossible.relevant, impossible.kind) == ("cut my hair", (), "impossible")
+
+
+def test_a_file_that_is_not_there_is_made(add: Run, file: Path) -> None:
+    file.unlink()
+    assert add("--query", "late orders", "--tool", "shop:list").exit_code == 0
+    assert len(read_cases(file)) == 1
+
+
+def test_a_request_that_is_there_already_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
+    with pytest.raises(ConfigError, match="there already, as 'mine' for shop:refund"):
+        add("--query", "refund it ", "--impossible")
+    assert file.read_bytes() == KEPT
+
+
+def test_a_damaged_file_stays_as_it_is(add: Run, file: Path) -> None:
+    file.write_bytes(KEPT + b"\n{half")
+    with pytest.raises(ConfigError, match=r"mine\.jsonl:2"):
+        add("--query", "late orders", "--impossible")
+    assert file.read_bytes() == KEPT + b"\n{half"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--query", "x"),
+        ("--impossible",),
+        ("--query", " ", "--impossible"),
+        ("--query", "x", "--tool", "a:b", "--impossible"),
+        ("--query", "x", "--from-log"),
+        ("--query", "x", "--tool", "a:b", "--session", "s"),
+    ],
+)
+def test_anything_but_one_way_to_label_is_a_usage_error(add: Run, arguments: tuple[str, ...]) -> None:
+    assert add(*arguments).exit_code == 2
+
+
+def test_a_write_that_fails_leaves_the_file_and_nothing_else(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ConfigError, match="No space left"):
+        append_cases(file, [EvalCase("1", "late orders")])
+    assert [path.read_bytes() for path in file.parent.iterdir()] == [KEPT]
+
+
+def test_a_line_that_another_program_adds_meanwhile_is_not_lost(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def add_too(_descriptor: int) -> None:
+        file.write_bytes(KEPT + b"\n" + KEPT.replace(b"mine", b"other"))
+
+    monkeypatch.setattr("os.fsync", add_too)
+    with pytest.raises(ConfigError, match="changed meanwhile"):
+        append_cases(file, [EvalCase("1", "late orders")])
+    assert [case.id for case in read_cases(file)] == ["mine", "other"]
+
+
+def test_a_link_stays_a_link_and_the_mode_stays_too(file: Path) -> None:
+    file.chmod(0o640)
+    link = file.with_name("link.jsonl")
+    link.symlink_to(file)
+    append_cases(link, [EvalCase("1", "late orders")])
+    assert link.is_symlink()
+    assert len(read_cases(file)) == 2
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("name", ["gone/mine.jsonl", "mine.jsonl/more.jsonl", "n" * 5000, "\0", "."])
+def test_a_file_that_cannot_be_is_an_error_that_names_it(file: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be"):
+        append_cases(file.parent / name, [EvalCase("1", "late orders")])
+
+
+def record(database: Path, session: str, query: str, tool: str) -> None:
+    """A model searched, found the tool and called it."""
+    hits = (Hit(1, Score(tool, 1.0), Outcome.LOADED),)
+    with SqliteStore(database) as store:
+        found = SearchPerformed(SearchReport(SearchRequest(query), "bm25", hits), "")
+        store.append(Record(session, 1, 1.0, found))
+        store.append(Record(session, 2, 2.0, CallStarted("1", tool, {})))
+
+
+def test_what_models_searched_for_and_called_is_added_once(add: Run, file: Path, tmp_path: Path) -> None:
+    record(tmp_path / "x.db", "one", "late orders", "shop:list")
+    record(tmp_path / "x.db", "two", "refund it", "shop:other")
+    record(tmp_path / "x.db", "three", "a forecast", "weather:get")
+    assert "added 1" in add("--from-log", "--session", "three").stdout
+    assert "added 1" in add("--from-log").stdout
+    assert "added 0" in add("--from-log").stdout
+    cases = read_cases(file)
+    assert [case.query for case in cases] == ["Refund  it", "a forecast", "late orders"]
+    assert [case.kind for case in cases[1:]] == ["logged", "logged"]
+
+
+def test_a_session_that_is_not_recorded_is_an_error(add: Run) -> None:
+    with pytest.raises(StoreError, match="no session 'gone'"):
+        add("--from-log", "--session", "gone")
+
+
+def test_a_tool_that_the_configuration_has_not_is_refused_with_the_closest(
+    toolsight: Toolsight, weather: Path, file: Path
+) -> None:
+    asked = ("eval", "add", str(file), "--query", "x", "--config", str(weather), "--approve", "--tool")
+    done = toolsight(*asked, "weather:get_forcast")
+    assert done.returncode == 1
+    assert "Closest: weather:get_forecast" in done.stderr
+    assert file.read_bytes() == KEPT
+    assert toolsight(*asked, "weather:get_forecast").returncode == 0
+    assert len(read_cases(file)) == 2
+
+
+def test_a_generated_set_covers_every_tool_and_is_never_overwritten(
+    toolsight: Toolsight, weather: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "made.jsonl"
+    asked = ("eval", "generate", "--output", str(output), "--config", str(weather), "--approve")
+    done = toolsight(*asked)
+    assert done.returncode == 0, done.stderr
+    assert "look them over" in done.stdout
+    listed = json.loads(toolsight("tools", "--config", str(weather), "--json").stdout)
+    labelled = {tool for case in read_cases(output) for group in case.relevant for tool in group}
+    assert labelled == {tool["id"] for tool in listed}
+    again = toolsight(*asked)
+    assert again.returncode == 1
+    assert "is there already" in again.stderr

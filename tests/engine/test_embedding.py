@@ -1,0 +1,125 @@
+"""Embedding goes on behind the searches, and whatever happens to it, searches go on."""
+
+import asyncio
+from collections.abc import Sequence
+
+from inspector.adapters.memory import ManualClock
+from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.domain.error import ModelError
+from inspector.domain.index_state import IndexPhase, IndexState
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.settings import DiscoverySettings
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Embedder
+from inspector.engine.retrieval.retrieval import Retrieval
+
+CATALOG = [Tool("shop", f"tool_{n}", f"Number {n} of the tools.") for n in range(40)]
+
+
+class CountingEmbedder(MemoryEmbedder):
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.texts += texts
+        return super().embed(texts)
+
+
+class BrokenEmbedder(MemoryEmbedder):
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:  # noqa: ARG002
+        raise ModelError("the model is damaged", hint="Install it again.")
+
+
+def made(embedder: Embedder, vectors: MemoryVectors | None = None) -> tuple[Retrieval, list[IndexState]]:
+    states: list[IndexState] = []
+    retrieval = Retrieval(
+        DiscoverySettings(),
+        ManualClock(),
+        embedder=embedder,
+        vectors=vectors or MemoryVectors(),
+        tags={},
+        report=states.append,
+    )
+    return retrieval, states
+
+
+async def test_searches_go_by_words_first_and_by_meaning_when_all_is_embedded() -> None:
+    retrieval, states = made(MemoryEmbedder())
+    retrieval.update(CATALOG, {})
+    first = retrieval.search(SearchRequest("number 7"), bound=()).report
+    assert first.note == "words only: 0 of 40 tools embedded"
+    await retrieval.settled()
+    assert retrieval.search(SearchRequest("number 7"), bound=()).report.note == ""
+    assert [state.phase for state in states][:1] == [IndexPhase.LOADING]
+    assert states[-1].phase is IndexPhase.READY
+    assert states[-1].embedded == states[-1].total
+
+
+async def test_progress_only_ever_rises_and_is_not_reported_for_every_batch_of_a_large_catalog() -> None:
+    retrieval, states = made(MemoryEmbedder())
+    retrieval.update([Tool("s", f"t{n}", f"Text {n}.") for n in range(600)], {})
+    await retrieval.settled()
+    embedded = [state.embedded for state in states]
+    assert embedded == sorted(embedded)
+    assert len(states) < 30
+
+
+async def test_what_was_embedded_in_an_earlier_session_is_not_embedded_again() -> None:
+    vectors = MemoryVectors()
+    first, _ = made(MemoryEmbedder(), vectors)
+    first.update(CATALOG, {})
+    await first.settled()
+    embedder = CountingEmbedder()
+    second, _ = made(embedder, vectors)
+    second.update(CATALOG, {})
+    await second.settled()
+    assert embedder.texts == []
+    assert second.index.is_semantic
+
+
+async def test_a_changed_tool_alone_is_embedded_again() -> None:
+    embedder = CountingEmbedder()
+    retrieval, _ = made(embedder)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    embedder.texts.clear()
+    retrieval.update([*CATALOG[:-1], Tool("shop", "tool_39", "A new description.")], {})
+    await retrieval.settled()
+    assert set(embedder.texts) == {
+        "shop tool 39: A new description.",
+        "tool 39: A new description.",
+        "A new description.",
+    }
+
+
+async def test_a_catalog_that_changes_while_it_is_embedded_is_embedded_whole_in_the_end() -> None:
+    retrieval, _ = made(MemoryEmbedder())
+    retrieval.update(CATALOG[:20], {})
+    await asyncio.sleep(0)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    assert retrieval.index.coverage == 1.0
+
+
+async def test_a_model_that_fails_is_told_and_searches_go_on_by_words() -> None:
+    retrieval, states = made(BrokenEmbedder())
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    assert states[-1] == IndexState(
+        IndexPhase.FAILED,
+        "memory",
+        states[-1].embedded,
+        states[-1].total,
+        "the model is damaged",
+        "Install it again.",
+    )
+    assert retrieval.search(SearchRequest("number 7"), bound=()).report.results
+
+
+async def test_embedding_can_be_cancelled_and_what_is_done_stays() -> None:
+    retrieval, _ = made(MemoryEmbedder())
+    retrieval.update(CATALOG, {})
+    retrieval.cancel_embedding()
+    await retrieval.settled()
+    assert retrieval.index.coverage < 1.0
+    assert retrieval.search(SearchRequest("number 7"), bound=()).report.results

@@ -1,0 +1,28 @@
+"""Retrieval without a model, and with one that knows words only by their letters."""
+
+from collections.abc import Sequence
+
+from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.domain.settings import DiscoverySettings
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Clock
+from inspector.engine.retrieval.catalog_rankers import CatalogRankers
+from inspector.engine.retrieval.document import key_of, texts_by_key
+from inspector.engine.retrieval.index import ToolIndex
+from inspector.engine.retrieval.retrieval import Retrieval
+from inspector.engine.retrieval.semantics import Semantics
+
+
+def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
+    """Searches that go by words, and tell nobody how far the index is."""
+    return Retrieval(
+        settings, clock, embedder=None, vectors=MemoryVectors(), tags={}, report=lambda _state: None
+    )
+
+
+def embedded(tools: Sequence[Tool], settings: DiscoverySettings | None = None) -> CatalogRankers:
+    """The rankers over tools that all have their vectors."""
+    semantics = Semantics(MemoryEmbedder(), MemoryVectors())
+    index = ToolIndex(tools, semantics=semantics)
+    semantics.embed({**texts_by_key(tools), **{key_of(text): text for text in index.server_texts.values()}})
+    return CatalogRankers(index.with_new_vectors(), settings or DiscoverySettings())
