@@ -40,7 +40,7 @@ format: $(STAMP) ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP) ## start-up measured against a bare Textual app
-	$(BIN)/python -m tests.bench_startup
+	$(BIN)/python -m tests.benchmark.startup
 
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots

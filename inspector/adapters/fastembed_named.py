@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from inspector.domain.closest import closest
 from inspector.domain.error import ModelError
 
 if TYPE_CHECKING:
+    import numpy as np
     from fastembed import TextEmbedding
 
 _GIGABYTE = 1_000_000_000
@@ -114,8 +113,10 @@ class NamedEmbedder:
             raise ModelError(message, hint=_HINT_DAMAGED) from error
 
 
-def _unit(vector: np.ndarray) -> list[float]:
+def _unit(vector: "np.ndarray") -> list[float]:
     """The vector at length 1. A text without any token has no direction: it gets the first axis."""
+    import numpy as np
+
     exact = np.nan_to_num(vector.astype(np.float64), posinf=0.0, neginf=0.0)
     length = float(np.linalg.norm(exact))
     if length == 0.0:

@@ -1,6 +1,7 @@
 """Measuring rankers over labelled requests, without the app."""
 
 import json
+import math
 import shutil
 import sys
 from collections.abc import Sequence
@@ -31,6 +32,13 @@ DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
 _WITH_DETAILS = ("text", "markdown")
 _NO_TERMINAL = (200, 24)
 _Path = click.Path(path_type=Path)
+
+
+def _a_number(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    """No drop is larger than NaN: it would let every one of them pass."""
+    if math.isnan(value):
+        raise click.BadParameter("it is no number")
+    return value
 
 
 @click.command()
@@ -73,6 +81,7 @@ _Path = click.Path(path_type=Path)
     type=click.FloatRange(min=0),
     default=0.01,
     show_default=True,
+    callback=_a_number,
     help="The drop that is allowed.",
 )
 @click.option(

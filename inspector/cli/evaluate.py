@@ -56,6 +56,16 @@ def generate(output: Path, seed: int, per_tool: int, demo: bool, **values: Any) 
     say("They come from the tools' own words, and the impossible ones are guesses: look them over.")
 
 
+def _groups(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[frozenset[str], ...]:
+    """The alternatives of each thing that is needed."""
+    groups = [frozenset(filter(None, map(str.strip, value.split("|")))) for value in values]
+    if not all(groups):
+        raise click.BadParameter("it names no tool")
+    return tuple(dict.fromkeys(groups))
+
+
 @evaluate.command()
 @click.argument("file", type=_Path)
 @click.option("--query", default="", help="What is asked for.")
@@ -63,8 +73,10 @@ def generate(output: Path, seed: int, per_tool: int, demo: bool, **values: Any) 
     "--tool",
     "tools",
     multiple=True,
-    metavar="SERVER:NAME",
-    help="A tool that the request needs. May be repeated: all of them are needed.",
+    metavar="SERVER:NAME[|SERVER:NAME]",
+    help="A tool that the request needs. May be repeated: all of them are needed. Where any one of several "
+    "tools will do, put | between them, in quotes: --tool 'shop:find_orders|shop:list_orders'.",
+    callback=_groups,
 )
 @click.option("--impossible", is_flag=True, help="No tool fits the request.")
 @click.option("--from-log", is_flag=True, help="Take the recorded searches of models that led to a call.")
@@ -74,7 +86,7 @@ def generate(output: Path, seed: int, per_tool: int, demo: bool, **values: Any) 
 def add(
     file: Path,
     query: str,
-    tools: tuple[str, ...],
+    tools: tuple[frozenset[str], ...],
     impossible: bool,
     from_log: bool,
     session: str,
@@ -96,7 +108,7 @@ def add(
     say(f"added {len(cases)}, {file} now has {len(known) + len(cases)} requests")
 
 
-def _labelled(query: str, tools: Sequence[str], known: Sequence[EvalCase]) -> EvalCase:
+def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[EvalCase]) -> EvalCase:
     """The request of the command line. Raises ConfigError where the file has it already."""
     same = next((case for case in known if query_key(case.query) == query_key(query)), None)
     if same is not None:
@@ -105,7 +117,6 @@ def _labelled(query: str, tools: Sequence[str], known: Sequence[EvalCase]) -> Ev
             f"the request is there already, as '{same.id}' for {labels}",
             hint="Edit that line if its label is wrong.",
         )
-    relevant = tuple(frozenset({tool}) for tool in dict.fromkeys(tools))
     return EvalCase("", query, relevant, PARAPHRASE if relevant else IMPOSSIBLE)
 
 

@@ -23,6 +23,7 @@ _MODULES = {
     "events": "record",
     "bench": "bench",
     "eval": "evaluate:evaluate",
+    "calibrate": "calibrate:command",
 }
 
 

@@ -65,7 +65,7 @@ def _by_words(candidates: Iterable[str], wanted: set[str]) -> dict[str, list[str
         if server not in servers:
             words = _words(server)
             servers[server] = words if not wanted.isdisjoint(words) else []
-        found[candidate] = servers[server] + _words(name) if name else _words(candidate)
+        found[candidate] = servers[server] + _words(name) if _WORD.search(name) else _words(candidate)
     return found
 
 

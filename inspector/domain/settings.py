@@ -17,7 +17,7 @@ class DiscoverySettings:
     max_search_results: int = 5
     ranker: str = "hybrid"
     embedding_model: str = "packaged"
-    min_probability: float = 0.3
+    min_probability: float = 0.35
     iso_threshold: float = 0.28
     expert_tools: tuple[str, ...] = ()
     system_servers: tuple[str, ...] = ()

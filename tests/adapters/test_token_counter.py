@@ -7,7 +7,11 @@ import time
 from itertools import chain
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from fixtures.hostile import HOSTILE
+from inspector.adapters.model import counter_for
 from inspector.adapters.tiktoken_counter import TiktokenCounter, tokenizer_for
 
 COUNTER = TiktokenCounter("demo/planner")
@@ -26,7 +30,19 @@ def test_every_name_that_is_called_exact_has_that_encoding_in_tiktoken() -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["gpt-5", "gpt-5.1-mini", "gpt-4o-mini", "gpt-4.1", "o3", "gpt-4", "ft:gpt-4o:a:b"]
+    "name",
+    [
+        "gpt-5",
+        "gpt-5.1-mini",
+        "gpt-4o-mini",
+        "gpt-4.1",
+        "o3",
+        "o3-mini",
+        "gpt-4",
+        "gpt-4-turbo",
+        "gpt-3.5-turbo",
+        "ft:gpt-4o:a:b",
+    ],
 )
 @pytest.mark.parametrize("provider", ["", "openai/", "azure/", "openrouter/openai/"])
 def test_openais_chat_models_are_counted_exactly_wherever_they_are_served(provider: str, name: str) -> None:
@@ -38,6 +54,38 @@ def test_openais_chat_models_are_counted_exactly_wherever_they_are_served(provid
 )
 def test_a_model_that_only_sounds_like_one_of_them_is_an_estimate(name: str) -> None:
     assert not tokenizer_for(name).exact
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "exact"),
+    [
+        ("openai/gpt-5", "o200k_base", True),
+        ("gpt-4o-mini", "o200k_base", True),
+        ("openai/gpt-4-turbo", "cl100k_base", True),
+        ("anthropic/claude-sonnet-4-5", "o200k_base", False),
+        ("ollama/qwen3", "o200k_base", False),
+        ("demo/planner", "o200k_base", True),
+    ],
+)
+def test_a_count_says_whether_it_is_exact(model: str, name: str, exact: bool) -> None:
+    tokenizer = tokenizer_for(model)
+    assert (tokenizer.name, tokenizer.exact) == (name, exact)
+    assert counter_for(model).tokenizer == tokenizer
+
+
+@given(st.text(max_size=400))
+@settings(deadline=None)
+def test_a_count_is_tiktokens_own(text: str) -> None:
+    import tiktoken
+
+    clean = text.encode("utf-8", "replace").decode()
+    assert COUNTER.count("the encoding is loaded") > 0
+    assert COUNTER.count(text) == len(tiktoken.get_encoding("o200k_base").encode_ordinary(clean))
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_hostile_text_can_be_counted(name: str) -> None:
+    assert COUNTER.count(HOSTILE[name]) >= (1 if HOSTILE[name] else 0)
 
 
 def test_nothing_is_no_token_and_special_tokens_are_text() -> None:
@@ -56,7 +104,12 @@ def test_nothing_is_no_token_and_special_tokens_are_text() -> None:
         "\ud800" * 1_000_000,
         "\0" * 1_000_000,
         "{[" * 500_000,
+        "{" * 1_000_000,
+        "\n" * 1_000_000,
+        "\t " * 500_000,
+        "a" * 1_000_000,
     ],
+    ids=lambda text: ascii(text[:4]),
 )
 def test_a_megabyte_of_anything_takes_no_longer_than_a_moment(text: str) -> None:
     COUNTER.count("the encoding is loaded")
@@ -69,6 +122,7 @@ def test_a_long_run_of_spaces_costs_hardly_more_for_being_cut() -> None:
     import tiktoken
 
     text = "a" + " " * 12_000 + "b"
+    assert COUNTER.count("the encoding is loaded") > 0
     exact = len(tiktoken.get_encoding("o200k_base").encode_ordinary(text))
     assert exact <= COUNTER.count(text) <= exact + 3
 

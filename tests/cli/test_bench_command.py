@@ -152,6 +152,12 @@ def test_each_drop_is_named_and_gives_its_own_exit_code(run: Run, tmp_path: Path
     assert allowed.exit_code == 0
 
 
+def test_a_drop_that_is_no_number_is_refused_because_it_would_allow_every_drop(run: Run) -> None:
+    result = run("--ranker", "bm25", "--max-drop", "nan")
+    assert result.exit_code == 2
+    assert "it is no number" in result.stderr
+
+
 def test_a_ranker_that_the_baseline_has_and_the_run_has_not_does_not_pass(run: Run, tmp_path: Path) -> None:
     stored(run, tmp_path / "base.json", "--ranker", "bm25", "--ranker", "fuzzy")
     result = run("--ranker", "bm25", "--baseline", str(tmp_path / "base.json"))

@@ -60,6 +60,11 @@ def test_an_added_request_follows_the_lines_that_were_there(add: Run, file: Path
     assert (impossible.query, impossible.relevant, impossible.kind) == ("cut my hair", (), "impossible")
 
 
+def test_alternatives_are_one_group_of_which_any_tool_will_do(add: Run, file: Path) -> None:
+    assert add("--query", "late", "--tool", "shop:a | shop:b", "--tool", "mail:c").exit_code == 0
+    assert read_cases(file)[-1].relevant == (frozenset({"shop:a", "shop:b"}), frozenset({"mail:c"}))
+
+
 def test_a_file_that_is_not_there_is_made(add: Run, file: Path) -> None:
     file.unlink()
     assert add("--query", "late orders", "--tool", "shop:list").exit_code == 0
@@ -88,6 +93,8 @@ def test_a_damaged_file_stays_as_it_is(add: Run, file: Path) -> None:
         ("--query", " ", "--impossible"),
         ("--query", "x", "--tool", "a:b", "--impossible"),
         ("--query", "x", "--from-log"),
+        ("--query", "x", "--tool", ""),
+        ("--query", "x", "--tool", "a:b", "--tool", " | "),
         ("--query", "x", "--tool", "a:b", "--session", "s"),
     ],
 )

@@ -9,6 +9,7 @@ from inspector.adapters.memory import MemoryServer
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
 from inspector.app.opening import Opened
+from inspector.engine.ports import Embedder
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
@@ -22,15 +23,19 @@ async def app_rig(
     size: tuple[int, int] = (120, 32),
     settled: bool = True,
     approved: bool = True,
+    embedder: Embedder | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn."""
     approver = ModalApprover()
-    async with opened(*steps, servers=servers, approver=approver, approved=approved) as rig:
+    async with opened(
+        *steps, servers=servers, approver=approver, approved=approved, embedder=embedder
+    ) as rig:
         app = app_on(rig, approver)
         async with app.run_test(size=size) as pilot:
             if settled:
                 await until(pilot, lambda: bool(rig.store.read("s", kinds=("catalog",))))
                 await rig.bench.wait_connected()
+                await rig.bench.retrieval.settled()
                 await until(pilot, lambda: app.view is not None and app.view.session == rig.bench.state)
             yield pilot, rig
 

@@ -15,6 +15,7 @@ from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.domain.server import ServerPhase
+from inspector.engine.ports import Embedder
 from tests.support.app import until
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
@@ -41,18 +42,26 @@ class Shown(ToolsightApp):
         *steps: Step,
         servers: Mapping[str, MemoryServer] | None = None,
         approved: bool = True,
+        embedder: Embedder | None = None,
     ) -> None:
         super().__init__(self._start_rig)
         self._steps = steps
         self._servers = servers
         self._approved = approved
+        self._embedder = embedder
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
     async def _start_rig(self) -> Opened:
         approver = ModalApprover()
         self._rig = await self._stack.enter_async_context(
-            opened(*self._steps, servers=self._servers, approver=approver, approved=self._approved)
+            opened(
+                *self._steps,
+                servers=self._servers,
+                approver=approver,
+                approved=self._approved,
+                embedder=self._embedder,
+            )
         )
         return Opened(self._rig.bench, self._rig.memory, approver)
 

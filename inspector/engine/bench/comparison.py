@@ -1,7 +1,7 @@
 """Several rankers over several data sets."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.settings import DiscoverySettings
@@ -55,14 +55,24 @@ class Comparison:
         """
         return [measured for dataset in datasets for measured in self._over(dataset)]
 
+    def over(self, dataset: DataSet, index: ToolIndex) -> Iterator[Measured]:
+        """Each ranker as soon as it is measured, over an index that is there; what is embedded counts.
+
+        `index` is over the tools of the data set. Raises as `measure` does.
+        """
+        for name in self.rankers:
+            run = self._run(name, dataset, index)
+            if run.cases:
+                yield Measured(_row(run, dataset.evalset), run, dataset.evalset)
+
     def _over(self, dataset: DataSet) -> list[Measured]:
         if self.cancelled():
             return []
         prepared = self._prepared(dataset.evalset)
         if not prepared.is_complete:
             return []
-        runs = (self._run(name, dataset, prepared.index) for name in self.rankers)
-        return [_measured(run, dataset.evalset, prepared) for run in runs if run.cases]
+        measured = self.over(dataset, prepared.index)
+        return [replace(one, row=_with_index(one.row, prepared)) for one in measured]
 
     def _prepared(self, evalset: EvalSet) -> Prepared:
         what = f"{evalset.name}: index of {len(evalset.tools)} tools"
@@ -93,13 +103,15 @@ class Comparison:
     def _ranker(self, name: str, dataset: DataSet, index: ToolIndex) -> Ranker:
         """A ranker that has answered one request, so that none of those measured is its slow first."""
         # Vectors of queries are remembered: a ranker that found those of the one before would look fast.
-        fresh = ToolIndex(index.tools, semantics=self.semantics(), before=index)
+        fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=self.semantics(), before=index)
         ranker = CatalogRankers(fresh, dataset.settings).get(name)
         ranker.rank("warm up")
         return ranker
 
 
-def _measured(run: Run, evalset: EvalSet, prepared: Prepared) -> Measured:
-    summary = summarise(run, evalset)
-    row = Row(evalset.name, run.ranker, summary, len(evalset.tools), prepared.seconds, prepared.bytes)
-    return Measured(row, run, evalset)
+def _row(run: Run, evalset: EvalSet) -> Row:
+    return Row(evalset.name, run.ranker, summarise(run, evalset), len(evalset.tools))
+
+
+def _with_index(row: Row, prepared: Prepared) -> Row:
+    return replace(row, index_seconds=prepared.seconds, index_bytes=prepared.bytes)

@@ -50,12 +50,8 @@ class Bm25Ranker:
         self._postings = index.postings
         self._settings = settings or Bm25Settings()
         self._weights = np.array([self._settings.weights[signal] for signal in FIELDS])
-        self._norms = self._length_norms()
-        self._shares = (
-            self._postings.frequencies * self._weights / self._norms[self._postings.documents]
-            if self._postings.size
-            else np.zeros((0, len(FIELDS)))
-        ).astype(np.float32)
+        per_occurrence = (self._weights / self._length_norms()).astype(np.float32)
+        self._shares = self._postings.frequencies * per_occurrence[self._postings.documents]
 
     def terms(self, query: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(terms(query)))

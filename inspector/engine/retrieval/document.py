@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from inspector.domain.ranking import Signal
 from inspector.domain.schema import fields
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.term import split_words, terms
+from inspector.engine.retrieval.term import spaced, split_words, terms
 
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
 PASSAGES = ("summary", "opening", "description", "parameters")
@@ -71,13 +71,12 @@ def passage_texts(tool: Tool) -> tuple[str, ...]:
     the one sentence, the plain description or the parameter that it is about. Where a tool has no
     description or no parameters the name stands for them.
     """
-    name = " ".join(split_words(tool.name)).lower() or tool.name
+    name = spaced(tool.name) or tool.name
     server = " ".join(split_words(tool.server))
     description = tool.description.strip()[:MAX_EMBEDDED]
     opening = _SENTENCE_END.split(description, 1)[0] or name
     parameters = "; ".join(
-        f"{' '.join(split_words(field.name)).lower()}: {field.description}"
-        for field in fields(tool.input_schema)
+        f"{spaced(field.name)}: {field.description}" for field in fields(tool.input_schema)
     )
     texts = (
         f"{server} {name}: {description}".strip(),
@@ -90,7 +89,7 @@ def passage_texts(tool: Tool) -> tuple[str, ...]:
 
 def server_text(server: str, summary: str, tools: Sequence[Tool]) -> str:
     """A server's aggregate capability description (layered composition, layer 3, stage 1)."""
-    names = ", ".join(" ".join(split_words(tool.name)).lower() for tool in tools)
+    names = ", ".join(spaced(tool.name) for tool in tools)
     return f"{' '.join(split_words(server))}: {summary} {names}"[:MAX_EMBEDDED]
 
 

@@ -8,7 +8,8 @@ the less any tool resembles it. Together they are a logistic model:
     p = 1 / (1 + exp(-(-11.2 + 2.1 coverage + 8.5 best cosine + 6.4 mean cosine + 2.55 ln words)))
 
 fitted to labelled search requests, possible and impossible, both kinds weighing the same
-(`python -m tests.fit_abstention`). Words alone do not tell: without vectors there is no probability.
+(`python -m tests.benchmark.fit_abstention`). Words alone do not tell: without vectors there is no
+probability.
 """
 
 import math

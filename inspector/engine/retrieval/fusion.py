@@ -6,8 +6,8 @@ scale, and the weighted sum is the score:
     0.21 z(BM25F)  +  0.22 z(cosine of the summary)  +  0.57 z(highest cosine of any passage)
 
 The best passage lets one sentence or one parameter speak for a tool whose summary is about more. The
-weights are a listwise softmax fit (`python -m tests.fit_fusion`); fitted with each data set left out in
-turn they stay within 0.03 of these.
+weights are a listwise softmax fit (`python -m tests.benchmark.fit_fusion`); fitted with each data set left
+out in turn they stay within 0.07 of these.
 """
 
 from collections.abc import Mapping

@@ -79,7 +79,7 @@ class HybridRanker:
     def rank(self, query: str) -> Ranking:
         evidence = self._fusion.evidence(query)
         base = self._fusion.ranking(evidence)
-        signals = self.signals(query, evidence)
+        signals = self._signals(query, evidence)
         fit = self._fit.probability(signals) if signals is not None else None
         values, kept = base.values.copy(), base.kept.copy()
         placed: dict[int, tuple[str, float, Ranking]] = {}
@@ -108,8 +108,11 @@ class HybridRanker:
             return ranking
         return replace(ranking, probability=float(fit[ranking.order(1)[0]]))
 
-    def signals(self, query: str, evidence: Evidence) -> FitSignals | None:
+    def signals(self, query: str) -> FitSignals | None:
         """What the probability of each tool is made of; None while searches go by words alone."""
+        return self._signals(query, self._fusion.evidence(query))
+
+    def _signals(self, query: str, evidence: Evidence) -> FitSignals | None:
         if evidence.best is None or evidence.text_cosine is None:
             return None
         words = len(split_words(query))

@@ -1,7 +1,7 @@
 """Tools by name, however the name is written, and the names most like one that nothing has."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from inspector.domain.closest import closest
 from inspector.domain.tool import Tool
@@ -19,12 +19,12 @@ class NameIndex:
     def find(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
         """The tools that `name` means, in catalog order; an id or wire name as it stands means one only."""
         exact = self._exact.get(name)
-        positions = (exact,) if exact is not None else self._by_key.get(name_key(name), ())
+        positions = (exact,) if exact is not None else self._meant(name)
         return tuple(self._tools[p] for p in positions if server in ("", self._tools[p].server))
 
     def positions(self, name: str) -> tuple[int, ...]:
         """Where the tools stand that a whole query names."""
-        return self._by_key.get(name_key(name), ())
+        return self._meant(name)
 
     def closest(self, name: str, *, server: str = "") -> tuple[str, ...]:
         """Ids of the tools whose names are most like an unknown one, best first."""
@@ -39,17 +39,31 @@ class NameIndex:
         by_wire_name = {tool.wire_name: position for position, tool in enumerate(self._tools)}
         return by_wire_name | {tool.id: position for position, tool in enumerate(self._tools)}
 
+    def _meant(self, name: str) -> tuple[int, ...]:
+        """The positions of the tools whose name, with or without its server or `mcp` before it, is this."""
+        key = name_key(name)
+        found = list(self._by_key.get(key, ()))
+        for start in (key, key.removeprefix(_PREFIX)):
+            for server, server_key in self._server_keys.items():
+                if server_key and start.startswith(server_key):
+                    positions = self._by_key.get(start.removeprefix(server_key), ())
+                    found += [p for p in positions if self._tools[p].server == server]
+        return tuple(sorted(set(found)))
+
     @cached_property
-    def _by_key(self) -> Mapping[str, tuple[int, ...]]:
+    def _server_keys(self) -> Mapping[str, str]:
+        return {tool.server: name_key(tool.server) for tool in self._tools}
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, list[int]]:
         found: dict[str, list[int]] = {}
         for position, tool in enumerate(self._tools):
-            name, server = name_key(tool.name), name_key(tool.server)
-            for key in dict.fromkeys((name, server + name, _PREFIX + server + name)):
-                if key:
-                    found.setdefault(key, []).append(position)
-        return {key: tuple(positions) for key, positions in found.items()}
+            found.setdefault(name_key(tool.name), []).append(position)
+        found.pop("", None)
+        return found
 
 
+@lru_cache(maxsize=65_536)
 def name_key(name: str) -> str:
     """A name without case and separators: `mcp__Notes__createPage` and `mcp notes create-page` are one."""
     return "".join(split_words(name)).casefold()

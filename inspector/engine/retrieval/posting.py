@@ -17,15 +17,16 @@ class Postings:
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self.size = len(documents)
-        counts = np.fromiter((len(d.term_ids) for d in documents), np.int64, self.size)
+        counts = np.array([len(d.term_ids) for d in documents], np.int64)
         documents_of = np.repeat(np.arange(self.size, dtype=np.int32), counts)
         terms = _joined([d.term_ids for d in documents], np.zeros(0, np.int32))
         frequencies = _joined([d.frequencies for d in documents], np.zeros((0, len(FIELDS)), np.float32))
-        order = np.argsort(terms, kind="stable")
+        order = _grouping(terms)
         self.documents = documents_of[order]
         self.frequencies = frequencies[order]
-        self.lengths = np.stack([d.lengths for d in documents]) if self.size else np.zeros((0, len(FIELDS)))
-        self._starts = np.searchsorted(terms[order], np.arange(int(terms.max(initial=-1)) + 2))
+        lengths = _joined([d.lengths for d in documents], np.zeros(0))
+        self.lengths = lengths.reshape(-1, len(FIELDS))
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(terms))])
 
     @cached_property
     def mean_lengths(self) -> NDArray[np.float64]:
@@ -54,3 +55,9 @@ class Postings:
 
 def _joined(arrays: Sequence[NDArray[T]], empty: NDArray[T]) -> NDArray[T]:
     return np.concatenate(arrays) if arrays else empty
+
+
+def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:
+    """The order that groups by term and keeps documents rising; 16 bits are sorted by radix, much faster."""
+    small = int(terms.max(initial=0)) < np.iinfo(np.uint16).max
+    return np.argsort(terms.astype(np.uint16) if small else terms, kind="stable")

@@ -1,7 +1,9 @@
 """Everything that finds tools: the index of the deferred tools, the rankers over it, the searches."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
+from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.index_state import IndexState
 from inspector.domain.ranking import SearchRequest
@@ -38,7 +40,7 @@ class Retrieval:
         self.settings = settings
         self.ranker_name = require_ranker(settings.ranker)
         self.threshold = settings.min_probability
-        self._clock = clock
+        self.clock = clock
         self._cases = tuple(cases)
         self._tags = tags
         self._semantics = Semantics(embedder, vectors) if embedder is not None else None
@@ -50,13 +52,31 @@ class Retrieval:
 
     def update(self, tools: Sequence[Tool], summaries: Mapping[str, str]) -> None:
         """Search these tools from now on. Only what changed is read again."""
-        self._use(self.index.updated(tools, summaries))
+        self.use_index(self.index.updated(tools, summaries))
         if self._embedding is not None:
             self._embedding.follow(self.index)
 
     def use_ranker(self, name: str) -> None:
         """Rank with another ranker from now on. Raises ToolsightError."""
         self.ranker_name = require_ranker(name)
+
+    def threshold_of(self, ranker: str) -> float | None:
+        """What `use_threshold` changes; None where the ranker has no threshold."""
+        return {"hybrid": self.threshold, "dense": self.settings.iso_threshold}.get(ranker)
+
+    def use_threshold(self, ranker: str, threshold: float) -> None:
+        """Search with another threshold of `hybrid` (a probability) or `dense` (a cosine) from now on.
+
+        Raises ToolsightError for a ranker that has none.
+        """
+        match ranker:
+            case "hybrid":
+                self.threshold = threshold
+            case "dense":
+                self.settings = replace(self.settings, iso_threshold=threshold)
+                self.rankers = CatalogRankers(self.index, self.settings)
+            case _:
+                raise ToolsightError(f"the ranker '{ranker}' has no threshold", hint="hybrid and dense do.")
 
     @property
     def ranker(self) -> Ranker:
@@ -72,16 +92,20 @@ class Retrieval:
     ) -> SearchAnswer:
         """Answer a request over the tools as they are now, see ToolSearch."""
         rules = SearchRules(self.settings.max_search_results, self.threshold, self._tags)
-        search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self._clock)
+        search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
         return search.run(request, bound=bound, load=load, misses=misses)
 
-    def evalset(self) -> EvalSet:
-        """Labelled requests over the tools as they are: those given that still apply, or generated ones."""
-        known = self.index.position.keys()
+    def evalset(self, index: ToolIndex | None = None) -> EvalSet:
+        """Labelled requests over the tools as they are: those given that still apply, or generated ones.
+
+        With `index`, over its tools: what is measured elsewhere must not change in between.
+        """
+        index = index or self.index
+        known = index.position.keys()
         given = [case for case in self._cases if all(group & known for group in case.relevant)]
         if any(case.is_possible for case in given):
-            return EvalSet("given", self.index.tools, tuple(given))
-        return EvalSet("generated", self.index.tools, generate(self.index.tools))
+            return EvalSet("given", index.tools, tuple(given))
+        return EvalSet("generated", index.tools, generate(index.tools))
 
     async def settled(self) -> None:
         """Return when the index is as complete as it can get."""
@@ -94,10 +118,11 @@ class Retrieval:
             self._embedding.cancel()
 
     def _refresh(self) -> None:
-        self._use(self.index.with_new_vectors())
+        self.use_index(self.index.with_new_vectors())
         if self._semantics is not None:
             self._semantics.settle(self.index.vectors)
 
-    def _use(self, index: ToolIndex) -> None:
+    def use_index(self, index: ToolIndex) -> None:
+        """Answer from another index of this session from now on."""
         self.index = index
         self.rankers = CatalogRankers(index, self.settings)

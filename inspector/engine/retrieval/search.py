@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.search_text import (
     NOTHING_ASKED,
@@ -18,7 +20,7 @@ from inspector.engine.retrieval.name_index import NameIndex
 from inspector.engine.retrieval.ranker import Ranker, Ranking
 
 # A report keeps its results and this many of the tools that missed; the rest is counted.
-MISSES_KEPT = 40
+MISSES_KEPT = 15
 _CLOSEST = 3
 
 
@@ -109,7 +111,7 @@ class ToolSearch:
     ) -> SearchReport:
         started = self._clock.monotonic()
         ranking = self._ranker.rank(request.query)
-        order = ranking.order()
+        order = self._order(request, ranking, misses)
         latency = (self._clock.monotonic() - started) * 1000
         abstain = ranking.probability is not None and ranking.probability < self._rules.threshold
         return SearchReport(
@@ -121,11 +123,21 @@ class ToolSearch:
             terms=self._ranker.terms(request.query),
             limit=self._rules.limit,
             latency_ms=latency,
-            scored=len(order),
+            scored=len(ranking.values),
             probability=ranking.probability,
             threshold=self._rules.threshold,
             note=ranking.note,
         )
+
+    def _order(self, request: SearchRequest, ranking: Ranking, misses: int) -> Sequence[int]:
+        """The tools from the best down: as many as a report holds, or all where some may be passed over."""
+        enough = self._rules.limit + misses
+        if not (request.server_name or request.tags):
+            first = ranking.order(enough)
+            kept = int(np.count_nonzero(ranking.kept))
+            if int(np.count_nonzero(ranking.kept[first])) >= min(self._rules.limit, kept):
+                return first
+        return ranking.order()
 
     def _hits(
         self,

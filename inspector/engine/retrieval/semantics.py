@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from inspector.engine.ports import Embedder, VectorStore
 from inspector.engine.retrieval.document import MAX_EMBEDDED, Key
@@ -27,6 +28,10 @@ class Semantics:
     def model(self) -> str:
         return self._embedder.name
 
+    def anew(self) -> "Semantics":
+        """The same model and store without anything remembered: what is measured must not find answers."""
+        return Semantics(self._embedder, self._store)
+
     def table(self, keys: Iterable[Key], before: VectorTable | None = None) -> VectorTable:
         """A table of those keys that have a vector by now."""
         with self._lock:
@@ -41,18 +46,25 @@ class Semantics:
     def recall(self, keys: Sequence[Key]) -> Collection[Key]:
         """Take from the store what it has of the keys; which it had. Raises StoreError."""
         stored = self._store.vectors(self.model, keys)
-        with self._lock:
-            self._fresh |= {key: np.frombuffer(data, "<f4") for key, data in stored.items()}
+        if stored:
+            rows = np.frombuffer(b"".join(stored.values()), "<f4").reshape(len(stored), -1)
+            self._add(stored.keys(), rows)
         return stored.keys()
 
     def embed(self, texts: Mapping[Key, str], *, keep: bool = True) -> None:
         """Embed the texts; with `keep` the store has their vectors too. Raises ModelError, StoreError."""
-        vectors = self._embedder.embed(list(texts.values()))
-        made = {key: np.asarray(vector, "<f4") for key, vector in zip(texts, vectors, strict=True)}
-        with self._lock:
-            self._fresh |= made
+        if not texts:
+            return
+        rows = np.asarray(self._embedder.embed(list(texts.values())), "<f4").reshape(len(texts), -1)
+        self._add(texts.keys(), rows)
         if keep:
-            self._store.keep_vectors(self.model, {key: vector.tobytes() for key, vector in made.items()})
+            vectors = {key: row.tobytes() for key, row in zip(texts, rows, strict=True)}
+            self._store.keep_vectors(self.model, vectors)
+
+    def _add(self, keys: Iterable[Key], rows: NDArray[np.float32]) -> None:
+        # Views of one array a batch: thousands of small arrays would leave holes in memory when they go.
+        with self._lock:
+            self._fresh |= dict(zip(keys, rows, strict=True))
 
     def query(self, text: str) -> Vector:
         """The vector of a query, some milliseconds the first time. Raises ModelError."""

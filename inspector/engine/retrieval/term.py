@@ -26,6 +26,12 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(_CAMEL_BOUNDARY.sub(" ", text))
 
 
+@lru_cache(maxsize=65_536)
+def spaced(name: str) -> str:
+    """A name in words: `listOrders` and `list_orders` are “list orders”."""
+    return " ".join(split_words(name)).lower()
+
+
 def terms(text: str) -> tuple[str, ...]:
     """Lower-case, stemmed words in order, stop words left out; all of them if nothing else remains."""
     words = [word.lower() for word in split_words(text)]

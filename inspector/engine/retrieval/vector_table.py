@@ -1,6 +1,8 @@
-"""Unit vectors of many texts as one matrix."""
+"""Unit vectors of many texts, in blocks that a change leaves alone."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +11,24 @@ from inspector.engine.retrieval.document import Key
 
 Vector = NDArray[np.float32]
 ABSENT = -1
+# A change copies the blocks it falls into: 1/32 of all vectors for one text.
+_BLOCKS = 32
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The vectors of some keys, rows in the order of the keys."""
+
+    keys: tuple[Key, ...]
+    matrix: NDArray[np.float32]
 
 
 class VectorTable:
     """An immutable table from keys to unit vectors.
 
-    Rows stand in the order the keys are given in, however the table came about, so that a product with it
-    is the same to the last bit for a table built anew and for one that was extended.
+    A key's hash decides its block, and within a block rows are sorted by key. So what a table holds decides
+    how it is laid out, however it came about, and a product with it is the same to the last bit for a table
+    built anew and for one that was extended.
     """
 
     def __init__(
@@ -25,15 +38,16 @@ class VectorTable:
         before: "VectorTable | None" = None,
     ) -> None:
         """Take what `known` or the table `before` have of the keys; the others stay absent."""
-        known = known or {}
-        self._rows: dict[Key, int] = {}
-        sources: list[Vector] = []
-        for key in dict.fromkeys(keys):
-            vector = known[key] if key in known else before.get(key) if before is not None else None
-            if vector is not None:
-                self._rows[key] = len(sources)
-                sources.append(vector)
-        self._matrix = np.stack(sources) if sources else np.zeros((0, 0), np.float32)
+        known, old = known or {}, before._rows if before is not None else {}
+        grouped: list[list[Key]] = [[] for _ in range(_BLOCKS)]
+        for key in set(keys):
+            if key in old or key in known:
+                grouped[key[0] % _BLOCKS].append(key)
+        self._blocks = tuple(
+            _block(tuple(sorted(group)), known, before, number) for number, group in enumerate(grouped)
+        )
+        ordered = list(chain.from_iterable(block.keys for block in self._blocks))
+        self._rows: dict[Key, int] = dict(zip(ordered, range(len(ordered)), strict=True))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -43,18 +57,31 @@ class VectorTable:
 
     @property
     def bytes(self) -> int:
-        return self._matrix.nbytes
+        return sum(block.matrix.nbytes for block in self._blocks)
 
     def get(self, key: Key) -> Vector | None:
-        row = self._rows.get(key)
-        return None if row is None else self._matrix[row]
+        return self._held(key[0] % _BLOCKS).get(key)
+
+    def _held(self, number: int) -> Mapping[Key, Vector]:
+        block = self._blocks[number]
+        return dict(zip(block.keys, block.matrix, strict=True))
 
     def rows(self, keys: Iterable[Key]) -> NDArray[np.intp]:
         """The row of each key, ABSENT where there is none."""
-        return np.fromiter((self._rows.get(key, ABSENT) for key in keys), np.intp)
+        get = self._rows.get
+        return np.array([get(key, ABSENT) for key in keys], np.intp)
 
     def similarity(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each row with a unit vector."""
-        if not len(self._matrix):
-            return np.zeros(0)
-        return (self._matrix @ vector).astype(np.float64)
+        parts = [block.matrix @ vector for block in self._blocks if block.keys]
+        return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
+
+
+def _block(
+    keys: tuple[Key, ...], known: Mapping[Key, Vector], before: VectorTable | None, number: int
+) -> _Block:
+    if before is not None and before._blocks[number].keys == keys and known.keys().isdisjoint(keys):
+        return before._blocks[number]
+    held = before._held(number) if before is not None else {}
+    vectors = [known[key] if key in known else held[key] for key in keys]
+    return _Block(keys, np.stack(vectors) if vectors else np.zeros((0, 0), np.float32))

@@ -1,7 +1,8 @@
 """What an edit of a tool would change: its place for a query, labelled requests, collisions."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -92,23 +93,51 @@ def what_if(
     In cases the original's id means the edited tool. Raises ToolsightError for an unknown ranker, for an
     original that is not there and an edited id that is taken; ModelError where texts cannot be embedded.
     """
-    position = position_of(rankers.index, original_id)
-    changed = edited_rankers(rankers, edited, original_id)
-    index = changed.index
-    old, new = rankers.get(ranker_name), changed.get(ranker_name)
-    before, after = Places(old.rank(query)), Places(new.rank(query))
-    return WhatIf(
-        original_id,
-        edited.id,
-        query,
-        ranker_name,
-        before[position],
-        after[position],
-        tuple(Neighbour(index.tools[p].id, before[p], after[p]) for p in _around(after, position)),
-        _effect(_Labels(rankers, edited.id, original_id), old, new, evalset_cases),
-        Closeness(rankers.index).collisions(position),
-        Closeness(index).collisions(position),
-    )
+    trial = Trial.of(rankers, edited, original_id, ranker_name)
+    return replace(trial.on(query), cases=trial.over(evalset_cases))
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An edit made once, to be asked about many queries. It changes nothing and may be used in a thread."""
+
+    rankers: CatalogRankers
+    changed: CatalogRankers
+    original_id: str
+    edited_id: str
+    ranker_name: str
+
+    @classmethod
+    def of(cls, rankers: CatalogRankers, edited: Tool, original_id: str, ranker_name: str) -> Self:
+        """Read and embed the edited tool. Raises what `what_if` raises."""
+        changed = edited_rankers(rankers, edited, original_id)
+        return cls(rankers, changed, original_id, edited.id, ranker_name)
+
+    def on(self, query: str) -> WhatIf:
+        """The effect on one query; `cases` stays empty."""
+        position = position_of(self.rankers.index, self.original_id)
+        index = self.changed.index
+        before, after = (Places(ranker.rank(query)) for ranker in self._both)
+        return WhatIf(
+            self.original_id,
+            self.edited_id,
+            query,
+            self.ranker_name,
+            before[position],
+            after[position],
+            tuple(Neighbour(index.tools[p].id, before[p], after[p]) for p in _around(after, position)),
+            CaseEffect(),
+            Closeness(self.rankers.index).collisions(position),
+            Closeness(index).collisions(position),
+        )
+
+    def over(self, cases: Sequence[EvalCase], stopped: Callable[[], bool] = lambda: False) -> CaseEffect:
+        """The effect on labelled requests, on those so far when `stopped` says so between two of them."""
+        return _effect(_Labels(self.rankers, self.edited_id, self.original_id), *self._both, cases, stopped)
+
+    @property
+    def _both(self) -> tuple[Ranker, Ranker]:
+        return self.rankers.get(self.ranker_name), self.changed.get(self.ranker_name)
 
 
 def edited_rankers(rankers: CatalogRankers, edited: Tool, original_id: str) -> CatalogRankers:
@@ -148,13 +177,17 @@ class _Labels:
         return min(found, default=None)
 
 
-def _effect(labels: _Labels, old: Ranker, new: Ranker, cases: Sequence[EvalCase]) -> CaseEffect:
+def _effect(
+    labels: _Labels, old: Ranker, new: Ranker, cases: Sequence[EvalCase], stopped: Callable[[], bool]
+) -> CaseEffect:
     """Case by case, so that the query's vector is made once for both."""
     measures: list[tuple[float, ...]] = []
     changes: list[CaseChange] = []
     for case in cases:
         if not case.is_possible:
             continue
+        if stopped():
+            break
         groups = labels.groups(case)
         both = [Places(ranker.rank(case.query)) for ranker in (old, new)]
         ids = [labels.ids(places) for places in both]

@@ -1,19 +1,15 @@
-"""Token counters and models by name, and what every chat model keeps to."""
+"""Models by name, and what every chat model keeps to."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.litellm_model import LitellmModel
-from inspector.adapters.model import counter_for, model_for
+from inspector.adapters.model import model_for
 from inspector.adapters.planner import DemoPlanner
 from inspector.adapters.script_model import ScriptModel
-from inspector.adapters.tiktoken_counter import TiktokenCounter, tokenizer_for
 from inspector.domain.error import ModelError, ToolsightError
 from inspector.domain.manifest import search_tools_definition
 from inspector.domain.message import ModelReply, ModelRequest, TextDelta, UserMessage
@@ -22,53 +18,6 @@ from tests.adapters.test_litellm_openai import chunk, stream
 from tests.support.stub_server import stub_server
 
 SCENARIOS = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "scenarios").glob("*.yaml"))
-O200K = TiktokenCounter("openai/gpt-5")
-
-
-@given(st.text(max_size=400))
-@settings(deadline=None)
-def test_a_count_is_tiktokens_own(text: str) -> None:
-    import tiktoken
-
-    clean = text.encode("utf-8", "replace").decode()
-    assert O200K.count("this loads the encoding") > 0
-    assert O200K.count(text) == len(tiktoken.get_encoding("o200k_base").encode_ordinary(clean))
-
-
-@pytest.mark.parametrize("name", sorted(HOSTILE))
-def test_hostile_text_can_be_counted(name: str) -> None:
-    assert O200K.count(HOSTILE[name]) >= (1 if HOSTILE[name] else 0)
-
-
-@pytest.mark.parametrize("unit", [" ", "\n", "a", "\t ", "{"])
-def test_a_million_of_one_character_can_be_counted(unit: str) -> None:
-    assert O200K.count(unit * 1_000_000) > 1000
-
-
-@pytest.mark.parametrize(
-    ("model", "name", "exact"),
-    [
-        ("openai/gpt-5", "o200k_base", True),
-        ("gpt-4o-mini", "o200k_base", True),
-        ("openai/gpt-4-turbo", "cl100k_base", True),
-        ("anthropic/claude-sonnet-4-5", "o200k_base", False),
-        ("ollama/qwen3", "o200k_base", False),
-        ("demo/planner", "o200k_base", True),
-    ],
-)
-def test_a_count_says_whether_it_is_exact(model: str, name: str, exact: bool) -> None:
-    tokenizer = tokenizer_for(model)
-    assert (tokenizer.name, tokenizer.exact) == (name, exact)
-    assert counter_for(model).tokenizer == tokenizer
-
-
-@pytest.mark.parametrize(
-    "model", ["gpt-5", "gpt-4o-mini", "gpt-4.1", "gpt-4-turbo", "gpt-3.5-turbo", "o3-mini"]
-)
-def test_the_encoding_is_the_one_tiktoken_names_for_the_model(model: str) -> None:
-    import tiktoken
-
-    assert tokenizer_for(f"openai/{model}").name == tiktoken.encoding_name_for_model(model)
 
 
 def test_models_are_found_by_name() -> None:

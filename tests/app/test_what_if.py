@@ -1,0 +1,297 @@
+"""The what-if page, driven by keys."""
+
+import json
+from collections.abc import Awaitable, Callable
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static, TextArea
+
+from fixtures.hostile import HOSTILE, HUGE, hostile_tools
+from inspector.adapters.memory import MemoryServer
+from inspector.adapters.memory_vectors import MemoryEmbedder
+from inspector.app.panels.wording import DescriptionArea
+from inspector.app.screens.what_if import WhatIfScreen
+from inspector.domain.tool import Tool
+from tests.support.app import app_rig, until
+from tests.support.picture import Shown, SnapCompare, after, still
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList
+
+__all__ = ["still"]
+
+PAY = Tool(
+    "shop",
+    "pay_back",
+    "Give the money of an order back.",
+    {
+        "type": "object",
+        "properties": {
+            "order": {"type": "string", "description": "The number of the order."},
+            "amount": {"type": "number", "description": "How much, in euros; all of it where empty."},
+        },
+        "required": ["order"],
+    },
+)
+QUERY = "refund a late order"
+BETTER = "Refund a late order. "
+
+
+def shop() -> dict[str, MemoryServer]:
+    """An order desk whose refund tool does not say refund, beside other servers."""
+    return {
+        "shop": MemoryServer(
+            [
+                Tool("shop", "list_orders", "List the orders of a customer, late ones first."),
+                PAY,
+                Tool("shop", "get_order", "Get one order with its items and its status."),
+                Tool("shop", "cancel_order", "Cancel an order that has not been sent yet."),
+                Tool("shop", "list_customers", "List customers by name or e-mail address."),
+            ]
+        ),
+        "mail": MemoryServer(
+            [
+                Tool("mail", "send_message", "Send an e-mail message, for example about a late order."),
+                Tool("mail", "search_messages", "Search the messages of a mailbox."),
+                Tool("mail", "list_folders", "List the folders of a mailbox."),
+            ]
+        ),
+        "wiki": MemoryServer(
+            [
+                Tool("wiki", "search_pages", "Search the pages of the handbook."),
+                Tool("wiki", "get_page", "Get a page of the handbook as text."),
+                Tool("wiki", "list_folders", "List the folders of the handbook."),
+            ]
+        ),
+    }
+
+
+def _seen(pilot: Pilot[None]) -> str:
+    return "\n".join(lines(pilot.app))
+
+
+def _page(pilot: Pilot[None]) -> WhatIfScreen:
+    assert isinstance(pilot.app.screen, WhatIfScreen)
+    return pilot.app.screen
+
+
+def _mark(pilot: Pilot[None]) -> str:
+    return str(_page(pilot).query_one("#mark", Static).visual)
+
+
+def _numbers(pilot: Pilot[None]) -> dict[str, list[str]]:
+    text = str(_page(pilot).query_one("#numbers", Static).visual)
+    return {line[:10].strip(): line[10:].replace("→", " ").split() for line in text.splitlines()}
+
+
+def _area(pilot: Pilot[None]) -> TextArea:
+    return _page(pilot).query_one(TextArea)
+
+
+async def _measured(pilot: Pilot[None]) -> None:
+    await until(pilot, lambda: _mark(pilot) in {"✓ up to date", "not measured"})
+
+
+async def _opened(pilot: Pilot[None], tool_id: str = PAY.id, query: str = QUERY) -> None:
+    await pilot.app.push_screen(WhatIfScreen(tool_id, query))
+    await _measured(pilot)
+
+
+async def _typed(pilot: Pilot[None], text: str) -> None:
+    await pilot.press(*("space" if letter == " " else letter for letter in text))
+    await _measured(pilot)
+
+
+async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> None:
+    async with app_rig(servers=shop(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await _opened(pilot)
+        before = _numbers(pilot)
+        assert before["rank"][0] == before["rank"][1] != "1"
+        assert before["score"][2] == "="
+        await _typed(pilot, BETTER)
+        after_it = _numbers(pilot)
+        assert after_it["rank"] == [before["rank"][0], "1", "▲", str(int(before["rank"][0]) - 1)]
+        assert float(after_it["score"][1]) > float(before["score"][1])
+        assert after_it["tokens"][2] == f"+{len(BETTER)}"
+        around = _page(pilot).query_one("#around", RecordList)
+        assert around.shown[0].key == PAY.id
+        assert len(around.shown) == 11
+        assert rig.bench.catalog.require(PAY.id) == PAY
+        assert "nothing is sent to its server" in _seen(pilot)
+
+
+async def test_the_requests_say_which_got_better_and_worse() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        assert "No request got better or worse." in _seen(pilot)
+        await pilot.press("shift+tab", "end", "ctrl+u")
+        await _typed(pilot, "list_orders_of_customer")
+        changes = _page(pilot).query_one("#changes", RecordList)
+        assert {record.key[0] for record in changes.shown} >= {"▼"}
+        assert "generated requests: ▲ " in str(changes.border_title)
+
+
+async def test_outdated_results_are_dropped() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        reading = _page(pilot)._reading
+        await pilot.press("x")
+        _page(pilot).post_message(WhatIfScreen.Measured(1, type(reading)(problem="outdated")))
+        await _measured(pilot)
+        assert "outdated" not in _seen(pilot)
+
+
+async def test_the_query_can_be_edited_too() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot, query="")
+        await pilot.press("ctrl+n")
+        await _typed(pilot, "handbook pages")
+        around = _page(pilot).query_one("#around", RecordList)
+        assert _numbers(pilot)["rank"][0] == "–"
+        assert around.records
+
+
+async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await _typed(pilot, BETTER)
+        await pilot.press("ctrl+r")
+        await _measured(pilot)
+        assert _area(pilot).text == PAY.description
+        assert "your draft put aside" in _seen(pilot)
+        await pilot.press("ctrl+r")
+        await _measured(pilot)
+        assert _area(pilot).text == BETTER + PAY.description
+        assert _numbers(pilot)["rank"][1] == "1"
+        await pilot.press("ctrl+z")
+        assert _area(pilot).text == PAY.description
+
+
+async def test_a_draft_is_there_again_after_esc() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await _typed(pilot, BETTER)
+        await pilot.press("escape")
+        assert not isinstance(pilot.app.screen, WhatIfScreen)
+        await _opened(pilot, "shop:get_order")
+        assert not _area(pilot).text.startswith(BETTER)
+        await pilot.press("escape")
+        await _opened(pilot)
+        assert _area(pilot).text == BETTER + PAY.description
+        assert "Your draft" in _seen(pilot)
+
+
+async def test_the_description_and_the_definition_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        copied: list[str] = []
+        monkeypatch.setattr(pilot.app, "copy_to_clipboard", copied.append)
+        await _opened(pilot)
+        await pilot.press("X", "ctrl+y", "alt+y")
+        assert copied[0] == f"X{PAY.description}"
+        function = json.loads(copied[1])["function"]
+        assert (function["name"], function["description"]) == ("shop__pay_back", f"X{PAY.description}")
+
+
+async def test_parameters_are_renamed_and_described() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot, query="voucher")
+        assert _numbers(pilot)["rank"][0] == "–"
+        await pilot.press("tab", "end")
+        await _typed(pilot, "_voucher")
+        names = [p.name for p in _page(pilot)._draft.wording.parameters]
+        assert names == ["order_voucher", "amount"]
+        assert _numbers(pilot)["rank"][1] == "1"
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (("shift+tab", "ctrl+u", *"get_order"), "there is a tool 'shop:get_order' already"),
+        (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
+        (("tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
+    ],
+)
+async def test_what_cannot_be_is_told(keys: tuple[str, ...], says: str) -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("end", *keys)
+        await until(pilot, lambda: _mark(pilot) == "not measured")
+        assert says in _seen(pilot).replace("\n", "")
+
+
+async def test_a_tool_that_no_search_finds_says_so() -> None:
+    async with app_rig() as (pilot, _):
+        await _opened(pilot, "calc:evaluate", "sum")
+        assert "in the search index" in _seen(pilot)
+
+
+async def test_a_tool_that_is_gone_says_so() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await pilot.app.push_screen(WhatIfScreen("shop:gone", ""))
+        await pilot.pause()
+        assert "esc goes back" in _seen(pilot)
+        await pilot.press("ctrl+r", "ctrl+y", "alt+y", "escape")
+
+
+async def test_function_keys_go_to_other_pages_even_from_the_text() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("f6")
+        assert not isinstance(pilot.app.screen, WhatIfScreen)
+
+
+def _hostile() -> dict[str, MemoryServer]:
+    named = [
+        Tool("bad", tool["name"], tool["description"], tool["inputSchema"])
+        for tool in hostile_tools()
+        if tool["name"].removeprefix("hostile_") not in HUGE
+    ]
+    every = "\n".join(text for name, text in HOSTILE.items() if name not in HUGE)
+    all_at_once = Tool("bad", "every", every, {"properties": {every: {"description": every}, "y": True}})
+    return {"bad": MemoryServer([*named, all_at_once]), "big": MemoryServer([Tool("big", "big", "x" * 10**6)])}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
+async def test_hostile_texts_do_no_harm_and_stay_as_they_are(size: tuple[int, int]) -> None:
+    async with app_rig(servers=_hostile(), size=size) as (pilot, rig):
+        for tool_id in ("bad:every", rig.bench.retrieval.index.tools[5].id, "big:big"):
+            await _opened(pilot, tool_id, "\x1b[2J \ud800")
+            assert not dangerous("".join(lines(pilot.app)))
+            assert "Your draft" not in _seen(pilot)
+            await _typed(pilot, "q")
+            assert "Your draft" in _seen(pilot)
+            assert _page(pilot)._draft.wording.description[-50:] == rig.bench.catalog.require(
+                tool_id
+            ).description[-50:].replace("\x00", "\\x00")[-50:] or tool_id != "big:big"
+            await pilot.press("ctrl+y", "alt+y", "escape")
+
+
+def _settled(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[None]]:
+    async def run(pilot: Pilot[None]) -> None:
+        await after(screen=lambda: WhatIfScreen(PAY.id, QUERY), light=light)(pilot)
+        await _measured(pilot)
+        await pilot.press(*keys)
+        await _measured(pilot)
+        await pilot.pause()
+
+    return run
+
+
+_KEYS = tuple("space" if letter == " " else letter for letter in BETTER)
+PICTURES = {
+    "before": _settled(),
+    "first": _settled(*_KEYS),
+    "light": _settled(*_KEYS, light=True),
+    "refused": _settled("shift+tab", "ctrl+u", *"get_order"),
+}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
+@pytest.mark.parametrize("name", PICTURES)
+def test_what_if_looks_the_same(
+    snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch, name: str, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(DescriptionArea, "cursor_blink", False)
+    shown = Shown(servers=shop(), embedder=MemoryEmbedder())
+    assert snap_compare(shown, terminal_size=size, run_before=PICTURES[name])

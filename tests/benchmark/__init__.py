@@ -1,0 +1,1 @@
+"""Measurements that are run by hand: `make bench`, `make bench-retrieval`, and the scripts that fit."""

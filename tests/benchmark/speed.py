@@ -1,0 +1,187 @@
+"""How fast and how large the index is at 100 to 100,000 tools: `python -m tests.benchmark.speed`.
+
+The tools are made up by a seeded generator, with names, descriptions and parameters of realistic length,
+and the vectors are random: neither decides how long arithmetic takes. What counts is a ratio within one run,
+so that a busy machine slows both sides: a whole hybrid search, with the explanation of its hits and without
+the embedding of the query, against `rank_bm25.get_scores` alone over the same tools.
+"""
+
+import gc
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from inspector.adapters.clock import SystemClock
+from inspector.adapters.memory_vectors import MemoryVectors
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.settings import DiscoverySettings
+from inspector.domain.tool import Tool
+from inspector.engine.retrieval.document import key_of, texts_by_key
+from inspector.engine.retrieval.index import ToolIndex
+from inspector.engine.retrieval.retrieval import Retrieval
+from inspector.engine.retrieval.vocabulary import VOCABULARY
+from tests.benchmark.data import embedder
+from tests.benchmark.output import say
+
+SIZES = (100, 1_000, 10_000, 100_000)
+QUERIES = 40
+DIMENSIONS = 384
+_BATCH = 256
+_WORDS = sorted(VOCABULARY)
+
+
+class RandomEmbedder:
+    """Unit vectors of MiniLM's length, each text its own."""
+
+    name = "random"
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        rows = [np.random.default_rng(crc32(text.encode())).standard_normal(DIMENSIONS) for text in texts]
+        return [(row / np.linalg.norm(row)).tolist() for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Medians in milliseconds, but for `build_s` (seconds) and `megabytes` (resident, beyond the tools)."""
+
+    tools: int
+    build_s: float
+    get_scores_ms: float
+    hybrid_ms: float
+    end_to_end_ms: float
+    change_ms: float
+    megabytes: float
+
+    @property
+    def ratio(self) -> float:
+        return self.hybrid_ms / self.get_scores_ms
+
+
+def made_up(count: int) -> list[Tool]:
+    """Tools of 30 a server; some 25 words of description, three parameters."""
+    source = random.Random(7)
+    return [_tool(source, number) for number in range(count)]
+
+
+def _tool(source: random.Random, number: int) -> Tool:
+    words = source.choices(_WORDS, k=25)
+    properties = {
+        f"{source.choice(_WORDS)}_{source.choice(_WORDS)}": {"type": "string", "description": " ".join(w)}
+        for w in (source.choices(_WORDS, k=8) for _ in range(3))
+    }
+    name = f"{words[0]}_{words[1]}_{number}"
+    return Tool(f"server{number // 30}", name, " ".join(words), {"type": "object", "properties": properties})
+
+
+def queries() -> list[str]:
+    source = random.Random(11)
+    return [" ".join(source.choices(_WORDS, k=source.randint(3, 9))) for _ in range(QUERIES)]
+
+
+def retrieval_over(tools: Sequence[Tool]) -> Retrieval:
+    """A retrieval whose index has every vector."""
+    found = Retrieval(
+        DiscoverySettings(min_probability=0.0),
+        SystemClock(),
+        embedder=RandomEmbedder(),
+        vectors=_NoVectors(),
+        tags={},
+        report=lambda _state: None,
+    )
+    semantics = found.index.semantics
+    assert semantics is not None
+    index = ToolIndex(tools, semantics=semantics)
+    texts = {**texts_by_key(tools), **{key_of(text): text for text in index.server_texts.values()}}
+    keys = list(texts)
+    for start in range(0, len(keys), _BATCH):
+        semantics.embed({key: texts[key] for key in keys[start : start + _BATCH]}, keep=False)
+    found.use_index(index.with_new_vectors())
+    semantics.settle(found.index.vectors)
+    return found
+
+
+class _NoVectors(MemoryVectors):
+    """Keeps nothing: the store is a file, not memory of the process."""
+
+    def keep_vectors(self, model: str, vectors: object) -> None: ...
+
+
+def measure(count: int) -> Speed:
+    """Everything about one size, in this process: run it in a fresh one."""
+    from rank_bm25 import BM25Okapi
+
+    tools, asked = made_up(count), queries()
+    gc.collect()
+    before = _resident()
+    started = time.perf_counter()
+    retrieval = retrieval_over(tools)
+    for query in asked:
+        retrieval.search(SearchRequest(query), bound=())
+    build = time.perf_counter() - started
+    gc.collect()
+    megabytes = _resident() - before
+    hybrid = _median(lambda q: retrieval.search(SearchRequest(q), bound=()), asked)
+    model = BM25Okapi([f"{t.name} {t.description}".lower().split() for t in tools])
+    get_scores = _median(lambda q: model.get_scores(q.lower().split()), asked)
+    embedding = _median(lambda q: embedder().embed([q]), ["warm up", *asked])
+    return Speed(count, build, get_scores, hybrid, hybrid + embedding, _change(retrieval, tools), megabytes)
+
+
+def _change(retrieval: Retrieval, tools: Sequence[Tool]) -> float:
+    """From a changed list of tools to a search that finds the new one."""
+    times = []
+    for round_ in range(5):
+        new = Tool("server0", f"xylophone_tuner_{round_}", "Tunes a xylophone.")
+        started = time.perf_counter()
+        retrieval.use_index(retrieval.index.updated([*tools[:-1], new]))
+        report = retrieval.search(SearchRequest("tune the xylophone"), bound=()).report
+        times.append(time.perf_counter() - started)
+        assert report.results[0].tool_id == new.id
+    return statistics.median(times) * 1000
+
+
+def _median(ask: Callable[[str], object], asked: Sequence[str]) -> float:
+    times = []
+    for query in asked:
+        started = time.perf_counter()
+        ask(query)
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1000
+
+
+def _resident() -> float:
+    """Megabytes of this process in memory now."""
+    with open("/proc/self/statm") as file:  # noqa: PTH123 - a file of the kernel
+        pages = int(file.read().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def in_fresh_process(count: int) -> Speed:
+    """`measure` where nothing else is in memory."""
+    code = f"from tests.benchmark.speed import measure; print(repr(measure({count})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = eval(done.stdout.strip().splitlines()[-1], {"Speed": Speed})
+    assert isinstance(found, Speed)
+    return found
+
+
+def main() -> None:
+    say("   tools  build s  get_scores ms  hybrid ms  ratio  end to end ms  change ms     MB")
+    for count in SIZES:
+        s = in_fresh_process(count)
+        say(
+            f"{s.tools:>8,} {s.build_s:>8.2f} {s.get_scores_ms:>14.2f} {s.hybrid_ms:>10.2f} {s.ratio:>6.2f} "
+            f"{s.end_to_end_ms:>14.2f} {s.change_ms:>10.1f} {s.megabytes:>6.0f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

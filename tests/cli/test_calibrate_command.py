@@ -1,0 +1,110 @@
+"""`toolsight calibrate` over a small data set, and over the tools of a server."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from inspector.adapters.memory_vectors import MemoryEmbedder
+from inspector.cli import composition
+from inspector.cli.calibrate import command
+from inspector.domain.error import ConfigError, ToolsightError
+from inspector.engine.ports import Embedder
+from tests.cli.conftest import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")
+QUERIES = {"refund an order": "refund_order", "send a message": "send_message", "forecast": "get_forecast"}
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Four tools, three requests that one of them fits, and one that none does."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    tools = [{"id": name, "server": "s", "name": name} for name in TOOLS]
+    rows: list[object] = [{"id": q, "query": q, "relevant": [tool]} for q, tool in QUERIES.items()]
+    rows.append({"id": "none", "query": "haircut", "relevant": []})
+    for name, lines in (("tools", tools), ("queries", rows)):
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Calibrate in this process, with vectors of words; what fails unexpectedly is raised."""
+
+    def embedder(name: str) -> Embedder | None:
+        return None if name == "none" else MemoryEmbedder()
+
+    monkeypatch.setattr(composition, "make_embedder", embedder)
+
+    def invoke(*arguments: str) -> Result:
+        result = CliRunner().invoke(command, ["--db", str(tmp_path / "x.db"), *arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return invoke
+
+
+@pytest.mark.parametrize(("ranker", "setting"), [("hybrid", "min_probability"), ("dense", "iso_threshold")])
+def test_the_curve_ends_with_the_line_to_write(run: Run, data: Path, ranker: str, setting: str) -> None:
+    result = run("--data", str(data), "--ranker", ranker)
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{ranker} over tiny: 3 possible and 1 impossible requests"
+    assert sum(line.strip().startswith("0.") for line in lines) == 41
+    best = next(line for line in lines if line.startswith("best F1"))
+    value = float(best.split()[2])
+    assert lines[-1] == f'"tool_discovery": {{"{setting}": {value:g}}}'
+    assert json.loads(f"{{{lines[-1]}}}") == {"tool_discovery": {setting: value}}
+    assert [line for line in lines if line.startswith("now")]
+
+
+def test_json_has_every_point_and_what_stands_out(run: Run, data: Path) -> None:
+    found = json.loads(run("--data", str(data), "--json").stdout)
+    assert (found["ranker"], found["setting"], found["possible"]) == ("hybrid", "min_probability", 3)
+    assert len(found["points"]) == 41
+    assert found["best"] in found["points"]
+    assert found["best"]["f1"] == max(point["f1"] for point in found["points"])
+    assert found["now"] > 0
+
+
+def test_a_best_threshold_at_an_end_of_the_sweep_is_no_advice(run: Run, tmp_path: Path, data: Path) -> None:
+    queries = (data / "queries.jsonl").read_text().splitlines()[:3]
+    (data / "queries.jsonl").write_text("\n".join(queries))
+    assert "do not tell where it lies" in run("--data", str(data)).stdout
+
+
+def test_without_vectors_it_says_what_to_set(run: Run, data: Path) -> None:
+    with pytest.raises(ToolsightError, match="no vectors") as raised:
+        run("--data", str(data), "--embedding-model", "none")
+    assert "packaged" in raised.value.hint
+
+
+def test_without_data_the_requests_are_generated_and_that_is_said(run: Run, tmp_path: Path) -> None:
+    configuration = write_weather_configuration(tmp_path)
+    result = run("--config", str(configuration), "--approve")
+    assert result.stdout.startswith("hybrid over generated: ")
+    assert "generated from the tools' own texts" in result.stderr
+
+
+def test_a_request_for_a_tool_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
+    configuration = write_weather_configuration(tmp_path)
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps({"id": "1", "query": "rain", "relevant": ["weather:get_forcast"]}))
+    with pytest.raises(ConfigError, match="no tool has the id 'weather:get_forcast'") as raised:
+        run("--config", str(configuration), "--approve", "--data", str(path))
+    assert "weather:get_forecast" in raised.value.hint
+
+
+def test_another_ranker_is_a_usage_error(run: Run, data: Path) -> None:
+    assert run("--data", str(data), "--ranker", "bm25").exit_code == 2
+
+
+def test_the_command_is_listed(toolsight: Toolsight) -> None:
+    assert "calibrate" in toolsight("--help").stdout
