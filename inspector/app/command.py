@@ -31,6 +31,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("model", "ctrl+o", "model", "choose_model", "Answer with another model."),
     Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between the dark and light theme."),
     Command("page.session", "f7", "session", "page('session')", "Back to the conversation, from anywhere."),
+    Command("page.bench", "f8", "bench", "page('bench')", "Measure rankers, and find the threshold."),
     Command("quit", "ctrl+q", "quit", "quit", "Close the servers and leave."),
 )
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from inspector.app.base_screen import BaseScreen
+from inspector.app.screens.bench import BenchScreen
 from inspector.app.screens.budget import BudgetScreen
 from inspector.app.screens.choice import ModelDialog, ToolsetDialog
 from inspector.app.screens.events import EventsScreen
@@ -21,4 +22,5 @@ PAGES: Mapping[str, Callable[[], BaseScreen]] = {
     "search": SearchScreen,
     "budget": BudgetScreen,
     "events": EventsScreen,
+    "bench": BenchScreen,
 }

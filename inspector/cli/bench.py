@@ -22,7 +22,7 @@ from inspector.domain.error import ConfigError
 from inspector.engine.bench.baseline import Mark, drops, marks, stored_marks
 from inspector.engine.bench.comparison import Comparison, DataSet, Measured
 from inspector.engine.bench.difference import difference
-from inspector.engine.bench.report import Row, csv_text, json_rows, markdown
+from inspector.engine.bench.report import Row, csv_text, json_text, markdown
 from inspector.engine.retrieval.catalog_rankers import RANKERS, require_ranker
 from inspector.engine.retrieval.semantics import Semantics
 
@@ -156,7 +156,7 @@ def _measured(
 def _report(rows: Sequence[Row], form: str) -> str:
     match form:
         case "json":
-            return f"{json.dumps(json_rows(rows), indent=2)}\n"
+            return json_text(rows)
         case "csv":
             return csv_text(rows)
         case "markdown":

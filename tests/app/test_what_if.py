@@ -125,11 +125,11 @@ async def test_the_requests_say_which_got_better_and_worse() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
         assert "No request got better or worse." in _seen(pilot)
-        await pilot.press("shift+tab", "end", "ctrl+u")
-        await _typed(pilot, "list_orders_of_customer")
+        await _typed(pilot, "Cancel an order that has not been sent yet. Cancel, cancel! ")
         changes = _page(pilot).query_one("#changes", RecordList)
-        assert {record.key[0] for record in changes.shown} >= {"▼"}
-        assert "generated requests: ▲ " in str(changes.border_title)
+        assert {record.key[0] for record in changes.shown} == {"▼"}
+        assert f"generated requests ▲ 0 ▼ {len(changes.shown)}" in str(changes.border_title)
+        assert _numbers(pilot)["nDCG@10"][2].startswith("−")
 
 
 async def test_outdated_results_are_dropped() -> None:
@@ -249,7 +249,10 @@ def _hostile() -> dict[str, MemoryServer]:
     ]
     every = "\n".join(text for name, text in HOSTILE.items() if name not in HUGE)
     all_at_once = Tool("bad", "every", every, {"properties": {every: {"description": every}, "y": True}})
-    return {"bad": MemoryServer([*named, all_at_once]), "big": MemoryServer([Tool("big", "big", "x" * 10**6)])}
+    return {
+        "bad": MemoryServer([*named, all_at_once]),
+        "big": MemoryServer([Tool("big", "big", "x" * 10**6)]),
+    }
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 32)])
@@ -261,9 +264,11 @@ async def test_hostile_texts_do_no_harm_and_stay_as_they_are(size: tuple[int, in
             assert "Your draft" not in _seen(pilot)
             await _typed(pilot, "q")
             assert "Your draft" in _seen(pilot)
-            assert _page(pilot)._draft.wording.description[-50:] == rig.bench.catalog.require(
-                tool_id
-            ).description[-50:].replace("\x00", "\\x00")[-50:] or tool_id != "big:big"
+            assert (
+                _page(pilot)._draft.wording.description[-50:]
+                == rig.bench.catalog.require(tool_id).description[-50:].replace("\x00", "\\x00")[-50:]
+                or tool_id != "big:big"
+            )
             await pilot.press("ctrl+y", "alt+y", "escape")
 
 

@@ -59,14 +59,17 @@ class WordingEditor(VerticalScroll, can_focus=False):
 
     DEFAULT_CSS = """
     WordingEditor {
-        & > Horizontal { height: 1; }
+        scrollbar-size-vertical: 1;
+        & > Horizontal { height: auto; }
         & Label { width: 13; color: $text-muted; }
+        & PlainInput, & TextArea { background: $foreground 6%; }
+        & PlainInput:focus, & TextArea:focus { background: $primary 15%; }
         & .star { width: 2; color: $text-warning; }
         & .parameter { width: 2fr; }
         & .text { width: 5fr; }
-        & > TextArea { height: 7; border: none; padding: 0; background: $boost; }
-        & > TextArea:focus { border: none; background: $primary 15%; }
-        & > Static { height: auto; }
+        & TextArea { width: 1fr; height: auto; min-height: 3; max-height: 14; border: none; padding: 0; }
+        & TextArea:focus { border: none; }
+        & > Static { height: auto; margin-top: 1; }
     }
     """
 
@@ -81,10 +84,14 @@ class WordingEditor(VerticalScroll, can_focus=False):
         with Horizontal():
             yield Label("name")
             yield PlainInput(self._shown_name.value, id="name")
-        yield Static(Content.styled(self._heading(), MUTED))
-        yield DescriptionArea(
-            self._shown_text.value, compact=True, highlight_cursor_line=False, id="description"
-        )
+        with Horizontal():
+            yield Label("description")
+            yield DescriptionArea(
+                self._shown_text.value, compact=True, highlight_cursor_line=False, id="description"
+            )
+        if len(self._shown_text.text) > LONGEST:
+            hidden = len(self._shown_text.text) - LONGEST
+            yield Static(Content.styled(f"The last {hidden:,} characters stay as they are.", MUTED))
         if self._parameters:
             yield Static(Content.styled("parameters: name, * where required, description", MUTED))
         for number, field in enumerate(fields(self._tool.input_schema)[:MOST_PARAMETERS]):
@@ -124,10 +131,6 @@ class WordingEditor(VerticalScroll, can_focus=False):
         every = [by_name.get(own.original, own) for own in wording_of(tool).parameters]
         shown, self._kept = every[:MOST_PARAMETERS], tuple(every[MOST_PARAMETERS:])
         self._parameters = [(Shown(p.name), Shown(p.description), p.original) for p in shown]
-
-    def _heading(self) -> str:
-        hidden = len(self._shown_text.text) - LONGEST
-        return "description" if hidden <= 0 else f"description (the last {hidden:,} characters stay)"
 
     def _parameter(self, number: int, required: bool) -> ComposeResult:
         name, text, _ = self._parameters[number]

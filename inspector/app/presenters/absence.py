@@ -46,9 +46,13 @@ def _unconnected(state: ServerState) -> Absence:
     server, reason = _shown(state.name), visible(state.reason, limit=300, newlines=False)
     if state.phase is ServerPhase.FAILED:
         said = f": {reason}" if reason else "."
-        return Absence(f"Its server '{server}' failed{said}", "f2 shows what it wrote, and connects it again.")
+        return Absence(
+            f"Its server '{server}' failed{said}", "f2 shows what it wrote, and connects it again."
+        )
     if state.phase is ServerPhase.CONNECTING:
-        return Absence(f"Its server '{server}' is still connecting.", "Its tools are indexed once it is ready.")
+        return Absence(
+            f"Its server '{server}' is still connecting.", "Its tools are indexed once it is ready."
+        )
     return Absence(f"Its server '{server}' is not connected.", "f2 connects it.")
 
 

@@ -27,7 +27,8 @@ CHANGE_COLUMNS = (
 )
 NO_RANK = "–"
 COMPUTING = "computing …"
-SERVERS_TEXT = "only here: nothing is sent to its server"
+_CLAIM, _SHORT_CLAIM = "only here: nothing is sent to its server", "nothing is sent"
+_WIDE = 90
 _CELL = 37
 _Both = tuple[float | None, float | None]
 _UNKNOWN: _Both = (None, None)
@@ -61,9 +62,10 @@ def mark(reading: Reading) -> str:
 
 def title(tool_id: str, width: int) -> Content:
     """Which tool it is, and that all of this is a thought."""
-    room = max(width - len(SERVERS_TEXT) - 11, 12)
+    claim = _CLAIM if width >= _WIDE else _SHORT_CLAIM
+    room = max(width - len(claim) - 11, 12)
     name = plain(middle(visible(tool_id, newlines=False), room)).stylize("bold")
-    return Content.assemble(("What if  ", "$primary bold"), name, (f"  {SERVERS_TEXT}", MUTED))
+    return Content.assemble(("What if  ", "$primary bold"), name, (f"  {claim}", MUTED))
 
 
 def definition_text(tool: Tool) -> str:
@@ -122,12 +124,12 @@ def _line(label: str, both: _Both, digits: int, *, more_is_better: bool) -> Cont
         return _row(label, "…" if before is None else _number(before, digits), "…", "", "")
     change = round(after, digits) - round(before, digits)
     style = "" if not change else "$text-success" if (change > 0) is more_is_better else "$text-warning"
-    signed = f"{change:+,.{digits}f}".replace("-", "−") if change else "="
+    signed = _number(change, digits, "+") if change else "="
     return _row(label, _number(before, digits), _number(after, digits), signed, style or MUTED)
 
 
-def _number(value: float, digits: int) -> str:
-    return f"{value:,.{digits}f}"
+def _number(value: float, digits: int, sign: str = "") -> str:
+    return f"{value:{sign},.{digits}f}".replace("-", "−")
 
 
 def _row(label: str, before: str, after: str, change: str, style: str) -> Content:
@@ -164,8 +166,8 @@ def _around_row(neighbour: Neighbour, effect: WhatIf) -> Record:
         rank(after),
         Content.styled(sign, style if own or sign == "=" else ""),
         f"{'▸ ' if own else ''}{neighbour.tool_id}",
-        f"{after.value:.3f}",
-        f"{change:+.3f}".replace("-", "−") if change else "",
+        _number(after.value, 3),
+        _number(change, 3, "+") if change else "",
     )
     tone: Tone = "accent" if own else "" if after.kept else "muted"
     return Record(neighbour.tool_id, cells, tone, copy=neighbour.tool_id)
@@ -193,18 +195,15 @@ def change_title(reading: Reading) -> str:
     cases = reading.cases
     if cases is None:
         return "Requests"
-    moves = f"▲ {len(cases.better):,} better ▼ {len(cases.worse):,} worse"
-    return f"{cases.measured:,} {reading.requests} requests: {moves}"
+    return f"{cases.measured:,} {reading.requests} requests ▲ {len(cases.better):,} ▼ {len(cases.worse):,}"
 
 
-def no_changes(reading: Reading) -> str:
-    """What stands where no request moved."""
+def why_no_rows(reading: Reading) -> str:
+    """What stands where no tool, or no request that moved, can be listed."""
     if reading.problem:
         return "Nothing to compare."
     if reading.cases is None:
         return "Computing …"
-    return (
-        "No request got better or worse."
-        if reading.cases.measured
-        else "There are no requests to measure with."
-    )
+    if not reading.cases.measured:
+        return "There are no requests to measure with."
+    return "No request got better or worse."

@@ -35,7 +35,11 @@ def columns(found: WhyNot | None) -> tuple[Column, ...]:
 def waiting(tool_id: str, query: str) -> Content:
     """What stands there until the answer comes."""
     return Content.assemble(
-        _bold(tool_id), ("   for ", MUTED), _query(query), "\n", ("scoring …   esc goes back", "$text-warning")
+        _bold(tool_id),
+        ("   for ", MUTED),
+        _query(query),
+        "\n",
+        ("scoring …   esc goes back", "$text-warning"),
     )
 
 
@@ -58,7 +62,9 @@ def verdict(found: WhyNot, *, limit: int, threshold: float, tools: int) -> Conte
     lines = [
         Content.assemble(_bold(found.tool_id), ("   for ", MUTED), _query(found.request.query)),
         Content.assemble(
-            place, (f"   score {found.score.value:.3f}   ranker {found.ranker}", MUTED), _fit(found, threshold)
+            place,
+            (f"   score {found.score.value:.3f}   ranker {found.ranker}", MUTED),
+            _fit(found, threshold),
         ),
         _cut(found, limit, threshold),
     ]
@@ -77,7 +83,9 @@ def _fit(found: WhyNot, threshold: float) -> Content:
 def _cut(found: WhyNot, limit: int, threshold: float) -> Content:
     if found.cut is None:
         first = found.rival is None
-        text = "it is the first result" if first else "it is a result; to rise it has to beat the one before it"
+        text = (
+            "it is the first result" if first else "it is a result; to rise it has to beat the one before it"
+        )
         return Content.styled(f"✓ {text}", "$text-success")
     return Content.styled(f"✕ {found.cut.value}: {_why(found, limit, threshold)}", "bold $text-warning")
 
@@ -160,7 +168,9 @@ def reasons(found: WhyNot) -> Content:
         words = ", ".join(visible(term, limit=60, newlines=False) for term in found.lacking)
         sections.append(Content.assemble(("not in this tool  ", "$text-warning"), words))
     if not sections and found.cut is None:
-        sections.append(Content.styled("It has every term of the query, and nothing stands before it.", MUTED))
+        sections.append(
+            Content.styled("It has every term of the query, and nothing stands before it.", MUTED)
+        )
     return Content("\n").join(sections)
 
 
@@ -182,10 +192,14 @@ def ranks(places: Mapping[str, Place], names: Sequence[str], current: str, width
 
 def _rank(name: str, place: Place | None, is_current: bool, best: int) -> Content:
     text = "…" if place is None else str(place.rank) if place.kept else "–"
-    style = "bold" if place is not None and place.kept and place.rank == best else MUTED if text in "…–" else ""
+    style = (
+        "bold" if place is not None and place.kept and place.rank == best else MUTED if text in "…–" else ""
+    )
     label = middle(name, _NAME + 1).ljust(_NAME + 1)
     return Content.assemble(
-        ("▸" if is_current else " ", "$accent"), (label, "bold" if is_current else MUTED), (f"{text:>{_RANK}}", style)
+        ("▸" if is_current else " ", "$accent"),
+        (label, "bold" if is_current else MUTED),
+        (f"{text:>{_RANK}}", style),
     )
 
 

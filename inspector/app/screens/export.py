@@ -1,5 +1,6 @@
 """Where to write an export: asks for a path, and never overwrites without a second yes."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,15 +15,19 @@ from widgets import PlainInput, plain
 
 
 class ExportDialog(ModalScreen[str | None]):
-    """Writes `text` and returns the path, or None when it was closed without writing."""
+    """Writes `text` and returns the path, or None when it was closed without writing.
+
+    Where the text depends on the file's ending, `text` makes it, and `note` says what endings there are.
+    """
 
     CSS_PATH = "export.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "close", show=False)]
 
-    def __init__(self, suggested: Path, text: str) -> None:
+    def __init__(self, suggested: Path, text: str | Callable[[Path], str], note: str = "") -> None:
         super().__init__()
         self._suggested = suggested
         self._text = text
+        self._note = note
         self._confirmed: Path | None = None
 
     def compose(self) -> ComposeResult:
@@ -30,7 +35,7 @@ class ExportDialog(ModalScreen[str | None]):
             box.border_title = "Export to a file"
             box.border_subtitle = "enter writes, esc closes"
             yield PlainInput(str(self._suggested), id="export-path")
-            yield Static(id="export-problem", markup=False)
+            yield Static(self._note, id="export-problem", markup=False)
 
     @on(PlainInput.Submitted)
     def _write(self, event: PlainInput.Submitted) -> None:
@@ -40,7 +45,8 @@ class ExportDialog(ModalScreen[str | None]):
                 self._confirmed = path
                 self._say(f"{path} exists. Press enter again to overwrite it.")
                 return
-            path.write_text(self._text, encoding="utf-8")
+            text = self._text if isinstance(self._text, str) else self._text(path)
+            path.write_text(text, encoding="utf-8")
         except (OSError, ValueError, RuntimeError) as error:
             # ValueError: a NUL in the name; RuntimeError: a home folder that cannot be found.
             reason = getattr(error, "strerror", None) or error

@@ -107,7 +107,9 @@ class WhatIfScreen(BaseScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one("#numbers").border_title = "Before → after"
+        numbers = self.query_one("#numbers")
+        numbers.border_title = "Before → after"
+        numbers.border_subtitle = f"tokens by {visible(self.bench.tokenizer.label, limit=40, newlines=False)}"
         self._show_reading(present.Reading())
         self.show_view(self.view)
 
@@ -220,7 +222,7 @@ class WhatIfScreen(BaseScreen):
         count = len(self._rankers.index.tools) if self._rankers else 0
         around.border_title = present.around_title(reading.effect, count)
         changes.border_title = present.change_title(reading)
-        changes.empty = present.no_changes(reading)
+        around.empty = changes.empty = present.why_no_rows(reading)
         changes.records = present.change_rows(reading.cases) if reading.cases else ()
         around.records = present.around_rows(reading.effect) if reading.effect else ()
         if reading.effect is not None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.domain.evaluation import EvalSet
+from inspector.domain.settings import DiscoverySettings
 from inspector.engine.bench.calibrate import Calibration, calibrate
 from inspector.engine.bench.comparison import Comparison, DataSet, Measured, Report
 from inspector.engine.ports import Clock
@@ -26,8 +27,16 @@ class LiveBench:
         index = retrieval.index
         same = before is not None and before.evalset.tools is index.tools
         evalset = before.evalset if before is not None and same else retrieval.evalset(index)
-        settings = replace(retrieval.settings, min_probability=retrieval.threshold)
-        return cls(index, DataSet(evalset, settings), retrieval.clock)
+        return cls(index, DataSet(evalset, _settings(retrieval)), retrieval.clock)
+
+    def is_same(self, other: "LiveBench") -> bool:
+        """Whether what is measured here and there can stand in one table."""
+        same_evalset = self.evalset is other.evalset
+        return same_evalset and self.index is other.index and self.dataset.settings == other.dataset.settings
+
+    def is_current(self, retrieval: Retrieval) -> bool:
+        """Whether the session still searches what is measured here, and as it is measured."""
+        return self.index is retrieval.index and self.dataset.settings == _settings(retrieval)
 
     @property
     def evalset(self) -> EvalSet:
@@ -53,3 +62,8 @@ class LiveBench:
         """The curve of a ranker's threshold, see `calibrate`. Raises ToolsightError."""
         rankers = CatalogRankers(self.index, self.dataset.settings)
         return calibrate(rankers, self.evalset, ranker_name=ranker, progress=progress, cancelled=cancelled)
+
+
+def _settings(retrieval: Retrieval) -> DiscoverySettings:
+    """With the threshold as it is now."""
+    return replace(retrieval.settings, min_probability=retrieval.threshold)

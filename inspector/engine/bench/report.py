@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -68,6 +69,11 @@ def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def json_text(rows: Sequence[Row]) -> str:
+    """The rows of `json_rows` as a JSON document, which `toolsight bench --baseline` reads."""
+    return f"{json.dumps(json_rows(rows), indent=2)}\n"
 
 
 def csv_text(rows: Sequence[Row]) -> str:

@@ -46,9 +46,9 @@ class ToolIndex:
         self.summaries = dict(summaries or {})
         self.semantics = semantics
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
-        self._known = before.documents_by_id if before is not None else {}
-        self.documents = tuple(self._document(tool) for tool in self.tools)
-        self._known = {}
+        self.documents = self._documents(before)
+        # Postings that were never asked for are not worth making now.
+        self._postings_before = before.__dict__.get("postings") if before is not None else None
         self.position = {tool.id: position for position, tool in enumerate(self.tools)}
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
         known: VectorTable | None = before.vectors if before is not None else None
@@ -71,12 +71,9 @@ class ToolIndex:
         return index
 
     @cached_property
-    def documents_by_id(self) -> Mapping[str, Document]:
-        return {document.tool.id: document for document in self.documents}
-
-    @cached_property
     def postings(self) -> Postings:
-        return Postings(self.documents)
+        before, self._postings_before = self._postings_before, None
+        return Postings(self.documents, before)
 
     @cached_property
     def server_texts(self) -> Mapping[str, str]:
@@ -131,8 +128,17 @@ class ToolIndex:
     def _server_rows(self) -> NDArray[np.intp]:
         return self.vectors.rows(map(key_of, self.server_texts.values()))
 
-    def _document(self, tool: Tool) -> Document:
-        known = self._known.get(tool.id)
-        if known is not None and (known.tool is tool or known.tool == tool):
-            return known
+    def _documents(self, before: "ToolIndex | None") -> tuple[Document, ...]:
+        """The documents of the tools; those of tools that did not change are taken over."""
+        if before is None:
+            return tuple(read(tool, self.vocabulary) for tool in self.tools)
+        # Most tools stand where they stood: only the others are looked for by their ids.
+        same = [old if old.tool is t else None for old, t in zip(before.documents, self.tools, strict=False)]
+        same += [None] * (len(self.tools) - len(same))
+        return tuple(old or self._found(tool, before) for old, tool in zip(same, self.tools, strict=True))
+
+    def _found(self, tool: Tool, before: "ToolIndex") -> Document:
+        position = before.position.get(tool.id)
+        if position is not None and before.tools[position] == tool:
+            return before.documents[position]
         return read(tool, self.vocabulary)

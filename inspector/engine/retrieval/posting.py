@@ -1,32 +1,79 @@
 """The inverted index: for each term the documents that have it, and how often in each field."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.engine.retrieval.document import FIELDS, Document
 
-T = TypeVar("T", bound=np.generic)
+
+@dataclass(frozen=True)
+class _Rows:
+    """All documents' terms one after another: how many each has, which, and how often in each field."""
+
+    counts: NDArray[np.int64]
+    terms: NDArray[np.int32]
+    frequencies: NDArray[np.float32]
+    lengths: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> "_Rows":
+        width = len(FIELDS)
+        return cls(
+            np.array([len(d.term_ids) for d in documents], np.int64),
+            np.concatenate([np.zeros(0, np.int32), *(d.term_ids for d in documents)]),
+            np.concatenate([np.zeros((0, width), np.float32), *(d.frequencies for d in documents)]),
+            np.concatenate([np.zeros(0), *(d.lengths for d in documents)]).reshape(-1, width),
+        )
+
+    def part(self, start: int, stop: int) -> "_Rows":
+        """Those of some documents in a row."""
+        first, last = int(self.counts[:start].sum()), int(self.counts[:stop].sum())
+        return _Rows(
+            self.counts[start:stop],
+            self.terms[first:last],
+            self.frequencies[first:last],
+            self.lengths[start:stop],
+        )
+
+    def joined(self, *others: "_Rows") -> "_Rows":
+        rows = (self, *others)
+        return _Rows(
+            np.concatenate([r.counts for r in rows]),
+            np.concatenate([r.terms for r in rows]),
+            np.concatenate([r.frequencies for r in rows]),
+            np.concatenate([r.lengths for r in rows]),
+        )
 
 
 class Postings:
-    """All documents' terms as parallel arrays, grouped by term, documents rising within a term."""
+    """All documents' terms as parallel arrays, grouped by term, documents rising within a term.
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    With the postings `before` a change only the documents between the first and the last that changed are
+    gathered anew.
+    """
+
+    def __init__(self, documents: Sequence[Document], before: "Postings | None" = None) -> None:
         self.size = len(documents)
-        counts = np.array([len(d.term_ids) for d in documents], np.int64)
-        documents_of = np.repeat(np.arange(self.size, dtype=np.int32), counts)
-        terms = _joined([d.term_ids for d in documents], np.zeros(0, np.int32))
-        frequencies = _joined([d.frequencies for d in documents], np.zeros((0, len(FIELDS)), np.float32))
-        order = _grouping(terms)
+        self._read = tuple(documents)
+        self._rows = _Rows.of(documents) if before is None else before._changed(self._read)
+        order = _grouping(self._rows.terms)
+        documents_of = np.repeat(np.arange(self.size, dtype=np.int32), self._rows.counts)
         self.documents = documents_of[order]
-        self.frequencies = frequencies[order]
-        lengths = _joined([d.lengths for d in documents], np.zeros(0))
-        self.lengths = lengths.reshape(-1, len(FIELDS))
-        self._starts = np.concatenate([[0], np.cumsum(np.bincount(terms))])
+        self.frequencies = self._rows.frequencies[order]
+        self.lengths = self._rows.lengths
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._rows.terms))])
+
+    def _changed(self, documents: tuple[Document, ...]) -> _Rows:
+        """The rows of other documents, with what stands before and after the changes taken over."""
+        head = _common(self._read, documents)
+        tail = _common(self._read[head:][::-1], documents[head:][::-1])
+        middle = _Rows.of(documents[head : len(documents) - tail])
+        old = len(self._read)
+        return self._rows.part(0, head).joined(middle, self._rows.part(old - tail, old))
 
     @cached_property
     def mean_lengths(self) -> NDArray[np.float64]:
@@ -53,8 +100,10 @@ class Postings:
         return int(span.stop) - int(span.start)
 
 
-def _joined(arrays: Sequence[NDArray[T]], empty: NDArray[T]) -> NDArray[T]:
-    return np.concatenate(arrays) if arrays else empty
+def _common(one: Sequence[Document], other: Sequence[Document]) -> int:
+    """How many documents at the start are the same."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a is not b), min(len(one), len(other)))
 
 
 def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ class _Block:
     matrix: NDArray[np.float32]
 
 
+_NO_BLOCK = _Block((), np.zeros((0, 0), np.float32))
+
+
 class VectorTable:
     """An immutable table from keys to unit vectors.
 
@@ -38,13 +41,19 @@ class VectorTable:
         before: "VectorTable | None" = None,
     ) -> None:
         """Take what `known` or the table `before` have of the keys; the others stay absent."""
-        known, old = known or {}, before._rows if before is not None else {}
-        grouped: list[list[Key]] = [[] for _ in range(_BLOCKS)]
-        for key in set(keys):
-            if key in old or key in known:
+        known, old = known or {}, before._rows.keys() if before is not None else set[Key]()
+        wanted = set(keys) & (old | known.keys())
+        # Known vectors win over held ones, so a block is kept only where nothing of it is new or gone.
+        touched = {key[0] % _BLOCKS for key in (wanted ^ old) | (wanted & known.keys())}
+        grouped: dict[int, list[Key]] = {number: [] for number in touched}
+        for key in wanted:
+            if key[0] % _BLOCKS in grouped:
                 grouped[key[0] % _BLOCKS].append(key)
-        self._blocks = tuple(
-            _block(tuple(sorted(group)), known, before, number) for number, group in enumerate(grouped)
+        self._blocks: tuple[_Block, ...] = tuple(
+            _block(tuple(sorted(grouped[number])), known, before, number)
+            if number in grouped
+            else (before._blocks[number] if before is not None else _NO_BLOCK)
+            for number in range(_BLOCKS)
         )
         ordered = list(chain.from_iterable(block.keys for block in self._blocks))
         self._rows: dict[Key, int] = dict(zip(ordered, range(len(ordered)), strict=True))
@@ -68,8 +77,7 @@ class VectorTable:
 
     def rows(self, keys: Iterable[Key]) -> NDArray[np.intp]:
         """The row of each key, ABSENT where there is none."""
-        get = self._rows.get
-        return np.array([get(key, ABSENT) for key in keys], np.intp)
+        return np.fromiter(map(self._rows.get, keys, repeat(ABSENT)), np.intp)
 
     def similarity(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each row with a unit vector."""
@@ -80,8 +88,6 @@ class VectorTable:
 def _block(
     keys: tuple[Key, ...], known: Mapping[Key, Vector], before: VectorTable | None, number: int
 ) -> _Block:
-    if before is not None and before._blocks[number].keys == keys and known.keys().isdisjoint(keys):
-        return before._blocks[number]
     held = before._held(number) if before is not None else {}
     vectors = [known[key] if key in known else held[key] for key in keys]
     return _Block(keys, np.stack(vectors) if vectors else np.zeros((0, 0), np.float32))

@@ -1,0 +1,260 @@
+"""The bench: how well and how fast each ranker finds the right tools of this session."""
+
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Footer, Static
+from textual.worker import get_current_worker
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
+from inspector.app.presenters import bench as present
+from inspector.app.screens.bench_request import BenchRequestScreen
+from inspector.app.screens.calibration import CalibrationScreen
+from inspector.app.screens.export import ExportDialog
+from inspector.engine.bench.calibrate import SETTINGS
+from inspector.engine.bench.comparison import Measured
+from inspector.engine.bench.live import LiveBench
+from inspector.engine.ports import Clock
+from inspector.engine.retrieval.catalog_rankers import RANKERS
+from widgets import RecordList, visible
+
+# Seconds between two drawings of a run's progress.
+_DRAWN_EVERY = 0.1
+_ENDINGS = "The ending decides the form: .md, .json or .csv."
+
+
+class BenchScreen(BaseScreen):
+    """Chooses rankers, measures them in a thread, and shows each as soon as it is done."""
+
+    CSS_PATH = "bench.tcss"
+    AUTO_FOCUS = "#rankers RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "choose", "choose", id="bench.choose"),
+        Binding("r", "run", "run", id="bench.run"),
+        Binding("x", "stop", "stop", id="bench.stop"),
+        Binding("escape", "stop_or_leave", "back", show=False),
+        Binding("t", "calibrate", "threshold", id="bench.calibrate"),
+        Binding("o", "export", "export", id="bench.export"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Every request is asked of every ranker that has a check mark; nothing is loaded, nothing recorded.",
+        "space chooses a ranker, r measures those chosen, x or esc stops and keeps what is there.",
+        "nDCG@10 is 1 where the right tools stand first; with 95 % the true mean lies within the interval.",
+        "hit@1: the first tool is right. recall@5: the share of the needed tools among the first five.",
+        "false yes: impossible requests that were answered. false no: possible ones that were refused.",
+        "p50 and p95: half, and 95 %, of the searches took at most so long.",
+        "enter on a ranker lists its requests: compared with the first measured ranker, or its worst ones.",
+        "t finds the threshold below which a search had better say that no tool fits.",
+        "o writes the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
+    )
+
+    class Prepared(Message):
+        """From the thread: what there is to measure now."""
+
+        def __init__(self, live: LiveBench) -> None:
+            super().__init__()
+            self.live = live
+
+    class Arrived(Message):
+        """From the thread of a run: it starts over `live`, or one more ranker is measured."""
+
+        def __init__(self, number: int, live: LiveBench, measured: Measured | None = None) -> None:
+            super().__init__()
+            self.number = number
+            self.live = live
+            self.measured = measured
+
+    class Finished(Message):
+        """The thread of a run has ended, whatever the reason."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chosen = present.DEFAULT_RANKERS
+        self._live: LiveBench | None = None
+        self._base: LiveBench | None = None
+        self._measured: dict[str, Measured] = {}
+        self._number = 0
+        self._waiting: tuple[str, ...] = ()
+        self._running: present.Running | None = None
+        self._is_stopping = False
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static("Gathering the requests …\n", id="bench-facts", markup=False)
+        yield Static(id="bench-status")
+        yield RecordList(present.COLUMNS, header=True, id="rankers")
+        yield Static(id="bench-detail")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._show()
+        self.set_interval(_DRAWN_EVERY, self._show_progress)
+        self._prepare()
+
+    def on_unmount(self) -> None:
+        self.workers.cancel_node(self)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
+        if self._live is not None and not self._waiting and not self._live.is_current(self.bench.retrieval):
+            self._prepare()
+        self._show_status()
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="bench")
+    def _prepare(self) -> None:
+        live = LiveBench.of(self.bench.retrieval, self._live)
+        if not get_current_worker().is_cancelled:
+            self.post_message(self.Prepared(live))
+
+    @on(Prepared)
+    def _prepared(self, event: Prepared) -> None:
+        self._live = event.live
+        self._show()
+
+    def action_choose(self) -> None:
+        """Choose the ranker under the cursor, or not."""
+        current = self._list.current
+        if current is not None:
+            self._chosen = self._chosen ^ {current.key}
+            self._show()
+
+    def action_run(self) -> None:
+        """Measure the chosen rankers."""
+        names = tuple(name for name in RANKERS if name in self._chosen)
+        if self._waiting or not names:
+            return
+        self._number += 1
+        self._waiting, self._running, self._is_stopping = names, None, False
+        self._show()
+        self._measure(self._number, names)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="bench")
+    def _measure(self, number: int, names: tuple[str, ...]) -> None:
+        worker = get_current_worker()
+        try:
+            live = LiveBench.of(self.bench.retrieval, self._live)
+            self.post_message(self.Arrived(number, live))
+            report = partial(self._report, number, live.clock, live.clock.monotonic(), names)
+            for measured in live.measure(names, report, lambda: worker.is_cancelled):
+                self.post_message(self.Arrived(number, live, measured))
+        finally:
+            self.post_message(self.Finished(number))
+
+    def _report(
+        self, number: int, clock: Clock, since: float, names: tuple[str, ...], ranker: str, done: int, total: int
+    ) -> None:
+        """In the thread: keep how far it is, for the timer to draw."""
+        if number == self._number:
+            seconds = clock.monotonic() - since
+            self._running = present.running(names, ranker, done, total, seconds)
+
+    @on(Arrived)
+    def _arrived(self, event: Arrived) -> None:
+        if event.number != self._number:
+            return
+        self._live = event.live
+        if self._base is None or not self._base.is_same(event.live):
+            self._measured = {}
+        self._base = event.live
+        if event.measured is not None:
+            name = event.measured.run.ranker
+            self._measured[name] = event.measured
+            self._waiting = tuple(other for other in self._waiting if other != name)
+        self._show()
+
+    @on(Finished)
+    def _finished(self, event: Finished) -> None:
+        if event.number == self._number:
+            self._waiting, self._running = (), None
+            self._show()
+
+    def action_stop(self) -> None:
+        """Stop the run after the request that is being answered; what is measured stays."""
+        if self._waiting:
+            self._is_stopping = True
+            self.workers.cancel_group(self, "bench")
+            self._show_status()
+
+    async def action_stop_or_leave(self) -> None:
+        """Stop the run, or go back."""
+        if self._waiting and not self._is_stopping:
+            self.action_stop()
+        else:
+            await self.app.run_action("back")
+
+    @property
+    def _list(self) -> RecordList:
+        return self.query_one("#rankers", RecordList)
+
+    def _show(self) -> None:
+        if self._live is not None:
+            facts = present.facts(self._live.evalset, is_semantic=self._live.index.is_semantic)
+            self.query_one("#bench-facts", Static).update(facts)
+        self._list.records = present.rows(self._chosen, self._measured, self._waiting)
+        self._show_status()
+        self._show_detail()
+
+    def _show_progress(self) -> None:
+        if self._waiting:
+            self._show_status()
+
+    def _show_status(self) -> None:
+        is_stale = self._base is not None and not self._base.is_current(self.bench.retrieval)
+        state = present.State(
+            len(self._chosen),
+            tuple(self._measured.values()),
+            bool(self._waiting),
+            self._running,
+            self._is_stopping,
+            is_stale,
+        )
+        self.query_one("#bench-status", Static).update(present.status(state, self.size.width))
+
+    @on(RecordList.Highlighted, "#rankers")
+    def _show_detail(self) -> None:
+        current = self._list.current
+        if current is not None:
+            detail = present.detail(current.key, self._measured.get(current.key))
+            self.query_one("#bench-detail", Static).update(detail)
+
+    @on(RecordList.Selected, "#rankers")
+    def _open(self, event: RecordList.Selected) -> None:
+        measured = self._measured.get(event.key)
+        if measured is None:
+            self.action_choose()
+            return
+        first = self._measured[next(name for name in RANKERS if name in self._measured)]
+        self.app.push_screen(BenchRequestScreen(measured, None if first is measured else first))
+
+    def action_calibrate(self) -> None:
+        """Find the threshold of the ranker under the cursor, or of the default one."""
+        current = self._list.current
+        name = current.key if current is not None and current.key in SETTINGS else next(iter(SETTINGS))
+        self.app.push_screen(CalibrationScreen(name, self._live))
+
+    @work(exit_on_error=False)
+    async def action_export(self) -> None:
+        """Write the table to a file of the user's choice."""
+        rows = [self._measured[name].row for name in RANKERS if name in self._measured]
+        if not rows:
+            self.notify("Nothing is measured yet: r runs the chosen rankers.", markup=False)
+            return
+        suggested = Path(f"toolsight-bench-{self.bench.session_id}.md")
+        dialog = ExportDialog(suggested, partial(present.export_text, rows), _ENDINGS)
+        chosen = await self.app.push_screen_wait(dialog)
+        if chosen:
+            self.notify(f"Wrote {len(rows)} rankers to {visible(chosen)}", markup=False)
+
+    @on(RecordList.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)
