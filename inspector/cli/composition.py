@@ -12,6 +12,7 @@ import platformdirs
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.config import read
+from inspector.adapters.evalset import read_cases
 from inspector.adapters.fastembed_embedder import FastembedEmbedder
 from inspector.adapters.fastembed_named import NamedEmbedder
 from inspector.adapters.mcp_connector import McpConnector
@@ -103,8 +104,14 @@ def make_workbench(
         embedder_for=make_embedder,
         vectors=open_vectors(options),
     )
+    files = configuration.settings.discovery.evaluation
     return Workbench(
-        configuration, ports, model=options.model, toolset=options.toolset, session_id=new_session_id()
+        configuration,
+        ports,
+        model=options.model,
+        toolset=options.toolset,
+        session_id=new_session_id(),
+        cases=[case for file in files for case in read_cases(Path(file))],
     )
 
 

@@ -11,7 +11,6 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.domain.budget import Budget
 from inspector.domain.jsonvalue import compact
 from inspector.domain.number import percent, tokens
-from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
 from inspector.domain.tool import definition
@@ -109,40 +108,6 @@ def manifest(as_json: bool, **values: Any) -> None:
         say(f"tokens by {bench.tokenizer.label}")
 
     run_headless(options(**values), work)
-
-
-@click.command()
-@click.argument("query", default="")
-@click.option("--server", "server_name", default="", help="Search this server only.")
-@click.option("--name", "tool_names", multiple=True, help="Look up a tool by name; may be repeated.")
-@shared
-@as_json
-def search(query: str, server_name: str, tool_names: tuple[str, ...], as_json: bool, **values: Any) -> None:
-    """Search as `search_tools` does, and show what each score is made of."""
-
-    async def work(bench: Workbench) -> None:
-        report = bench.search(SearchRequest(query, server_name, tool_names))
-        if as_json:
-            say_json(asdict(report))
-        else:
-            _say_report(report)
-
-    run_headless(options(**values), work)
-
-
-def _say_report(report: SearchReport) -> None:
-    if report.error:
-        say(report.error)
-    rows = [_hit_row(hit) for hit in report.hits if hit.score.value > 0]
-    say_table(("#", "tool", "score", "parts", "outcome"), rows, right=frozenset({0, 2}))
-    missed = sum(hit.score.value <= 0 for hit in report.hits)
-    terms = ", ".join(report.terms) or "none"
-    say(f"terms: {terms}   {missed} tools share none   limit {report.limit}   {report.latency_ms:.1f} ms")
-
-
-def _hit_row(hit: Hit) -> tuple[str, ...]:
-    parts = "  ".join(f"{part.signal}:{part.term} {part.value:.3f}" for part in hit.score.parts)
-    return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", parts, hit.outcome)
 
 
 @click.command()

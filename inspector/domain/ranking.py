@@ -54,6 +54,7 @@ class Outcome(StrEnum):
     ALREADY_LOADED = "already loaded"
     FOUND = "found"
     BELOW_FLOOR = "below floor"
+    UNLIKELY = "unlikely to fit"
     ABSTAINED = "no tool fits"
     OVER_LIMIT = "over limit"
     OTHER_SERVER = "other server"

@@ -8,8 +8,10 @@ class DiscoverySettings:
     """PRD section 2.1, and how a search ranks.
 
     `embedding_model` is "packaged", "none", or the name of any fastembed model. Below `min_probability` a
-    search says that no tool fits; 0 never does. `iso_threshold` is the cosine that the ranker `dense`
-    demands. `expert_tools` (ids, with `*` and `?`) and `system_servers` are the tiers above the catalog.
+    search says that no tool fits, and below `min_tool_probability` a tool is no result; 0 switches either
+    off. `iso_threshold` is the cosine that the ranker `dense` demands. `evaluation` are files of labelled
+    requests (JSONL). `expert_tools` (ids, with `*` and `?`) and `system_servers` are the tiers above the
+    catalog.
     """
 
     enabled: bool = True
@@ -18,9 +20,11 @@ class DiscoverySettings:
     ranker: str = "hybrid"
     embedding_model: str = "packaged"
     min_probability: float = 0.35
+    min_tool_probability: float = 0.1
     iso_threshold: float = 0.28
     expert_tools: tuple[str, ...] = ()
     system_servers: tuple[str, ...] = ()
+    evaluation: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

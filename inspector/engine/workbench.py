@@ -9,6 +9,7 @@ from typing import Self
 from inspector.domain.budget import Budget, Tokenizer
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
+from inspector.domain.evaluation import EvalCase
 from inspector.domain.event import (
     BudgetMeasured,
     IndexChanged,
@@ -71,8 +72,16 @@ class Workbench:
     """`async with Workbench(...) as bench:` owns the connections; leaving it closes every one of them."""
 
     def __init__(
-        self, configuration: Configuration, ports: Ports, *, model: str, session_id: str, toolset: str = ""
+        self,
+        configuration: Configuration,
+        ports: Ports,
+        *,
+        model: str,
+        session_id: str,
+        toolset: str = "",
+        cases: Sequence[EvalCase] = (),
     ) -> None:
+        """`cases` are labelled requests over the configuration's tools. Raises ToolsightError."""
         self.configuration = configuration
         self.catalog = Catalog()
         self._ports = ports
@@ -82,7 +91,7 @@ class Workbench:
         self._static_tokens = 0
         self._warming: asyncio.Task[int] | None = None
         self._session = Session(session_id, ports.store, ports.clock, _redactor(configuration))
-        self.retrieval = self._new_retrieval()
+        self.retrieval = self._new_retrieval(cases)
         self._connections = Connections(
             configuration.servers,
             ports.connector,
@@ -228,7 +237,7 @@ class Workbench:
         counter = self._ports.counter_for(self._model.name)
         return BudgetMeter(counter, lambda: self._model.window, self.settings.budget)
 
-    def _new_retrieval(self) -> Retrieval:
+    def _new_retrieval(self, cases: Sequence[EvalCase]) -> Retrieval:
         discovery = self.settings.discovery
         return Retrieval(
             discovery,
@@ -237,6 +246,7 @@ class Workbench:
             vectors=self._ports.vectors,
             tags={spec.name: spec.tags for spec in self.configuration.servers},
             report=lambda index: self._session.emit(IndexChanged(index)),
+            cases=cases,
         )
 
     def _request(self, messages: tuple[Message, ...]) -> ModelRequest:

@@ -18,14 +18,14 @@ import pytest
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.mcp_connector import McpConnector
 from inspector.adapters.memory import MemoryServerMemory
-from inspector.domain.catalog import Catalog
 from inspector.domain.event import Event, ServerFailed
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import ServerSpec
+from inspector.domain.settings import DiscoverySettings
 from inspector.engine.connections import Connections
-from inspector.engine.retrieval.search import ToolSearch
 from tests.support.mcp_case import ROOT
 from tests.support.mcp_real_server import NotInstalled, installed
+from tests.support.retrieval import words_only
 
 pytestmark = pytest.mark.real_servers
 
@@ -98,9 +98,9 @@ async def test_a_real_server_is_listed_searched_and_called(name: str, workdir: P
         async with asyncio.timeout(PATIENCE):
             await connections.settled()
         assert not [event for event in events if isinstance(event, ServerFailed)]
-        catalog = Catalog(connections.tools, frozenset([name]))
-        search = ToolSearch(catalog, limit=5, clock=SystemClock())
-        report = search.run(SearchRequest(query), bound=(), load=False).report
+        retrieval = words_only(DiscoverySettings(), SystemClock())
+        retrieval.update(connections.tools, {})
+        report = retrieval.search(SearchRequest(query), bound=(), load=False).report
         assert f"{name}:{tool}" in [hit.tool_id for hit in report.hits if hit.outcome.is_result]
         filled = json.loads(json.dumps(arguments).replace("WORKDIR", str(workdir)))
         result = await connections.call(name, tool, filled)

@@ -6,13 +6,22 @@ from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.adapters.memory import MemoryServer
-from inspector.app.presenters.search import SEPARATOR
+from inspector.adapters.memory_vectors import MemoryEmbedder
+from inspector.app.presenters.search import FLOOR
+from inspector.app.screens.compare import CompareScreen
+from inspector.app.screens.confusable import ConfusableScreen
+from inspector.app.screens.ranker_choice import RankerDialog
 from inspector.app.screens.search import SearchScreen
+from inspector.app.screens.steps import StepsScreen
 from inspector.app.screens.tool import ToolScreen
+from inspector.app.screens.tool_picker import ToolPicker
+from inspector.app.screens.what_if import WhatIfScreen
+from inspector.app.screens.why_not import WhyNotScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
 from tests.support.app import app_rig, until
+from tests.support.office import office
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -45,7 +54,7 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         assert [record.key for record in found.shown] == [
             "shop:refund_order",
             "shop:list_orders",
-            SEPARATOR,
+            FLOOR,
             "weather:get_forecast",
         ]
         assert _searches(rig) == 1
@@ -68,7 +77,7 @@ async def test_the_bill_follows_the_cursor() -> None:
         await _searched(pilot, "refund", "order")
         assert "shop:refund_order" in _seen(pilot).partition("Bill")[2]
         await pilot.press("end")
-        await until(pilot, lambda: "No term of the query is in this tool." in _seen(pilot))
+        await until(pilot, lambda: "Nothing of the query is in this tool." in _seen(pilot))
         await pilot.press("up")
         await until(pilot, lambda: "Choose a tool to see how its score" in _seen(pilot))
         await pilot.press("enter")
@@ -142,6 +151,68 @@ async def test_a_tool_that_is_gone_is_told_of() -> None:
         await pilot.press("enter", "l")
         assert isinstance(pilot.app.screen, SearchScreen)
         assert rig.bench.state.load_order == ()
+
+
+async def test_a_search_that_fits_no_tool_says_so_and_shows_what_came_closest() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        found = await _searched(pilot, "zebra")
+        assert "⚠ no tool fits (p .0" in _seen(pilot)
+        assert {row.tone for row in found.shown} == {"muted"}
+        assert found.current == found.shown[0]
+        assert "cosine  mean weight" in _seen(pilot)
+
+
+async def test_k_changes_the_ranker_of_the_session_and_searches_again() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("k")
+        assert isinstance(pilot.app.screen, RankerDialog)
+        assert "the model's searches use it too" in _seen(pilot)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: "ranker bm25" in _text(pilot, "#facts"))
+        assert rig.bench.retrieval.ranker_name == "bm25"
+        assert _searches(rig) == 2
+        await pilot.press("k", "escape")
+        assert _searches(rig) == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "page"),
+    [
+        ("w", WhyNotScreen),
+        ("c", CompareScreen),
+        ("s", StepsScreen),
+        ("e", WhatIfScreen),
+        ("x", ConfusableScreen),
+    ],
+)
+async def test_each_key_opens_its_page_and_esc_comes_back(key: str, page: type[object]) -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        await pilot.press(key)
+        assert isinstance(pilot.app.screen, page)
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, SearchScreen)
+        assert "refund order" in pilot.app.screen.query_one("#query", PlainInput).value
+
+
+async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
+    async with app_rig() as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("end", "up", "w")
+        assert isinstance(pilot.app.screen, ToolPicker)
+        await pilot.press(*"fore", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, WhyNotScreen))
+        await until(pilot, lambda: "✕ below floor" in _seen(pilot))
+        assert "weather:get_forecast" in _seen(pilot)
+
+
+async def test_a_page_about_a_query_wants_one_first() -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f4", "tab", "tab", *"get_forecast", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+        await pilot.press("w", "c", "s")
+        assert isinstance(pilot.app.screen, SearchScreen)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])

@@ -17,7 +17,7 @@ from tests.support.app import app_rig, until
 from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import PlainInput, RecordList
+from widgets import RecordList
 
 __all__ = ["still"]
 
@@ -36,6 +36,8 @@ PAY = Tool(
 )
 QUERY = "refund a late order"
 BETTER = "Refund a late order. "
+# What another tool says of itself.
+THIEF = "List customers by name or e-mail address."
 
 
 def shop() -> dict[str, MemoryServer]:
@@ -98,8 +100,12 @@ async def _opened(pilot: Pilot[None], tool_id: str = PAY.id, query: str = QUERY)
     await _measured(pilot)
 
 
+def _keys(text: str) -> tuple[str, ...]:
+    return tuple("space" if letter == " " else letter for letter in text)
+
+
 async def _typed(pilot: Pilot[None], text: str) -> None:
-    await pilot.press(*("space" if letter == " " else letter for letter in text))
+    await pilot.press(*_keys(text))
     await _measured(pilot)
 
 
@@ -112,7 +118,7 @@ async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> Non
         await _typed(pilot, BETTER)
         after_it = _numbers(pilot)
         assert after_it["rank"] == [before["rank"][0], "1", "▲", str(int(before["rank"][0]) - 1)]
-        assert float(after_it["score"][1]) > float(before["score"][1])
+        assert after_it["score"][2].startswith("+")
         assert after_it["tokens"][2] == f"+{len(BETTER)}"
         around = _page(pilot).query_one("#around", RecordList)
         assert around.shown[0].key == PAY.id
@@ -125,7 +131,8 @@ async def test_the_requests_say_which_got_better_and_worse() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
         assert "No request got better or worse." in _seen(pilot)
-        await _typed(pilot, "Cancel an order that has not been sent yet. Cancel, cancel! ")
+        await pilot.press("ctrl+k")
+        await _typed(pilot, THIEF)
         changes = _page(pilot).query_one("#changes", RecordList)
         assert {record.key[0] for record in changes.shown} == {"▼"}
         assert f"generated requests ▲ 0 ▼ {len(changes.shown)}" in str(changes.border_title)
@@ -223,7 +230,7 @@ async def test_what_cannot_be_is_told(keys: tuple[str, ...], says: str) -> None:
 async def test_a_tool_that_no_search_finds_says_so() -> None:
     async with app_rig() as (pilot, _):
         await _opened(pilot, "calc:evaluate", "sum")
-        assert "in the search index" in _seen(pilot)
+        assert "in the search index" in str(_page(pilot).query_one("#numbers", Static).visual)
 
 
 async def test_a_tool_that_is_gone_says_so() -> None:
@@ -264,11 +271,9 @@ async def test_hostile_texts_do_no_harm_and_stay_as_they_are(size: tuple[int, in
             assert "Your draft" not in _seen(pilot)
             await _typed(pilot, "q")
             assert "Your draft" in _seen(pilot)
-            assert (
-                _page(pilot)._draft.wording.description[-50:]
-                == rig.bench.catalog.require(tool_id).description[-50:].replace("\x00", "\\x00")[-50:]
-                or tool_id != "big:big"
-            )
+            wording = _page(pilot)._draft.wording
+            assert len(wording.description) > len(rig.bench.catalog.require(tool_id).description)
+            assert not dangerous(wording.description.replace("\n", "").replace("\t", ""))
             await pilot.press("ctrl+y", "alt+y", "escape")
 
 
@@ -283,11 +288,11 @@ def _settled(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitab
     return run
 
 
-_KEYS = tuple("space" if letter == " " else letter for letter in BETTER)
 PICTURES = {
     "before": _settled(),
-    "first": _settled(*_KEYS),
-    "light": _settled(*_KEYS, light=True),
+    "first": _settled(*_keys(BETTER)),
+    "light": _settled(*_keys(BETTER), light=True),
+    "worse": _settled("ctrl+k", *_keys(THIEF)),
     "refused": _settled("shift+tab", "ctrl+u", *"get_order"),
 }
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.fit import FitModel
+from inspector.engine.retrieval.fit import SHORT, FitModel
 from inspector.engine.retrieval.hybrid import HybridRanker
 from tests.benchmark.data import OWN, own, prepared
 from tests.benchmark.output import say
@@ -58,7 +58,7 @@ def _signals(hybrid: HybridRanker, query: str) -> list[float]:
         float(signals.coverage[first]),
         float(signals.best_cosine[first]),
         float(signals.mean_cosine[first]),
-        float(np.log(max(signals.words, 1))),
+        float(np.log(max(signals.words, SHORT))),
     ]
 
 

@@ -53,9 +53,8 @@ class TableRanker:
         table = self._tables.get(query, {})
         values = np.array([table.get(letter, 99.0) for letter in LETTERS])
         kept = np.array([letter in table for letter in LETTERS])
-        return Ranking(
-            values, kept, lambda place: Score(TOOLS[place].id, float(values[place])), self._probability
-        )
+        fit = None if self._probability is None else np.full(len(values), self._probability)
+        return Ranking(values, kept, lambda place: Score(TOOLS[place].id, float(values[place])), fit)
 
 
 def case(query: str, *needed: str) -> EvalCase:

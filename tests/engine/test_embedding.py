@@ -73,7 +73,7 @@ async def test_what_was_embedded_in_an_earlier_session_is_not_embedded_again() -
     second, _ = made(embedder, vectors)
     second.update(CATALOG, {})
     await second.settled()
-    assert embedder.texts == []
+    assert embedder.texts == ["warm up"]
     assert second.index.is_semantic
 
 
@@ -99,6 +99,17 @@ async def test_a_catalog_that_changes_while_it_is_embedded_is_embedded_whole_in_
     retrieval.update(CATALOG, {})
     await retrieval.settled()
     assert retrieval.index.coverage == 1.0
+
+
+async def test_a_catalog_that_changes_at_any_moment_is_embedded_whole_in_the_end() -> None:
+    for turns in range(25):
+        retrieval, _ = made(MemoryEmbedder())
+        retrieval.update(CATALOG[:2], {})
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        retrieval.update(CATALOG, {})
+        await retrieval.settled()
+        assert retrieval.index.coverage == 1.0, turns
 
 
 async def test_a_model_that_fails_is_told_and_searches_go_on_by_words() -> None:

@@ -39,7 +39,7 @@ def run(
     misses: int = 40,
     rankers: CatalogRankers = RANKERS,
 ) -> SearchAnswer:
-    rules = SearchRules(limit, threshold, TAGS)
+    rules = SearchRules(limit, threshold, tags=TAGS)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
     request = SearchRequest(query, server, names, tags)
     return search.run(request, bound=bound, load=load, misses=misses)

@@ -148,7 +148,7 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
     request: SearchRequest, ranker: str, limit: int, threshold: float, data: st.DataObject
 ) -> None:
     rankers = CATALOGS[data.draw(st.sampled_from(sorted(CATALOGS)))]
-    rules = SearchRules(limit, threshold, TAGS)
+    rules = SearchRules(limit, threshold, tags=TAGS)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
     report = search.run(request, bound=(), load=False).report
     hits = {hit.tool_id: hit for hit in report.hits}

@@ -35,4 +35,8 @@ def office() -> dict[str, MemoryServer]:
 
 def _schema(words: str) -> JsonObject:
     names = words.split()
-    return {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names[:1]}
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in names},
+        "required": names[:1],
+    }

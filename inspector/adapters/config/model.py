@@ -21,9 +21,11 @@ class DiscoveryModel(_Strict):
     ranker: str | None = None
     embedding_model: str | None = None
     min_probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    min_tool_probability: Annotated[float, Field(ge=0, le=1)] | None = None
     iso_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     expert_tools: list[str] | None = None
     system_servers: list[str] | None = None
+    evaluation: list[str] | None = None
 
 
 class ServerModel(_Strict):

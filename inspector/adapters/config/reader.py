@@ -44,7 +44,7 @@ def read(
         source=str(path),
         servers=tuple(reader.spec(name, entry) for name, entry in model.mcpServers.items()),
         toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
-        settings=Settings(discovery=_discovery(model)),
+        settings=Settings(discovery=_discovery(path, model)),
     )
 
 
@@ -72,11 +72,12 @@ def _scope(
     return Scope(path.absolute().parent, environment, variables, {**defaults, **inputs}, descriptions)
 
 
-def _discovery(model: FileModel) -> DiscoverySettings:
+def _discovery(path: Path, model: FileModel) -> DiscoverySettings:
     section = model.tool_discovery
     if section is not None:
         given = {key: value for key, value in section.model_dump().items() if value is not None}
         lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
-        return DiscoverySettings(**given | lists)
+        files = tuple(str(path.absolute().parent / name) for name in section.evaluation or ())
+        return DiscoverySettings(**given | lists | {"evaluation": files})
     says_which = any("defer_loading" in server.model_fields_set for server in model.mcpServers.values())
     return DiscoverySettings(enabled=True, defer_all=not says_which)

@@ -14,12 +14,12 @@ from inspector.engine.bench.comparison import Measured
 from inspector.engine.bench.report import NOTHING, Row, csv_text, json_text, markdown
 from inspector.engine.bench.summary import Share, Summary
 from inspector.engine.retrieval.catalog_rankers import RANKERS
-from widgets import Column, Record
+from widgets import Column, Record, visible
 
 DEFAULT_RANKERS = frozenset({"hybrid", "bm25", "dense", "rrf", "fuzzy", "prd-bm25"})
-BAR_WIDTH = 10
+BAR_WIDTH = 8
 COLUMNS = (
-    Column("chosen", "run", width=3, weight=9),
+    Column("chosen", width=1, weight=9),
     Column("ranker", "ranker", min_width=17, shorten="middle", weight=8),
     Column("bar", "", width=BAR_WIDTH, weight=5),
     Column("ndcg", "nDCG@10", align="right", weight=9),
@@ -33,7 +33,7 @@ COLUMNS = (
     Column("p95", "p95 ms", align="right", weight=6),
 )
 ABOUT: Mapping[str, str] = {
-    "hybrid": "exact names, then tiers, then words and meaning together; says when no tool fits",
+    "hybrid": "exact names, tiers, words and meaning; says when no tool fits",
     "bm25": "words, by field: name, description, parameters and server",
     "dense": "meaning alone: the cosine of the query and each tool's summary",
     "rrf": "bm25 and dense by their ranks, the plain way to join two lists",
@@ -80,27 +80,26 @@ class State:
     is_stale: bool = False
 
 
-def facts(evalset: EvalSet, is_semantic: bool) -> Content:
+def facts(evalset: EvalSet, *, is_semantic: bool) -> Content:
     """Which requests are asked, in two lines."""
-    kinds = Counter(case.kind or "of no kind" for case in evalset.cases)
-    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    generated = evalset.name == "generated"
+    kinds = Counter(case.kind for case in evalset.cases)
+    names = {kind: visible(kind, newlines=False, limit=30) or "of no kind" for kind in kinds}
+    counts = ", ".join(f"{count} {names[kind]}" for kind, count in kinds.items())
     first = Content.assemble(
         (f"{len(evalset.cases)} {evalset.name} requests", "bold"),
-        f" over {len(evalset.tools)} tools",
-        (f"   {counts}" if counts else "", MUTED),
+        f" over {len(evalset.tools)} tools   ",
+        _warning(evalset, is_semantic),
     )
-    if not evalset.cases:
-        second = Content.styled("No tools are deferred, so there is nothing to search for.", "$text-warning")
-    elif not is_semantic:
-        second = Content.styled(
-            "⚠ The tools have no vectors yet: rankers go by words alone.", "$text-warning"
-        )
-    elif generated:
-        second = Content.styled("Easier than what people ask: they come from the tools' own texts.", MUTED)
-    else:
-        second = Content.styled("Labelled by people: what a search should find.", MUTED)
-    return Content("\n").join([first, second])
+    return Content("\n").join([first, Content.styled(counts, MUTED)])
+
+
+def _warning(evalset: EvalSet, is_semantic: bool) -> Content:
+    if not evalset.tools:
+        return Content.styled("⚠ no tool is searched for: connect a server (f2)", "$text-warning")
+    if not is_semantic:
+        return Content.styled("⚠ no vectors yet: words only", "$text-warning")
+    generated = evalset.name == "generated"
+    return Content.styled("easier than what people ask" if generated else "labelled by people", MUTED)
 
 
 def running(names: Sequence[str], what: str, done: int, total: int, seconds: float) -> Running:
@@ -122,10 +121,14 @@ def status(state: State, width: int) -> Content:
     if stopped:
         return Content.styled("Stopped: what was measured until then stays.  r runs again.", "$text-warning")
     if not state.chosen:
-        return Content.styled("Nothing is chosen: space chooses the ranker under the cursor.", "$text-warning")
+        return Content.styled(
+            "Nothing is chosen: space chooses the ranker under the cursor.", "$text-warning"
+        )
     if state.measured:
         return Content.assemble(
-            ("✓ ", "$text-success"), f"{len(state.measured)} measured.", ("  enter: its requests.", MUTED),
+            ("✓ ", "$text-success"),
+            f"{len(state.measured)} rankers measured.",
+            ("  enter: its requests.", MUTED),
             ("  t: the threshold.", MUTED),
         )
     return Content.assemble(("r", "bold $text-accent"), f" measures the {state.chosen} chosen rankers.")
@@ -166,9 +169,9 @@ def rows(
 def _row(
     name: str, is_chosen: bool, measured: Measured | None, waiting: Sequence[str], best: float | None
 ) -> Record:
-    mark = Content.styled(" ✓", "$text-success") if is_chosen else Content("")
+    mark = Content.styled("✓", "$text-success") if is_chosen else Content("")
     if name in waiting or measured is None:
-        state = ("measuring" if name == waiting[0] else "waiting") if name in waiting else ""
+        state = ("running" if name == waiting[0] else "waiting") if name in waiting else ""
         nothing = ("",) * (len(COLUMNS) - 3)
         cells: tuple[Content | str, ...] = (mark, name, Content.styled(state, "$text-accent"), *nothing)
         return Record(name, cells, tone="" if is_chosen else "muted", copy=name)
@@ -217,7 +220,7 @@ def detail(name: str, measured: Measured | None) -> Content:
     if measured is None:
         return Content("\n").join([title, Content.styled("Not measured: space chooses it, r runs.", MUTED)])
     summary, run = measured.row.summary, measured.run
-    whole = "" if run.is_complete else f" (stopped: the first of {run.total})"
+    whole = "   enter lists them" if run.is_complete else f", stopped: the first of {run.total}"
     means = [
         f"{label} {_interval(value)}"
         for label, value in (
@@ -230,10 +233,9 @@ def detail(name: str, measured: Measured | None) -> Content:
     lines = [
         "   ".join(means[:2]),
         "   ".join(means[2:]),
-        f"false yes: {_of(summary.answered_impossible, 'impossible requests answered')}   "
-        f"false no: {_of(summary.refused_possible, 'possible ones refused')}",
-        f"p50 {_ms(summary.p50_ms)} ms   p95 {_ms(summary.p95_ms)} ms   "
-        f"over {summary.cases} requests{whole}   enter lists them",
+        f"false yes: {_of(summary.answered_impossible, 'impossible answered')}   "
+        f"false no: {_of(summary.refused_possible, 'possible refused')}",
+        f"p50 {_ms(summary.p50_ms)} ms   p95 {_ms(summary.p95_ms)} ms   over {summary.cases} requests{whole}",
     ]
     return Content("\n").join([title, *map(Content, lines)])
 
@@ -261,4 +263,5 @@ def _of(value: Share | None, what: str) -> str:
 
 
 def _ms(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.1f}"
+    """Words alone take some hundredths of a millisecond, meaning some whole ones."""
+    return NOTHING if value is None else f"{value:.{1 if value >= 1 else 2}f}"

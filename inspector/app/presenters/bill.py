@@ -20,7 +20,7 @@ _COLUMNS = {
     "ratio": ("ratio", "haystack length"),
 }
 _HEADS = {
-    "haystack length": "length",
+    "haystack length": "chars",
     "threshold": "floor",
     "token bonus": "bonus",
     "times in query": "times",
@@ -55,7 +55,7 @@ def _lines(hit: Hit) -> Iterator[Content]:
         yield from (_part_line(part, columns) for part in group)
         lead = ""
     yield Content.styled("─" * WIDTH, MUTED)
-    yield from _total(hit)
+    yield _total(hit)
 
 
 def _columns(inputs: Mapping[str, float]) -> tuple[str, ...]:
@@ -91,12 +91,12 @@ def _number(column: str, value: float) -> str:
     return f"{value:.0f}" if column in _COUNTS else f"{value:.2f}"
 
 
-def _total(hit: Hit) -> Iterator[Content]:
-    yield Content.styled(_row("score", "", (), f"{hit.score.value:.3f}"), "bold")
+def _total(hit: Hit) -> Content:
+    """The score, and whether the lines above are all there is to it."""
     right = hit.score.adds_up()
-    yield Content.styled(
-        "✓ adds up" if right else "✕ does not add up", "$text-success" if right else "$text-error"
-    )
+    check = ("✓ adds up", "$text-success") if right else ("✕ does not add up", "bold $text-error")
+    adds = f"{hit.score.value:.3f}".rjust(WIDTH - _TERM - 1 - len(check[0]))
+    return Content.assemble((f"{'score':<{_TERM}} ", "bold"), check, (adds, "bold"))
 
 
 def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
@@ -111,7 +111,7 @@ def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
     if any(part.signal is Signal.EXACT and not part.inputs for part in hit.score.parts) and not report.terms:
         yield Content.styled("\nAsked for by name or server: nothing to compute.", MUTED)
         return
-    yield Content.styled(f"\n{report.ranker}: {formula(report.ranker)}", MUTED)
+    yield Content.styled(f"\n{formula(report.ranker)}", MUTED)
     yield from (Content.styled(line, MUTED) for line in (*_lexical(hit), *_spread(hit)))
 
 

@@ -26,19 +26,18 @@ ORDER = (
     "fuzzy",
 )
 SLOW = ("fuzzy-repaired", "fuzzy")
-QUICK = tuple(name for name in ORDER if name not in SLOW)
 HEADS = {
     "prd-bm25": "prd",
     "two-stage": "2stage",
-    "two-stage-product": "2s-prod",
+    "two-stage-product": "2prod",
     "keyword-expert": "expert",
     "keyword-system": "system",
     "fuzzy-repaired": "fuzzy+",
     "z-fusion": "z-fus",
 }
 # A column and the gap before it.
-_CELL = 7 + 2
-_TOOL = 28
+_CELL = 6 + 2
+_TOOL = 24
 _MARK = 1 + 2
 _EDGES = 2
 
@@ -69,7 +68,7 @@ def columns(shown: Sequence[str]) -> tuple[Column, ...]:
         Column("tool", "tool", shorten="middle", min_width=14, weight=30),
         Column("mark", "", width=1, weight=20),
         *(
-            Column(name, HEADS.get(name, name), align="right", width=7, weight=19 - place)
+            Column(name, HEADS.get(name, name), align="right", width=6, weight=19 - place)
             for place, name in enumerate(shown)
         ),
     )

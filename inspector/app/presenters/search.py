@@ -13,10 +13,13 @@ from inspector.domain.ranking import Hit, Outcome, SearchReport, SearchRequest
 from widgets import Record, middle, plain, visible
 
 # No tool's id begins like the keys of the rows between the tools.
-SEPARATOR = "\0limit"
+LIMIT = "\0limit"
+UNLIKELY = "\0unlikely"
 FLOOR = "\0floor"
 MORE = "\0more"
-_TERMS = 60
+# The least that the terms get.
+_TERMS = 12
+_GAP = "   "
 
 
 def request_of(query: str, server: str, names: str) -> SearchRequest:
@@ -24,12 +27,15 @@ def request_of(query: str, server: str, names: str) -> SearchRequest:
     return SearchRequest(query.strip(), server.strip(), tuple(filter(None, re.split(r"[,\s]+", names))))
 
 
-def facts(report: SearchReport, index: IndexState | None = None) -> Content:
-    """What the search was about, what it went without, and whether the answer is that no tool fits."""
+def facts(report: SearchReport, index: IndexState | None = None, width: int = 120) -> Content:
+    """What the search was about, what it went without, and whether the answer is that no tool fits.
+
+    The first line has at most `width` cells, unless that leaves too few for the terms.
+    """
     error = plain(report.error).stylize("$text-error") if report.error else None
     if error is not None and not report.hits:
         return Content.assemble(("✕ ", "$text-error"), error)
-    return Content("\n").join([_line(report), *_warnings(report, index), *([error] if error else [])])
+    return Content("\n").join([_line(report, width), *_warnings(report, index), *([error] if error else [])])
 
 
 def introduction(text: Content, index: IndexState) -> Content:
@@ -38,16 +44,17 @@ def introduction(text: Content, index: IndexState) -> Content:
     return Content.assemble(text, "\n", progress.stylize("$text-warning")) if progress else text
 
 
-def _line(report: SearchReport) -> Content:
+def _line(report: SearchReport, width: int) -> Content:
     ranker = visible(report.ranker, newlines=False, limit=40)
-    pieces = [
-        Content.assemble(("ranker ", MUTED), ranker),
-        Content(f"{len(report.results)} of {report.scored or len(report.hits)} tools"),
-        *_fit(report),
-        Content.styled(milliseconds(report.latency_ms), MUTED),
-        _terms(report),
-    ]
-    return Content("   ").join(pieces)
+    line = Content(_GAP).join(
+        [
+            Content.assemble(("ranker ", MUTED), ranker),
+            Content(f"{len(report.results)} of {report.scored or len(report.hits)} tools"),
+            *_fit(report),
+            Content.styled(milliseconds(report.latency_ms), MUTED),
+        ]
+    )
+    return Content.assemble(line, _GAP, _terms(report, width - line.cell_length - len(_GAP)))
 
 
 def _fit(report: SearchReport) -> Iterator[Content]:
@@ -56,12 +63,13 @@ def _fit(report: SearchReport) -> Iterator[Content]:
         yield Content.assemble(("fit ", MUTED), p, (f", needs {threshold}", MUTED))
 
 
-def _terms(report: SearchReport) -> Content:
+def _terms(report: SearchReport, width: int) -> Content:
     if report.terms:
-        words = middle(visible(" ".join(report.terms), newlines=False), _TERMS)
+        room = max(width - len("terms "), _TERMS)
+        words = middle(visible(" ".join(report.terms), newlines=False), room)
         return Content.assemble(("terms ", MUTED), plain(words).stylize("bold"))
     meaning = bool(report.request.query.strip() and not report.request.tool_names)
-    return Content.styled("by meaning, no terms" if meaning else "by name, no terms", MUTED)
+    return Content.styled("no terms: by meaning" if meaning else "no terms: by name", MUTED)
 
 
 def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Content]:
@@ -94,31 +102,34 @@ def embedding(index: IndexState) -> Content:
 
 
 def rows(report: SearchReport, bound: Collection[str]) -> tuple[Record, ...]:
-    """Results first, then what missed by its reason: over the limit or left out, then below the floor."""
+    """Results first, then what missed by its reason; of an abstained search what came closest first."""
     full = full_bars(report.hits)
     missed = [hit for hit in report.hits if not hit.outcome.is_result]
-    near = [hit for hit in missed if hit.outcome is not Outcome.BELOW_FLOOR]
-    closest = [hit for hit in near if hit.outcome is Outcome.ABSTAINED]
-    rest = [hit for hit in near if hit.outcome is not Outcome.ABSTAINED]
-    floor = [hit for hit in missed if hit.outcome is Outcome.BELOW_FLOOR]
+    apart = () if report.abstained else (Outcome.UNLIKELY, Outcome.BELOW_FLOOR)
+    near = [hit for hit in missed if hit.outcome not in apart]
+    groups = (
+        (LIMIT, "" if report.abstained else _limit(report, near), near),
+        (UNLIKELY, "unlikely to fit", [hit for hit in missed if hit.outcome in apart[:1]]),
+        (FLOOR, "below the floor", [hit for hit in missed if hit.outcome in apart[1:]]),
+    )
     return (
-        *(_row(hit, full, bound) for hit in (*report.results, *closest)),
-        *_line_above(SEPARATOR, _limit(report, rest), rest),
-        *(_row(hit, full, bound) for hit in rest),
-        *_line_above(FLOOR, "below the floor", floor),
-        *(_row(hit, full, bound) for hit in floor),
+        *(_row(hit, full, bound) for hit in report.results),
+        *(record for group in groups for record in _group(*group, full, bound)),
         *_more(report),
     )
+
+
+def _group(
+    key: str, title: str, hits: Collection[Hit], full: dict[str, float], bound: Collection[str]
+) -> Iterator[Record]:
+    if hits and title:
+        yield Record(key, ("", f"── {title} ──", "", "", f"{len(hits)} missed"), tone="muted")
+    yield from (_row(hit, full, bound) for hit in hits)
 
 
 def _limit(report: SearchReport, rest: Collection[Hit]) -> str:
     limited = any(hit.outcome is Outcome.OVER_LIMIT for hit in rest)
     return f"limit {report.limit}" if limited else "left out"
-
-
-def _line_above(key: str, title: str, hits: Collection[Hit]) -> Iterator[Record]:
-    if hits:
-        yield Record(key, ("", f"── {title} ──", "", "", f"{len(hits)} missed"), tone="muted")
 
 
 def _more(report: SearchReport) -> Iterator[Record]:

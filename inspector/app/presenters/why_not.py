@@ -100,6 +100,8 @@ def _why(found: WhyNot, limit: int, threshold: float) -> str:
             return "the request asks for other tools by name"
         case Outcome.BELOW_FLOOR:
             return "too little speaks for it, so the ranker does not return it"
+        case Outcome.UNLIKELY:
+            return "the ranker finds it too improbable that it does what the query asks"
         case Outcome.ABSTAINED:
             p, needed = probabilities(found.probability or 0.0, threshold)
             return f"the search returned nothing (p {p} < {needed})"
@@ -148,8 +150,10 @@ def _amount(value: float) -> str:
 
 
 def _difference(value: float) -> Content:
-    style = "$text-error" if value < -TOLERANCE else "$text-success" if value > TOLERANCE else MUTED
-    return Content.styled(f"{value:+.3f}", style)
+    text = f"{value:+.3f}"
+    if not float(text):
+        return Content.styled("0.000", MUTED)
+    return Content.styled(text, "$text-error" if value < 0 else "$text-success")
 
 
 def no_ledger(found: WhyNot) -> str:

@@ -85,7 +85,7 @@ class BenchScreen(BaseScreen):
         self._measured: dict[str, Measured] = {}
         self._number = 0
         self._waiting: tuple[str, ...] = ()
-        self._running: present.Running | None = None
+        self._progress: present.Running | None = None
         self._is_stopping = False
 
     def compose(self) -> ComposeResult:
@@ -131,10 +131,10 @@ class BenchScreen(BaseScreen):
     def action_run(self) -> None:
         """Measure the chosen rankers."""
         names = tuple(name for name in RANKERS if name in self._chosen)
-        if self._waiting or not names:
+        if self._waiting or not names or self._live is None or not self._live.index.tools:
             return
         self._number += 1
-        self._waiting, self._running, self._is_stopping = names, None, False
+        self._waiting, self._progress, self._is_stopping = names, None, False
         self._show()
         self._measure(self._number, names)
 
@@ -151,12 +151,19 @@ class BenchScreen(BaseScreen):
             self.post_message(self.Finished(number))
 
     def _report(
-        self, number: int, clock: Clock, since: float, names: tuple[str, ...], ranker: str, done: int, total: int
+        self,
+        number: int,
+        clock: Clock,
+        since: float,
+        names: tuple[str, ...],
+        ranker: str,
+        done: int,
+        total: int,
     ) -> None:
         """In the thread: keep how far it is, for the timer to draw."""
         if number == self._number:
             seconds = clock.monotonic() - since
-            self._running = present.running(names, ranker, done, total, seconds)
+            self._progress = present.running(names, ranker, done, total, seconds)
 
     @on(Arrived)
     def _arrived(self, event: Arrived) -> None:
@@ -175,7 +182,7 @@ class BenchScreen(BaseScreen):
     @on(Finished)
     def _finished(self, event: Finished) -> None:
         if event.number == self._number:
-            self._waiting, self._running = (), None
+            self._waiting, self._progress = (), None
             self._show()
 
     def action_stop(self) -> None:
@@ -192,6 +199,12 @@ class BenchScreen(BaseScreen):
         else:
             await self.app.run_action("back")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The footer shows what can be done now: run, or stop."""
+        if action in ("run", "stop"):
+            return bool(self._waiting) == (action == "stop")
+        return super().check_action(action, parameters)
+
     @property
     def _list(self) -> RecordList:
         return self.query_one("#rankers", RecordList)
@@ -200,6 +213,7 @@ class BenchScreen(BaseScreen):
         if self._live is not None:
             facts = present.facts(self._live.evalset, is_semantic=self._live.index.is_semantic)
             self.query_one("#bench-facts", Static).update(facts)
+        self.refresh_bindings()
         self._list.records = present.rows(self._chosen, self._measured, self._waiting)
         self._show_status()
         self._show_detail()
@@ -214,7 +228,7 @@ class BenchScreen(BaseScreen):
             len(self._chosen),
             tuple(self._measured.values()),
             bool(self._waiting),
-            self._running,
+            self._progress,
             self._is_stopping,
             is_stale,
         )

@@ -39,7 +39,7 @@ class CompareScreen(XrayScreen):
         "A cell is the tool's rank; – means that the ranker does not return it. The best rank is bold.",
         "left and right bring the rankers that do not fit; the one in use stays.",
         "w explains a tool's fate under the ranker in use, e edits it, enter opens it.",
-        "2stage and 2s-prod look at servers first, expert and system match keywords, prd is plain BM25Okapi,",
+        "2stage and 2prod look at servers first, expert and system match keywords, prd is plain BM25Okapi,",
         "fuzzy+ is fuzzy with its faults repaired. Slow rankers come later.",
     )
 

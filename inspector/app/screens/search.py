@@ -90,6 +90,10 @@ class SearchScreen(XrayScreen):
         elif not self.request.is_empty:
             self._search(self.request)
 
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._show_facts()
+
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
         self._show_facts()
         if self._report is not None:
@@ -133,7 +137,7 @@ class SearchScreen(XrayScreen):
         text = (
             present.introduction(self._intro, index)
             if self._report is None
-            else present.facts(self._report, index)
+            else present.facts(self._report, index, self.size.width - 2)
         )
         self.query_one("#facts", Static).update(text)
 

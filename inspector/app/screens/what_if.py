@@ -9,6 +9,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Footer, Input, Label, Static
@@ -107,9 +108,8 @@ class WhatIfScreen(BaseScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        numbers = self.query_one("#numbers")
-        numbers.border_title = "Before → after"
-        numbers.border_subtitle = f"tokens by {visible(self.bench.tokenizer.label, limit=40, newlines=False)}"
+        tokenizer = visible(self.bench.tokenizer.label, limit=40, newlines=False)
+        self.query_one("#numbers").border_title = Content(f"Before → after   tokens: {tokenizer}")
         self._show_reading(present.Reading())
         self.show_view(self.view)
 

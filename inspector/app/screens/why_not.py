@@ -24,7 +24,7 @@ from inspector.engine.xray.place import Place
 from inspector.engine.xray.why_not import WhyNot, why_not
 from widgets import RecordList
 
-_TITLE = "Ledger: what each term brings it and its rival, the biggest loss first"
+_TITLE = "Ledger, the biggest loss first"
 
 
 class WhyNotScreen(XrayScreen):
@@ -116,7 +116,7 @@ class WhyNotScreen(XrayScreen):
             self._tool_id,
             limit=self.retrieval.settings.max_search_results,
             threshold=self.retrieval.threshold,
-            tags={spec.name: spec.tags for spec in self.bench.configuration.servers},
+            tags=self.retrieval.tags,
         )
         self._show_found(found, len(rankers.index.tools))
 

@@ -33,6 +33,7 @@ class Embedding:
         self._total = 0
         self._reported = 0
         self._summaries = 0
+        self._warm = False
         self._task: asyncio.Task[None] | None = None
 
     def follow(self, index: ToolIndex) -> None:
@@ -41,9 +42,10 @@ class Embedding:
         self._total = len(set(index.keys()))
         self._summaries = len({d.passages[SUMMARY] for d in index.documents} & self._queue.keys())
         self._reported = -1
-        if self._queue and (self._task is None or self._task.done()):
+        idle = self._task is None or self._task.done()
+        if idle and (self._queue or not self._warm):
             self._task = asyncio.create_task(self._run())
-        elif not self._queue:
+        elif idle:
             self._tell(IndexPhase.READY)
 
     async def settled(self) -> None:
@@ -58,8 +60,11 @@ class Embedding:
     async def _run(self) -> None:
         try:
             self._tell(IndexPhase.LOADING)
-            while self._queue:
-                if not await self._recall():
+            # The queue may have grown again during any of these steps.
+            while self._queue or not self._warm:
+                if not self._queue:
+                    await self._warm_up()
+                elif not await self._recall():
                     await self._embed()
         except ToolsightError as error:
             self._queue = {}
@@ -67,6 +72,11 @@ class Embedding:
         else:
             self._refresh()
             self._tell(IndexPhase.READY)
+
+    async def _warm_up(self) -> None:
+        """Load the model: where every vector was known, the first query would wait for it."""
+        await asyncio.to_thread(self._semantics.query, "warm up")
+        self._warm = True
 
     async def _recall(self) -> bool:
         """Look in the store for what was not looked for yet; whether anything was."""

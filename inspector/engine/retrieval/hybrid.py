@@ -6,7 +6,7 @@ expert or system tool leads only where its keywords answer a good part of the qu
 competes in the catalog like any other.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -103,10 +103,7 @@ class HybridRanker:
             parts = (Part(Signal.TIER, name, step), *ranking.explain(position).parts)
             return Score(self._index.tools[position].id, float(values[position]), parts)
 
-        ranking = Ranking(values, kept, explain, note=base.note)
-        if fit is None or not len(fit):
-            return ranking
-        return replace(ranking, probability=float(fit[ranking.order(1)[0]]))
+        return Ranking(values, kept, explain, fit, base.note)
 
     def signals(self, query: str) -> FitSignals | None:
         """What the probability of each tool is made of; None while searches go by words alone."""

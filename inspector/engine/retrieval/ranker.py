@@ -19,15 +19,22 @@ class Ranking:
 
     `kept` marks the tools that the ranker would return at all (those over its floor or threshold).
     `explain(position)` gives the parts of one score; they add up to `values[position]`.
-    `probability` is how likely any tool fits, where the ranker has an opinion.
+    `fit` is how likely each tool fits, where the ranker has an opinion.
     `note` says what the ranker had to do without, for people.
     """
 
     values: Scores
     kept: Mask
     explain: Callable[[int], Score]
-    probability: float | None = None
+    fit: Scores | None = None
     note: str = ""
+
+    @property
+    def probability(self) -> float | None:
+        """How likely any tool fits: the probability of the one that is ranked first."""
+        if self.fit is None or not len(self.fit):
+            return None
+        return float(self.fit[self.order(1)[0]])
 
     def order(self, count: int | None = None) -> list[int]:
         """Positions from the best score down, equal scores in the index's order; the first `count`."""

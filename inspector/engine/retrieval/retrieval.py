@@ -42,7 +42,7 @@ class Retrieval:
         self.threshold = settings.min_probability
         self.clock = clock
         self._cases = tuple(cases)
-        self._tags = tags
+        self.tags = tags
         self._semantics = Semantics(embedder, vectors) if embedder is not None else None
         self.index = ToolIndex(semantics=self._semantics)
         self.rankers = CatalogRankers(self.index, settings)
@@ -79,6 +79,13 @@ class Retrieval:
                 raise ToolsightError(f"the ranker '{ranker}' has no threshold", hint="hybrid and dense do.")
 
     @property
+    def rules(self) -> SearchRules:
+        """What turns a ranking into results now."""
+        return SearchRules(
+            self.settings.max_search_results, self.threshold, self.settings.min_tool_probability, self.tags
+        )
+
+    @property
     def ranker(self) -> Ranker:
         return self.rankers.get(self.ranker_name)
 
@@ -91,8 +98,7 @@ class Retrieval:
         misses: int = MISSES_KEPT,
     ) -> SearchAnswer:
         """Answer a request over the tools as they are now, see ToolSearch."""
-        rules = SearchRules(self.settings.max_search_results, self.threshold, self._tags)
-        search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
+        search = ToolSearch(self.index, self.rankers.names, self.ranker, self.rules, self.clock)
         return search.run(request, bound=bound, load=load, misses=misses)
 
     def evalset(self, index: ToolIndex | None = None) -> EvalSet:

@@ -26,10 +26,15 @@ _CLOSEST = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchRules:
-    """What turns a ranking into results. `tags` are those of each server."""
+    """What turns a ranking into results. `tags` are those of each server.
+
+    Where the ranker knows how likely tools fit, a search whose first tool is below `threshold` has no
+    results, and a tool below `tool_threshold` is none.
+    """
 
     limit: int = 5
     threshold: float = 0.0
+    tool_threshold: float = 0.0
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -113,7 +118,8 @@ class ToolSearch:
         ranking = self._ranker.rank(request.query)
         order = self._order(request, ranking, misses)
         latency = (self._clock.monotonic() - started) * 1000
-        abstain = ranking.probability is not None and ranking.probability < self._rules.threshold
+        probability = ranking.probability
+        abstain = probability is not None and probability < self._rules.threshold
         return SearchReport(
             request,
             self._ranker.name,
@@ -124,7 +130,7 @@ class ToolSearch:
             limit=self._rules.limit,
             latency_ms=latency,
             scored=len(ranking.values),
-            probability=ranking.probability,
+            probability=probability,
             threshold=self._rules.threshold,
             note=ranking.note,
         )
@@ -134,8 +140,10 @@ class ToolSearch:
         enough = self._rules.limit + misses
         if not (request.server_name or request.tags):
             first = ranking.order(enough)
-            kept = int(np.count_nonzero(ranking.kept))
-            if int(np.count_nonzero(ranking.kept[first])) >= min(self._rules.limit, kept):
+            kept = ranking.kept
+            if ranking.fit is not None:
+                kept = kept & (ranking.fit >= self._rules.tool_threshold)
+            if int(np.count_nonzero(kept[first])) >= min(self._rules.limit, int(np.count_nonzero(kept))):
                 return first
         return ranking.order()
 
@@ -171,6 +179,8 @@ class ToolSearch:
             return outside
         if not ranking.kept[position]:
             return Outcome.BELOW_FLOOR
+        if ranking.fit is not None and ranking.fit[position] < self._rules.tool_threshold:
+            return Outcome.UNLIKELY
         return Outcome.OVER_LIMIT if found >= self._rules.limit else None
 
     def _outside(self, tool: Tool, request: SearchRequest) -> Outcome | None:

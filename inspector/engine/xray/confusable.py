@@ -97,7 +97,7 @@ def competitors(rankers: CatalogRankers, ranker_name: str, tool_id: str) -> Comp
     """
     index = rankers.index
     position = position_of(index, tool_id)
-    query = _first_sentence(index.tools[position])
+    query = first_sentence(index.tools[position])
     places = Places(rankers.get(ranker_name).rank(query))
     own = places[position]
     before = [p for p in places.kept(own.rank) if places[p].rank < own.rank][:COMPETITORS]
@@ -105,7 +105,8 @@ def competitors(rankers: CatalogRankers, ranker_name: str, tool_id: str) -> Comp
     return Competitors(tool_id, query, own, above)
 
 
-def _first_sentence(tool: Tool) -> str:
+def first_sentence(tool: Tool) -> str:
+    """What a tool says of itself first; the words of its name where it has no description."""
     description = tool.description.strip()[:MAX_EMBEDDED]
     return _SENTENCE_END.split(description, maxsplit=1)[0] or " ".join(split_words(tool.name)) or tool.name
 

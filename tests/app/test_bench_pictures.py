@@ -1,0 +1,95 @@
+"""How the bench looks: before and after a run, the requests, the curve of a threshold; and the plot itself."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from inspector.adapters.memory_vectors import MemoryEmbedder
+from inspector.app.presenters.plot import Axis, Curve, plot
+from inspector.app.screens.bench import BenchScreen
+from inspector.app.screens.calibration import CalibrationScreen
+from tests.support.app import until
+from tests.support.office import office
+from tests.support.picture import Shown, SnapCompare, still
+from widgets import RecordList
+
+__all__ = ["still"]
+
+SIZES = [(80, 24), (120, 32)]
+_LAST_MESSAGES = 10
+
+
+def after(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[None]]:
+    """Press the keys on the bench, each after the work of the one before is done."""
+
+    async def run(pilot: Pilot[None]) -> None:
+        app = pilot.app
+        assert isinstance(app, Shown)
+        await until(pilot, lambda: app.is_settled)
+        if light:
+            app.action_toggle_theme()
+        for key in ("f8", *keys):
+            await pilot.press(key)
+            await until(pilot, lambda: _is_done(pilot))
+        for _ in range(_LAST_MESSAGES):
+            await pilot.pause()
+
+    return run
+
+
+def _is_done(pilot: Pilot[None]) -> bool:
+    screen = pilot.app.screen
+    if isinstance(screen, BenchScreen):
+        text = str(screen.query_one("#bench-facts", Static).visual)
+        state = str(screen.query_one("#bench-status", Static).visual)
+        return "requests over" in text and ("chosen rankers" in state or "measured" in state)
+    if isinstance(screen, CalibrationScreen):
+        return bool(screen.query_one(RecordList).records) and bool(screen.query_one("#curve", Static).visual)
+    return True
+
+
+PICTURES = {
+    "before": after(),
+    "measured": after("r"),
+    "worst": after("r", "enter"),
+    "differences": after("r", "down", "down", "enter"),
+    "curve": after("t"),
+    "cosine": after("t", "k"),
+    "light": after("r", "t", light=True),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_bench_looks_the_same(snap_compare: SnapCompare, name: str, size: tuple[int, int]) -> None:
+    app = Shown(servers=office(), embedder=MemoryEmbedder())
+    assert snap_compare(app, terminal_size=size, run_before=PICTURES[name])
+
+
+def _lines(values: list[float | None], width: int = 20, height: int = 4) -> list[str]:
+    text = plot([Curve("F", values, "red")], Axis(0.0, 1.0, {}), width, height)
+    return str(text).split("\n")
+
+
+def test_a_curve_that_rises_ends_in_the_first_line_and_begins_in_the_last() -> None:
+    drawn = _lines([0.0, 1.0])
+    assert drawn[0].endswith("F")
+    assert drawn[0][4] == " "
+    assert drawn[3][4] != " "
+    assert "0.0" in drawn[-1]
+    assert "1.0" in drawn[-1]
+
+
+def test_a_gap_is_not_drawn() -> None:
+    assert set("".join(_lines([None, None])[:4])) <= set(" .0159┤│")
+
+
+@given(st.lists(st.none() | st.floats(-1, 2), max_size=50), st.integers(0, 120), st.integers(1, 20))
+def test_a_plot_always_has_its_size(values: list[float | None], width: int, height: int) -> None:
+    drawn = _lines(values, width, height)
+    assert len(drawn) == height + 3
+    assert max(map(len, drawn)) <= max(width, 8)
