@@ -5,10 +5,10 @@ STAMP := .venv/.installed
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench screenshots lock clean
+.PHONY: help demo test check format bench bench-retrieval screenshots lock clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
 $(STAMP): requirements.lock pyproject.toml
 ifdef UV
@@ -41,6 +41,9 @@ format: $(STAMP) ## rewrite the sources in the house format
 
 bench: $(STAMP) ## start-up measured against a bare Textual app
 	$(BIN)/python -m tests.benchmark.startup
+
+bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes)
+	$(BIN)/python -m tests.benchmark.retrieval
 
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots

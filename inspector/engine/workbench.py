@@ -91,7 +91,7 @@ class Workbench:
         self._static_tokens = 0
         self._warming: asyncio.Task[int] | None = None
         self._session = Session(session_id, ports.store, ports.clock, _redactor(configuration))
-        self.retrieval = self._new_retrieval(cases)
+        self.retrieval = _retrieval(configuration, ports, self._session, cases)
         self._connections = Connections(
             configuration.servers,
             ports.connector,
@@ -237,18 +237,6 @@ class Workbench:
         counter = self._ports.counter_for(self._model.name)
         return BudgetMeter(counter, lambda: self._model.window, self.settings.budget)
 
-    def _new_retrieval(self, cases: Sequence[EvalCase]) -> Retrieval:
-        discovery = self.settings.discovery
-        return Retrieval(
-            discovery,
-            self._ports.clock,
-            embedder=self._ports.embedder_for(discovery.embedding_model),
-            vectors=self._ports.vectors,
-            tags={spec.name: spec.tags for spec in self.configuration.servers},
-            report=lambda index: self._session.emit(IndexChanged(index)),
-            cases=cases,
-        )
-
     def _request(self, messages: tuple[Message, ...]) -> ModelRequest:
         return ModelRequest(
             system=self.settings.chat.system_prompt,
@@ -283,3 +271,19 @@ def _redactor(configuration: Configuration) -> Redactor:
         for name, value in (*spec.env.items(), *spec.headers.items())
     }
     return Redactor(secrets)
+
+
+def _retrieval(
+    configuration: Configuration, ports: Ports, session: Session, cases: Sequence[EvalCase]
+) -> Retrieval:
+    """The session's search, which tells the session how far its index is."""
+    discovery = configuration.settings.discovery
+    return Retrieval(
+        discovery,
+        ports.clock,
+        embedder=ports.embedder_for(discovery.embedding_model),
+        vectors=ports.vectors,
+        tags={spec.name: spec.tags for spec in configuration.servers},
+        report=lambda index: session.emit(IndexChanged(index)),
+        cases=cases,
+    )

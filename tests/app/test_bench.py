@@ -6,20 +6,35 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from fixtures.hostile import HOSTILE, hostile_tools
 from inspector.adapters.memory import MemoryServer
 from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.presenters.bench import DEFAULT_RANKERS
+from inspector.app.presenters.bench import (
+    ABOUT,
+    DEFAULT_RANKERS,
+    Running,
+    State,
+    bar,
+    detail,
+    running,
+    status,
+)
 from inspector.app.screens.bench import BenchScreen
 from inspector.app.screens.bench_request import BenchRequestScreen
 from inspector.app.screens.calibration import CalibrationScreen
 from inspector.app.screens.search import SearchScreen
 from inspector.app.screens.session import SessionScreen
+from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool
+from inspector.engine.retrieval.catalog_rankers import RANKERS
 from tests.support.app import app_rig, until
 from tests.support.office import office
+from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList
 
@@ -152,6 +167,33 @@ async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
         assert isinstance(pilot.app.screen, SessionScreen)
 
 
+async def test_hostile_tools_and_requests_do_no_harm() -> None:
+    tools = [
+        Tool("bad", tool["name"], str(tool["description"])[:2000], {"type": "object"})
+        for tool in hostile_tools()
+    ]
+    cases = [
+        EvalCase(f"{name} {place}", text[:5000], ((frozenset({f"bad:{tool.name}"}),)), kind=text[:100])
+        for place, ((name, text), tool) in enumerate(zip(HOSTILE.items(), tools, strict=False))
+    ]
+    async with app_rig(servers={"bad": MemoryServer(tools)}, embedder=MemoryEmbedder()) as (pilot, rig):
+        rig.bench.retrieval._cases = tuple(cases)
+        await ran(pilot)
+        for name in ("hybrid", "prd-bm25"):
+            _list(pilot).move_to(name)
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+            for _ in range(len(_list(pilot).records)):
+                assert not dangerous("".join(lines(pilot.app)))
+                await pilot.press("down")
+            await pilot.press("escape")
+            assert not dangerous("".join(lines(pilot.app)))
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
+        await until(pilot, lambda: bool(_list(pilot).records))
+        assert not dangerous("".join(lines(pilot.app)))
+
+
 async def test_leaving_the_page_ends_the_run_without_harm() -> None:
     embedder = HeldEmbedder()
     async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
@@ -242,7 +284,7 @@ async def test_o_before_a_run_writes_nothing() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await opened(pilot)
         await pilot.press("o")
-        await until(pilot, lambda: bool(pilot.app.query("Toast")))
+        await until(pilot, lambda: len(pilot.app._notifications) == 1)
         assert isinstance(pilot.app.screen, BenchScreen)
 
 
@@ -317,3 +359,44 @@ async def test_a_stopped_calibration_can_be_started_again() -> None:
         await until(pilot, lambda: "Stopped" in _text(pilot, "#calibration-facts"))
         await pilot.press("r")
         await until(pilot, lambda: bool(_list(pilot).records))
+
+
+RUNNING = Running("dense", 3, 6, 60, 234, 4.2)
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        (State(6), "r measures the 6 chosen rankers."),
+        (State(0), "Nothing is chosen"),
+        (State(6, is_running=True), "Starting"),
+        (
+            State(6, is_running=True, running=RUNNING),
+            "dense 3/6   60 of 234 requests   about 4 s left   x stops",
+        ),
+        (State(6, is_running=True, running=RUNNING, is_stopping=True), "Stopping after this request"),
+        (State(6, is_stale=True), "r measures again"),
+    ],
+)
+def test_the_status_says_what_goes_on_or_what_to_do_in_80_columns(state: State, says: str) -> None:
+    line = status(state, 80).plain
+    assert says in line
+    assert len(line) <= 78
+
+
+def test_every_ranker_is_described_in_one_line_of_80_columns() -> None:
+    assert set(ABOUT) == set(RANKERS)
+    for name in RANKERS:
+        assert max(map(len, detail(name, None).plain.split("\n"))) <= 78
+
+
+def test_the_time_that_is_left_goes_by_what_was_done_in_all_rankers() -> None:
+    names = ("hybrid", "bm25")
+    assert running(names, "set: hybrid", 0, 10, 0.0).seconds_left is None
+    now = running(names, "set: bm25", 5, 10, 30.0)
+    assert (now.number, now.of, now.share, now.seconds_left) == (2, 2, 0.75, 10.0)
+
+
+@given(st.floats(-1, 2), st.integers(1, 30))
+def test_a_bar_always_has_its_width(share: float, width: int) -> None:
+    assert len(bar(share, width)) == width

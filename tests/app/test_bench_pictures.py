@@ -1,4 +1,4 @@
-"""How the bench looks: before and after a run, the requests, the curve of a threshold; and the plot itself."""
+"""How the bench looks: before and after a run, the requests, a threshold's curve; and the plot itself."""
 
 from collections.abc import Awaitable, Callable
 

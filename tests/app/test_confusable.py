@@ -95,7 +95,7 @@ async def test_the_most_alike_come_first_with_the_reason_and_what_they_share() -
             "tracker:create_issue",
             "tracker:create_ticket",
         ]
-        assert {"creat", "tracker", "project"} <= set(str(first.cells[5]).split())
+        assert {"create", "tracker", "project"} <= set(str(first.cells[5]).split())
         assert [str(record.cells[2]) for record in found.shown[1:]] == ["same name"] * 3
         assert "4 pairs among 6 tools" in _seen(pilot)
 

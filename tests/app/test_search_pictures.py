@@ -5,19 +5,24 @@ from collections.abc import Callable
 import pytest
 from textual.screen import Screen
 
+from inspector.adapters.memory_vectors import MemoryEmbedder
 from inspector.app.screens.detail import DetailScreen
 from inspector.app.screens.tool import ToolScreen
+from tests.support.office import office
 from tests.support.picture import Shown, SnapCompare, after, still
 
 __all__ = ["still"]
 
 ORDERS = {"orders": [{"id": 7, "status": "late"}, {"id": 9, "status": "late"}]}
 
+QUERY = ("f4", *"send", "space", *"a", "space", *"late", "space", *"order", "space", *"message", "enter")
 SEARCHES = {
-    "found": after("f4", *"refund", "space", *"late", "space", *"order", "enter"),
+    "found": after(*QUERY),
+    "abstained": after("f4", *"zebra", "enter"),
     "empty": after("f4"),
     "error": after("f4", "tab", *"shp", "enter"),
-    "light": after("f4", *"order", "enter", light=True),
+    "light": after(*QUERY, light=True),
+    "ranker": after(*QUERY, "k"),
 }
 
 
@@ -38,7 +43,8 @@ OTHERS = {
 @pytest.mark.parametrize("size", [(80, 24), (120, 32), (200, 60)])
 @pytest.mark.parametrize("name", SEARCHES)
 def test_search_looks_the_same(snap_compare: SnapCompare, name: str, size: tuple[int, int]) -> None:
-    assert snap_compare(Shown(), terminal_size=size, run_before=SEARCHES[name])
+    shown = Shown(servers=office(), embedder=MemoryEmbedder())
+    assert snap_compare(shown, terminal_size=size, run_before=SEARCHES[name])
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 32)])

@@ -16,7 +16,7 @@ from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import RANKERS
-from tests.support.retrieval import embedded
+from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous
 
 WORDS = ("order", "refund", "late", "mail", "city", "forecast", "the", "list")
@@ -26,7 +26,7 @@ catalogs = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=8)
 
 def _report(catalog: list[tuple[str, str]], query: str, ranker_name: str = "hybrid") -> SearchReport:
     tools = [Tool("s", f"{name.replace(' ', '_')}_{at}", text) for at, (name, text) in enumerate(catalog)]
-    ranker = embedded(tools).get(ranker_name)
+    ranker = rankers_of(tools).get(ranker_name)
     ranking = ranker.rank(query)
     hits = tuple(
         Hit(rank, ranking.explain(at), Outcome.FOUND if ranking.kept[at] else Outcome.BELOW_FLOOR)

@@ -11,6 +11,7 @@ from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.adapters.memory import MemoryServer
 from inspector.adapters.memory_vectors import MemoryEmbedder
 from inspector.app.panels.wording import DescriptionArea
+from inspector.app.screens import what_if
 from inspector.app.screens.what_if import WhatIfScreen
 from inspector.domain.tool import Tool
 from tests.support.app import app_rig, until
@@ -67,6 +68,11 @@ def shop() -> dict[str, MemoryServer]:
             ]
         ),
     }
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(what_if, "PAUSE", 0.02)
 
 
 def _seen(pilot: Pilot[None]) -> str:

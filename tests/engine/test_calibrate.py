@@ -19,7 +19,7 @@ from inspector.engine.bench.run import run_bench
 from inspector.engine.bench.summary import Share, summarise
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.retrieval.semantics import Semantics
-from tests.support.retrieval import embedded, words_only
+from tests.support.retrieval import rankers_of, words_only
 
 NAMES = ("list_orders", "refund_order", "send_message", "get_forecast", "plot_route", "lend_book")
 TOOLS = tuple(Tool("s", name, f"{name.replace('_', ' ').capitalize()} for a customer.") for name in NAMES)
@@ -41,7 +41,7 @@ def curve(
     step: float = STEP,
 ) -> Calibration:
     evalset = EvalSet("tiny", TOOLS, tuple(cases))
-    found = calibrate(embedded(TOOLS), evalset, ranker_name=name, start=start, stop=stop, step=step)
+    found = calibrate(rankers_of(TOOLS), evalset, ranker_name=name, start=start, stop=stop, step=step)
     assert found is not None
     return found
 
@@ -65,7 +65,7 @@ def test_a_point_of_hybrid_is_what_a_bench_with_that_threshold_measures() -> Non
     evalset = EvalSet("tiny", TOOLS, CASES)
     for point in curve("hybrid", start=0.0, stop=1.0, step=0.1).points:
         run = run_bench(
-            embedded(TOOLS).get("hybrid"),
+            rankers_of(TOOLS).get("hybrid"),
             evalset,
             clock=ManualClock(),
             progress=lambda _done, _total: None,
@@ -158,7 +158,7 @@ def test_no_query_fails(query: str) -> None:
 def test_every_request_is_ranked_once_and_told_of() -> None:
     told: list[tuple[int, int]] = []
     calibrate(
-        embedded(TOOLS),
+        rankers_of(TOOLS),
         EvalSet("tiny", TOOLS, CASES),
         ranker_name="hybrid",
         progress=lambda done, total: told.append((done, total)),
@@ -174,7 +174,7 @@ def test_a_cancelled_calibration_has_no_curve() -> None:
         return len(asked) > 2
 
     evalset = EvalSet("tiny", TOOLS, CASES)
-    assert calibrate(embedded(TOOLS), evalset, ranker_name="dense", cancelled=cancelled) is None
+    assert calibrate(rankers_of(TOOLS), evalset, ranker_name="dense", cancelled=cancelled) is None
 
 
 def test_without_a_possible_request_it_says_how_to_get_some() -> None:

@@ -12,17 +12,9 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.ports import Embedder
 from inspector.engine.retrieval.retrieval import Retrieval
+from tests.support.retrieval import CountingEmbedder
 
 CATALOG = [Tool("shop", f"tool_{n}", f"Number {n} of the tools.") for n in range(40)]
-
-
-class CountingEmbedder(MemoryEmbedder):
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        self.texts += texts
-        return super().embed(texts)
 
 
 class BrokenEmbedder(MemoryEmbedder):

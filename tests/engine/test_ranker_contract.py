@@ -19,7 +19,7 @@ from inspector.engine.retrieval.keyword_system import KeywordSystemRanker
 from inspector.engine.retrieval.pattern import PatternRanker
 from inspector.engine.retrieval.prd_bm25 import PrdBm25Ranker
 from inspector.engine.retrieval.ranker import Ranker
-from tests.support.retrieval import embedded
+from tests.support.retrieval import rankers_of
 
 Factory = Callable[[Sequence[Tool]], Ranker]
 
@@ -27,7 +27,7 @@ Factory = Callable[[Sequence[Tool]], Ranker]
 def by_meaning(name: str, tools: Sequence[Tool]) -> Ranker:
     """A ranker over an index with all its vectors, an expert's tools and a system server."""
     settings = DiscoverySettings(expert_tools=("create:*",), system_servers=("page",))
-    return embedded(tools, settings).get(name)
+    return rankers_of(tools, settings=settings).get(name)
 
 
 def by_words(name: str, tools: Sequence[Tool]) -> Ranker:

@@ -9,7 +9,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.search import SearchAnswer, SearchRules, ToolSearch
-from tests.support.retrieval import embedded
+from tests.support.retrieval import rankers_of
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders, newest first."),
@@ -152,7 +152,7 @@ def test_tags_alone_list_what_carries_them_all() -> None:
 
 
 def test_below_the_threshold_no_tool_is_loaded_and_the_closest_are_named() -> None:
-    answer = run("order a taxi", rankers=embedded(DEFERRED), ranker="hybrid", threshold=0.999)
+    answer = run("order a taxi", rankers=rankers_of(DEFERRED), ranker="hybrid", threshold=0.999)
     assert answer.report.abstained
     assert loaded(answer) == []
     assert answer.text.startswith("No tool fits this request (probability 0.")
@@ -182,6 +182,6 @@ def test_a_nearly_exact_name_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("query", ["refund order", "refundOrder", "mcp__shop__refund_order"])
 def test_a_query_that_is_a_name_puts_that_tool_first(query: str) -> None:
-    report = run(query, rankers=embedded(DEFERRED), ranker="hybrid", threshold=0.999).report
+    report = run(query, rankers=rankers_of(DEFERRED), ranker="hybrid", threshold=0.999).report
     assert report.hits[0].tool_id == "shop:refund_order"
     assert report.probability == 1.0

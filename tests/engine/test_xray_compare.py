@@ -8,7 +8,7 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import RANKERS
 from inspector.engine.xray.compare import compare, ranks_of
-from tests.support.vectors import rankers_of
+from tests.support.retrieval import rankers_of
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders, newest first."),

@@ -13,7 +13,7 @@ from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.xray import confusable
 from inspector.engine.xray.closeness import CLOSE, Closeness
 from inspector.engine.xray.confusable import Confusable, Reason, competitors, confusables
-from tests.support.vectors import rankers_of, semantic_index
+from tests.support.retrieval import rankers_of, semantic_index
 
 TOOLS = (
     Tool("shop", "search", "Find products of the shop by price."),

@@ -9,7 +9,7 @@ from inspector.domain.step import MAX_STEPS
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import RANKERS
 from inspector.engine.xray.steps import by_step
-from tests.support.vectors import rankers_of
+from tests.support.retrieval import rankers_of
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders, newest first."),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.adapters.memory_vectors import MemoryVectors
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.settings import DiscoverySettings
@@ -16,7 +17,7 @@ from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.semantics import Semantics
 from inspector.engine.xray.draft import draft
 from inspector.engine.xray.what_if import AROUND, what_if
-from tests.support.vectors import DictVectors, HashEmbedder, rankers_of, semantic_index
+from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
 
 PAY = Tool("shop", "pay_back", "Give the money of an order back.")
 TOOLS = (
@@ -117,22 +118,23 @@ def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
 
 
 def test_the_index_of_the_searches_stays_as_it_is() -> None:
-    embedder, store = HashEmbedder(), DictVectors()
+    embedder, store = CountingEmbedder(), MemoryVectors()
     semantics = Semantics(embedder, store)
     index = semantic_index(TOOLS, semantics)
-    kept, vocabulary = dict(store.kept), dict(index.vocabulary)
+    vocabulary = dict(index.vocabulary)
     edited = replace(PAY, description="A zebra.")
     what_if(CatalogRankers(index, DiscoverySettings()), edited, PAY.id, query="zebra")
-    assert "A zebra." in embedder.embedded
-    assert (store.kept, index.vocabulary, index.tools) == (kept, vocabulary, TOOLS)
+    assert "A zebra." in embedder.texts
+    assert (index.vocabulary, index.tools) == (vocabulary, TOOLS)
+    assert not store.vectors(embedder.name, [key_of("A zebra.")])
     assert len(semantics.table([key_of(edited.description)])) == 0
 
 
 def test_while_too_few_tools_are_embedded_an_edit_goes_by_words() -> None:
-    embedder = HashEmbedder()
-    index = ToolIndex(TOOLS, semantics=Semantics(embedder, DictVectors()))
+    embedder = CountingEmbedder()
+    index = ToolIndex(TOOLS, semantics=Semantics(embedder, MemoryVectors()))
     effect = what_if(CatalogRankers(index, DiscoverySettings()), BETTER, PAY.id, query="refund order")
-    assert embedder.embedded == []
+    assert embedder.texts == []
     assert effect.after.rank == 1
 
 

@@ -18,7 +18,7 @@ from inspector.engine.retrieval.search import SearchRules, ToolSearch
 from inspector.engine.xray.ledger import ROUNDING, ledger
 from inspector.engine.xray.what_if import what_if
 from inspector.engine.xray.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
-from tests.support.vectors import rankers_of
+from tests.support.retrieval import rankers_of
 
 PAY = "shop:pay_back"
 TOOLS = (

@@ -13,6 +13,17 @@ from inspector.engine.retrieval.retrieval import Retrieval
 from inspector.engine.retrieval.semantics import Semantics
 
 
+class CountingEmbedder(MemoryEmbedder):
+    """Remembers what it was asked to embed."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.texts += texts
+        return super().embed(texts)
+
+
 def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
     """Searches that go by words, and tell nobody how far the index is."""
     return Retrieval(
@@ -20,9 +31,17 @@ def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
     )
 
 
-def embedded(tools: Sequence[Tool], settings: DiscoverySettings | None = None) -> CatalogRankers:
-    """The rankers over tools that all have their vectors."""
-    semantics = Semantics(MemoryEmbedder(), MemoryVectors())
+def semantic_index(tools: Sequence[Tool], semantics: Semantics | None = None) -> ToolIndex:
+    """An index with every passage and every server's text embedded."""
+    semantics = semantics or Semantics(MemoryEmbedder(), MemoryVectors())
     index = ToolIndex(tools, semantics=semantics)
     semantics.embed({**texts_by_key(tools), **{key_of(text): text for text in index.server_texts.values()}})
-    return CatalogRankers(index.with_new_vectors(), settings or DiscoverySettings())
+    return index.with_new_vectors()
+
+
+def rankers_of(
+    tools: Sequence[Tool], *, semantic: bool = True, settings: DiscoverySettings | None = None
+) -> CatalogRankers:
+    """The rankers of a catalog; by words alone where it is not `semantic`."""
+    index = semantic_index(tools) if semantic else ToolIndex(tools)
+    return CatalogRankers(index, settings or DiscoverySettings())

@@ -93,7 +93,7 @@ class WordingEditor(VerticalScroll, can_focus=False):
             hidden = len(self._shown_text.text) - LONGEST
             yield Static(Content.styled(f"The last {hidden:,} characters stay as they are.", MUTED))
         if self._parameters:
-            yield Static(Content.styled("parameters: name, * where required, description", MUTED))
+            yield Static(Content.styled("parameters, * where required", MUTED))
         for number, field in enumerate(fields(self._tool.input_schema)[:MOST_PARAMETERS]):
             yield from self._parameter(number, field.required)
         if self._kept:

@@ -17,7 +17,7 @@ KINDS: Mapping[str, str] = {"hybrid": "probability", "dense": "cosine"}
 COLUMNS = (
     Column("mark", "", width=2, weight=9),
     Column("threshold", "threshold", align="right", weight=10),
-    Column("bar", "F1", width=8, weight=2, hide_below=64),
+    Column("bar", width=8, weight=2, hide_below=64),
     Column("f1", "F1", align="right", weight=9),
     Column("precision", "precision", align="right", weight=5),
     Column("recall", "recall", align="right", weight=6),
@@ -60,17 +60,12 @@ def _cautious(point: Point | None) -> Content:
 
 def _advice(found: Calibration) -> Content:
     if found.is_at_edge:
-        return Content.styled(
-            "⚠ The best is an end of the sweep: these requests do not tell where it lies.", "$text-warning"
-        )
+        text = "⚠ The best is an end of the sweep: these requests do not tell where it lies."
+        return Content.styled(text, "$text-warning")
     if found.dataset == "generated":
-        return Content.styled(
-            "⚠ Generated requests are easier than people's: a threshold from them is a guess.",
-            "$text-warning",
-        )
-    return Content.assemble(
-        ("a", "bold $text-accent"), " uses the threshold under the cursor for this session"
-    )
+        text = "⚠ From generated requests, easier than people's: take it as a guess."
+        return Content.styled(text, "$text-warning")
+    return Content.assemble(("a", "bold $text-accent"), " uses the threshold under the cursor from now on")
 
 
 def rows(found: Calibration, now: float | None) -> tuple[Record, ...]:

@@ -1,12 +1,14 @@
 """Pairs of tools that compete, as rows, and two tools side by side with what they share marked."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from textual.content import Content, Span
 
 from inspector.app.presenters.style import MUTED
 from inspector.domain.schema import SchemaField, fields
 from inspector.domain.tool import Tool
+from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.term import split_words, stem
 from inspector.engine.xray.closeness import CLOSE
 from inspector.engine.xray.confusable import ALIKE, Confusable, Reason
@@ -31,44 +33,68 @@ _SHARED = "$accent bold underline"
 _LIMIT = 20_000
 
 
-def key_of(pair: Confusable) -> str:
-    """A row's key; no tool's id has a NUL that another does not escape."""
-    return f"{pair.first}\0{pair.second}"
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two tools that compete, as they were when compared; `words` are what they share, as written."""
+
+    confusable: Confusable
+    first: Tool
+    second: Tool
+    words: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Names the pair's row."""
+        return f"{self.first.id}\0{self.second.id}"
 
 
-def rows(pairs: Collection[Confusable]) -> tuple[Record, ...]:
+def pairs_of(index: ToolIndex, found: Iterable[Confusable]) -> tuple[Pair, ...]:
+    """The pairs with their tools, in the order given."""
+    return tuple(
+        _pair(one, index.tools[index.position[one.first]], index.tools[index.position[one.second]])
+        for one in found
+    )
+
+
+def _pair(one: Confusable, first: Tool, second: Tool) -> Pair:
+    spelt: dict[str, str] = {}
+    for text in _texts(first):
+        for word in split_words(text[:_LIMIT]):
+            spelt.setdefault(stem(word.lower()), word.lower())
+    return Pair(one, first, second, tuple(spelt.get(term, term) for term in one.shared))
+
+
+def _texts(tool: Tool) -> tuple[str, ...]:
+    parameters = fields(tool.input_schema)
+    described = (text for parameter in parameters for text in (parameter.name, parameter.description))
+    return (tool.name, tool.description, *described)
+
+
+def rows(pairs: Collection[Pair]) -> tuple[Record, ...]:
     """One row a pair, in the order given."""
     return tuple(_row(pair) for pair in pairs)
 
 
-def _row(pair: Confusable) -> Record:
+def _row(pair: Pair) -> Record:
     cells = (
-        f"{pair.closeness:.2f}",
-        _measure(pair),
-        Content.styled(*_REASONS[pair.reason]),
-        pair.first,
-        pair.second,
-        " ".join(pair.shared),
+        f"{pair.confusable.closeness:.2f}",
+        "overlap" if pair.confusable.cosine is None else "cosine",
+        Content.styled(*_REASONS[pair.confusable.reason]),
+        pair.first.id,
+        pair.second.id,
+        " ".join(pair.words),
     )
-    return Record(key_of(pair), cells, copy=f"{pair.first}  {pair.second}")
+    return Record(pair.key, cells, copy=f"{pair.first.id}  {pair.second.id}")
 
 
-def _measure(pair: Confusable) -> str:
-    return "overlap" if pair.cosine is None else "cosine"
-
-
-def facts(pairs: Collection[Confusable], tools: int, *, semantic: bool, limit: int) -> Content:
+def facts(pairs: Collection[Pair], tools: int, *, semantic: bool, limit: int) -> Content:
     """How many pairs there are among how many tools, and what counts as alike."""
     count = f"the first {limit:,}" if len(pairs) >= limit else f"{len(pairs):,}"
-    rule = (
-        f"cosine of the descriptions from {CLOSE:g}"
-        if semantic
-        else f"overlap of the words from {ALIKE:g}, as the tools are not embedded"
-    )
+    rule = f"cosine ≥ {CLOSE:g}" if semantic else f"overlap ≥ {ALIKE:g} (not embedded)"
     return Content.assemble(
         (f"{count} pair{'s' * (len(pairs) != 1)}", "bold"),
         f" among {tools:,} tools",
-        (f"   one name on two servers, or {rule}", MUTED),
+        (f"   same name elsewhere, or {rule}", MUTED),
     )
 
 
@@ -80,16 +106,17 @@ def no_pairs(*, semantic: bool) -> str:
     )
 
 
-def detail(pair: Confusable | None) -> Content:
+def detail(pair: Pair | None) -> Content:
     """The pair under the cursor, with everything that a narrow row leaves out."""
     if pair is None:
-        return Content("")
-    measure = "cosine of the descriptions" if pair.cosine is not None else "overlap of the terms, by idf"
-    shared = visible(" ".join(pair.shared), newlines=False, limit=600)
+        return Content.styled("Choose a pair to read about it.", MUTED)
+    one = pair.confusable
+    measure = "cosine of the descriptions" if one.cosine is not None else "overlap of the terms, by idf"
+    shared = visible(" ".join(pair.words), newlines=False, limit=600)
     return Content.assemble(
-        (f"{pair.closeness:.3f}", "bold"),
+        (f"{one.closeness:.3f}", "bold"),
         (f"  {measure}", MUTED),
-        f"   {pair.reason.value}",
+        f"   {one.reason.value}",
         ("\nshared terms  ", MUTED),
         plain(shared) if shared else ("none", MUTED),
     )

@@ -123,7 +123,7 @@ def _group(
     key: str, title: str, hits: Collection[Hit], full: dict[str, float], bound: Collection[str]
 ) -> Iterator[Record]:
     if hits and title:
-        yield Record(key, ("", f"── {title} ──", "", "", f"{len(hits)} missed"), tone="muted")
+        yield Record(key, ("", f"── {title}", "", "", f"{len(hits)} missed"), tone="muted")
     yield from (_row(hit, full, bound) for hit in hits)
 
 

@@ -24,7 +24,7 @@ SIGNALS = {
     Signal.AVERAGE: ("average", MUTED),
 }
 BAR_WIDTH = 10
-LETTERS = "N name, D description, P parameters, V server, S meaning, T tier, X by name, A average tool"
+LETTERS = "N name, D description, P parameters, V server, S meaning, T tier"
 
 
 def merged(parts: Iterable[Part]) -> tuple[Part, ...]:

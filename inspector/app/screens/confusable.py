@@ -1,6 +1,5 @@
 """Tools that a search, or a model, may take for one another: the pairs, and two of them side by side."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on, work
@@ -14,27 +13,20 @@ from textual.widgets import Footer, Static
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.presenters import confusable as present
+from inspector.app.presenters.confusable import Pair
 from inspector.app.screens.what_if import WhatIfScreen
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.xray.confusable import Confusable, confusables, first_sentence
+from inspector.engine.xray.confusable import confusables, first_sentence
 from widgets import RecordList, middle, visible
 
 LIMIT = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two tools that compete, as they were when they were compared."""
-
-    confusable: Confusable
-    first: Tool
-    second: Tool
-
-    def rewording(self, *, of_second: bool = False) -> WhatIfScreen:
-        """The page to edit one of them, asked for what the other says of itself."""
-        edited, other = (self.second, self.first) if of_second else (self.first, self.second)
-        return WhatIfScreen(edited.id, first_sentence(other))
+def rewording(pair: Pair, *, of_second: bool = False) -> WhatIfScreen:
+    """The page to edit one of a pair, asked for what the other says of itself."""
+    edited, other = (pair.second, pair.first) if of_second else (pair.first, pair.second)
+    return WhatIfScreen(edited.id, first_sentence(other))
 
 
 class ConfusableScreen(BaseScreen):
@@ -56,15 +48,14 @@ class ConfusableScreen(BaseScreen):
     class Found(Message):
         """The pairs of an index, from the thread that compared its tools."""
 
-        def __init__(self, index: ToolIndex, pairs: tuple[Confusable, ...]) -> None:
+        def __init__(self, index: ToolIndex, pairs: tuple[Pair, ...]) -> None:
             super().__init__()
             self.index, self.pairs = index, pairs
 
     def __init__(self) -> None:
         super().__init__()
         self._index: ToolIndex | None = None
-        self._compared = ToolIndex()
-        self._pairs: dict[str, Confusable] = {}
+        self._pairs: dict[str, Pair] = {}
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -91,15 +82,15 @@ class ConfusableScreen(BaseScreen):
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="confusable")
     def _compare(self, index: ToolIndex) -> None:
-        self.post_message(self.Found(index, confusables(index, limit=LIMIT)))
+        pairs = present.pairs_of(index, confusables(index, limit=LIMIT))
+        self.post_message(self.Found(index, pairs))
 
     @on(Found)
     def _found(self, event: Found) -> None:
         if event.index is not self._index:
             return
         semantic, tools = event.index.is_semantic, len(event.index.tools)
-        self._compared = event.index
-        self._pairs = {present.key_of(pair): pair for pair in event.pairs}
+        self._pairs = {pair.key: pair for pair in event.pairs}
         facts = present.facts(event.pairs, tools, semantic=semantic, limit=LIMIT)
         self.query_one("#facts", Static).update(facts)
         found = self.query_one("#pairs", RecordList)
@@ -109,19 +100,12 @@ class ConfusableScreen(BaseScreen):
 
     @on(RecordList.Highlighted, "#pairs")
     def _show_pair(self) -> None:
-        current = self.query_one("#pairs", RecordList).current
-        known = self._pairs.get(current.key) if current is not None else None
-        self.query_one("#pair", Static).update(present.detail(known))
+        self.query_one("#pair", Static).update(present.detail(self._pair))
 
     @property
     def _pair(self) -> Pair | None:
         current = self.query_one("#pairs", RecordList).current
-        known = self._pairs.get(current.key) if current is not None else None
-        if known is None:
-            return None
-        tools, position = self._compared.tools, self._compared.position
-        first, second = (tools[position[tool_id]] for tool_id in (known.first, known.second))
-        return Pair(known, first, second)
+        return self._pairs.get(current.key) if current is not None else None
 
     @on(RecordList.Selected, "#pairs")
     def _open(self) -> None:
@@ -135,7 +119,7 @@ class ConfusableScreen(BaseScreen):
     def action_edit(self) -> None:
         """Edit the first tool of the pair under the cursor."""
         if self._pair is not None:
-            self.app.push_screen(self._pair.rewording())
+            self.app.push_screen(rewording(self._pair))
 
 
 class PairScreen(BaseScreen):
@@ -163,7 +147,7 @@ class PairScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         shared = self._pair.confusable.shared
         yield HeaderLine()
-        yield Static(present.detail(self._pair.confusable), id="facts")
+        yield Static(present.detail(self._pair), id="facts")
         with Container(id="tools"):
             with VerticalScroll(id="first", can_focus=True):
                 yield Static(present.side(self._pair.first, shared))
@@ -202,7 +186,7 @@ class PairScreen(BaseScreen):
 
     def action_edit(self) -> None:
         """Edit the tool with the focus."""
-        self.app.push_screen(self._pair.rewording(of_second=self._is_second))
+        self.app.push_screen(rewording(self._pair, of_second=self._is_second))
 
     def action_open(self) -> None:
         """Open the tool with the focus."""

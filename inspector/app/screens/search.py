@@ -26,11 +26,9 @@ _COLUMNS = (
     Column("tool", "tool", shorten="middle", min_width=14, weight=4),
     Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48),
     Column("score", "score", align="right", width=6, weight=6),
-    Column("outcome", "outcome", min_width=8, weight=1),
+    Column("outcome", "outcome", min_width=15, weight=1),
 )
-_INTRO = Content(
-    f"Describe a tool, then press enter: all are scored, none is loaded.\nBars and bills: {LETTERS}."
-)
+_INTRO = Content(f"Describe a tool, then press enter: all are scored, none is loaded.\nSignals: {LETTERS}.")
 _NOTHING_ASKED = "Nothing to search for yet: type words, a server, or tool names, then press enter."
 
 
@@ -89,6 +87,8 @@ class SearchScreen(XrayScreen):
             self._show_report()
         elif not self.request.is_empty:
             self._search(self.request)
+        else:
+            self._show_bill()
 
     def on_resize(self) -> None:
         super().on_resize()

@@ -50,21 +50,18 @@ class StepsScreen(XrayScreen):
         return current.key if current is not None else ""
 
     async def _search(self) -> None:
-        retrieval = self.retrieval
-        limit, threshold, ranker = (
-            retrieval.settings.max_search_results,
-            retrieval.threshold,
-            retrieval.ranker_name,
-        )
+        rankers, ranker, rules = self.retrieval.rankers, self.retrieval.ranker_name, self.retrieval.rules
         try:
             found = await asyncio.to_thread(
-                by_step, retrieval.rankers, ranker, self.request.query, limit=limit, threshold=threshold
+                by_step, rankers, ranker, self.request.query, limit=rules.limit, threshold=rules.threshold
             )
         except ToolsightError as error:
             text = Content.styled(": ".join(failure_text(error)), "$text-error")
             self.query_one("#searches", Static).update(text)
             return
-        self.query_one("#searches", Static).update(present.searches(found, ranker, limit, threshold))
+        self.query_one("#searches", Static).update(
+            present.searches(found, ranker, rules.limit, rules.threshold)
+        )
         self._show(found)
 
     def _show(self, found: Steps) -> None:

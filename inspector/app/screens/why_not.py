@@ -19,6 +19,7 @@ from inspector.app.screens.xray import XrayScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
+from inspector.engine.retrieval.search import SearchRules
 from inspector.engine.xray.compare import ranks_of
 from inspector.engine.xray.place import Place
 from inspector.engine.xray.why_not import WhyNot, why_not
@@ -108,27 +109,27 @@ class WhyNotScreen(XrayScreen):
             self._show_verdict(Content.styled(": ".join(failure_text(error)), "$text-error"))
 
     async def _explain_in_thread(self, rankers: CatalogRankers) -> None:
+        rules = self.retrieval.rules
         found = await asyncio.to_thread(
             why_not,
             rankers,
             self.retrieval.ranker_name,
             self.request,
             self._tool_id,
-            limit=self.retrieval.settings.max_search_results,
-            threshold=self.retrieval.threshold,
-            tags=self.retrieval.tags,
+            limit=rules.limit,
+            threshold=rules.threshold,
+            tags=rules.tags,
         )
-        self._show_found(found, len(rankers.index.tools))
+        self._show_found(found, rules, len(rankers.index.tools))
 
     async def _place(self, rankers: CatalogRankers, name: str) -> None:
         found = await asyncio.to_thread(ranks_of, rankers, self.request.query, self._tool_id, (name,))
         self._places.update(found)
         self._show_ranks()
 
-    def _show_found(self, found: WhyNot, tools: int) -> None:
+    def _show_found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
         self._found = found
-        limit, threshold = self.retrieval.settings.max_search_results, self.retrieval.threshold
-        self._show_verdict(present.verdict(found, limit=limit, threshold=threshold, tools=tools))
+        self._show_verdict(present.verdict(found, limit=rules.limit, threshold=rules.threshold, tools=tools))
         ledger = self.query_one("#ledger", RecordList)
         ledger.empty = present.no_ledger(found)
         ledger.columns = present.columns(found)

@@ -22,6 +22,7 @@ from inspector.engine.retrieval.document import FIELDS
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.ranker import Ranking, Scores
 from inspector.engine.retrieval.term import terms
+from inspector.engine.retrieval.vocabulary import MAX_QUERY_LENGTH
 
 WEIGHTS: Mapping[Signal, float] = {
     Signal.NAME: 3.0,
@@ -54,7 +55,7 @@ class Bm25Ranker:
         self._shares = self._postings.frequencies * per_occurrence[self._postings.documents]
 
     def terms(self, query: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(terms(query)))
+        return tuple(dict.fromkeys(terms(query[:MAX_QUERY_LENGTH])))
 
     def idf(self, term: str) -> float:
         """How telling a term is; highest for one that no tool has."""

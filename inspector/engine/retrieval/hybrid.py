@@ -21,6 +21,7 @@ from inspector.engine.retrieval.keyword_system import KeywordSystemRanker
 from inspector.engine.retrieval.name_index import NameIndex
 from inspector.engine.retrieval.ranker import Mask, Ranker, Ranking
 from inspector.engine.retrieval.term import split_words
+from inspector.engine.retrieval.vocabulary import MAX_QUERY_LENGTH
 
 # No fused score reaches this: a standardised value of N tools is at most sqrt(N - 1), weights add up to 1.
 TIER_STEP = 1000.0
@@ -112,7 +113,7 @@ class HybridRanker:
     def _signals(self, query: str, evidence: Evidence) -> FitSignals | None:
         if evidence.best is None or evidence.text_cosine is None:
             return None
-        words = len(split_words(query))
+        words = len(split_words(query[:MAX_QUERY_LENGTH]))
         return FitSignals(self._lexical.coverage(query), evidence.best.raw, evidence.text_cosine, words)
 
 

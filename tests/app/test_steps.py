@@ -1,0 +1,97 @@
+"""The steps page: one search for everything against one search a step."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+
+from fixtures.hostile import HOSTILE
+from inspector.adapters.memory_vectors import MemoryEmbedder
+from inspector.app.presenters import steps as present
+from inspector.app.screens.steps import StepsScreen
+from inspector.app.screens.tool import ToolScreen
+from inspector.domain.ranking import SearchRequest
+from inspector.engine.xray.steps import Steps, StepSearch
+from tests.support.app import app_rig, until
+from tests.support.office import office
+from tests.support.picture import Shown, SnapCompare, after, still
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import RecordList
+
+__all__ = ["still"]
+
+QUERY = "refund the order, then send a message and create an event"
+ids = st.lists(st.sampled_from([f"s:t{n}" for n in range(8)]), max_size=5, unique=True)
+
+
+def _steps(whole: list[str], steps: list[list[str]]) -> Steps:
+    every = dict.fromkeys(tool_id for step in steps for tool_id in step)
+    return Steps(
+        StepSearch("all of it", tuple(whole), 0.9),
+        tuple(StepSearch(f"step {n}", tuple(step), 0.5) for n, step in enumerate(steps)),
+        tuple(tool_id for tool_id in every if tool_id not in whole),
+        tuple(tool_id for tool_id in whole if tool_id not in every),
+    )
+
+
+@given(ids, st.lists(ids, min_size=1, max_size=5))
+def test_every_tool_that_any_search_finds_has_one_row(whole: list[str], steps: list[list[str]]) -> None:
+    rows = present.rows(_steps(whole, steps))
+    keys = [row.key for row in rows]
+    assert sorted(keys) == sorted({*whole, *(tool_id for step in steps for tool_id in step)})
+    assert all(len(row.cells) == len(present.columns(len(steps))) for row in rows)
+
+
+def test_a_row_says_where_the_tool_stands_and_who_finds_it() -> None:
+    rows = present.rows(_steps(["s:a", "s:b"], [["s:a"], ["s:c", "s:a"]]))
+    assert [tuple(map(str, row.cells)) for row in rows] == [
+        ("s:a", "1", "1", "2", "both"),
+        ("s:c", "–", "–", "1", "▲ only the steps"),
+        ("s:b", "2", "–", "–", "▼ only the whole"),
+    ]
+
+
+def test_a_search_that_abstained_says_so() -> None:
+    found = Steps(StepSearch("zebra", (), 0.1, abstained=True), (), (), ())
+    assert "no tool fits (p .10 < .30)" in present.searches(found, "hybrid", 5, 0.3).plain
+
+
+def test_one_step_is_nothing_to_take_apart() -> None:
+    assert "One step" in present.searches(_steps(["s:a"], [["s:a"]]), "hybrid", 5, 0.3).plain
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_does_no_harm(name: str) -> None:
+    search = StepSearch(HOSTILE[name], (HOSTILE[name],))
+    found = Steps(search, (search, search), (), ())
+    for content in (present.searches(found, "hybrid", 5, 0.3), present.waiting(HOSTILE[name])):
+        assert not dangerous(content.plain.replace("\n", ""))
+
+
+def _seen(pilot: Pilot[None]) -> str:
+    return "\n".join(lines(pilot.app))
+
+
+async def test_the_page_sets_the_steps_beside_the_whole() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await pilot.app.push_screen(StepsScreen(SearchRequest(QUERY)))
+        await until(pilot, lambda: "only the steps find" in _seen(pilot))
+        seen = _seen(pilot)
+        assert "step 1 refund the order" in seen
+        assert "step 3 create an event" in seen
+        results = pilot.app.screen.query_one("#results", RecordList)
+        assert results.shown[0].key == "shop:refund_order"
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, ToolScreen)
+
+
+async def _ready(pilot: Pilot[None]) -> None:
+    await after(screen=lambda: StepsScreen(SearchRequest(QUERY)))(pilot)
+    await until(pilot, lambda: "only the steps find" in _seen(pilot))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
+def test_steps_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    shown = Shown(servers=office(), embedder=MemoryEmbedder())
+    assert snap_compare(shown, terminal_size=size, run_before=_ready)
