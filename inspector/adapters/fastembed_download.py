@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from inspector.adapters.fastembed_named import NamedModel, named_model
+from inspector.adapters.fastembed_catalog import NamedModel, named_model
 from inspector.domain.error import ModelError
 
 # fastembed's whole `download_model` would hide the reason, and sleep for 39 seconds between its attempts.

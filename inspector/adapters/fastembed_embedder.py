@@ -4,7 +4,7 @@ import hashlib
 import importlib.util
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,14 @@ class FastembedEmbedder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "all-MiniLM-L6-v2-int8"
         self._model: TextEmbedding | None = None
+
+    def prepare(
+        self,
+        progress: Callable[[int, int], None],  # noqa: ARG002 - nothing is downloaded
+        cancelled: Callable[[], bool],  # noqa: ARG002
+    ) -> None:
+        """Load the packaged model, a second or two. Raises ModelError."""
+        self.embed(["ready"])
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector a text, in order. Raises ModelError where the model is not there or is damaged."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
@@ -32,6 +32,9 @@ class MemoryEmbedder:
     """
 
     name = "memory"
+
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        """There is nothing to load."""
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector a text, in order."""

@@ -91,8 +91,14 @@ class Embedder(Protocol):
     @property
     def name(self) -> str: ...
 
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        """Load the model, and download it before where that is needed: minutes, in any thread.
+
+        `progress` is told the bytes so far and about how many there are. Raises ModelError.
+        """
+
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One unit vector a text, in order."""
+        """One unit vector a text, in order. Raises ModelError."""
 
 
 class VectorStore(Protocol):

@@ -1,21 +1,23 @@
 """How the bench looks: before and after a run, the requests, a threshold's curve; and the plot itself."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Static
 
 from inspector.adapters.memory_vectors import MemoryEmbedder
 from inspector.app.presenters.plot import Axis, Curve, plot
 from inspector.app.screens.bench import BenchScreen
+from inspector.app.screens.bench_request import BenchRequestScreen
 from inspector.app.screens.calibration import CalibrationScreen
 from tests.support.app import until
 from tests.support.office import office
 from tests.support.picture import Shown, SnapCompare, still
-from widgets import RecordList
 
 __all__ = ["still"]
 
@@ -34,22 +36,33 @@ def after(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[
             app.action_toggle_theme()
         for key in ("f8", *keys):
             await pilot.press(key)
-            await until(pilot, lambda: _is_done(pilot))
+            await until(pilot, partial(DONE[key], pilot))
         for _ in range(_LAST_MESSAGES):
             await pilot.pause()
 
     return run
 
 
-def _is_done(pilot: Pilot[None]) -> bool:
+def _shows(pilot: Pilot[None], page: type[Screen[None]], selector: str, *words: str) -> bool:
+    """Whether the page is open and says one of the words."""
     screen = pilot.app.screen
-    if isinstance(screen, BenchScreen):
-        text = str(screen.query_one("#bench-facts", Static).visual)
-        state = str(screen.query_one("#bench-status", Static).visual)
-        return "requests over" in text and ("chosen rankers" in state or "measured" in state)
-    if isinstance(screen, CalibrationScreen):
-        return bool(screen.query_one(RecordList).records) and bool(screen.query_one("#curve", Static).visual)
-    return True
+    if not isinstance(screen, page):
+        return False
+    said = str(screen.query_one(selector, Static).visual)
+    return any(word in said for word in words)
+
+
+DONE: Mapping[str, Callable[[Pilot[None]], bool]] = {
+    "f8": lambda pilot: (
+        _shows(pilot, BenchScreen, "#bench-facts", "requests over")
+        and _shows(pilot, BenchScreen, "#bench-status", "chosen rankers")
+    ),
+    "r": lambda pilot: _shows(pilot, BenchScreen, "#bench-status", "rankers measured"),
+    "down": lambda _pilot: True,
+    "enter": lambda pilot: _shows(pilot, BenchRequestScreen, "#request-detail", "needs"),
+    "t": lambda pilot: _shows(pilot, CalibrationScreen, "#calibration-facts", "of its probability"),
+    "k": lambda pilot: _shows(pilot, CalibrationScreen, "#calibration-facts", "of its cosine"),
+}
 
 
 PICTURES = {

@@ -176,24 +176,24 @@ async def test_k_changes_the_ranker_of_the_session_and_searches_again() -> None:
         assert _searches(rig) == 2
 
 
-@pytest.mark.parametrize(
-    ("key", "page"),
-    [
-        ("w", WhyNotScreen),
-        ("c", CompareScreen),
-        ("s", StepsScreen),
-        ("e", WhatIfScreen),
-        ("x", ConfusableScreen),
-    ],
-)
-async def test_each_key_opens_its_page_and_esc_comes_back(key: str, page: type[object]) -> None:
+PAGES = {
+    "w": WhyNotScreen,
+    "c": CompareScreen,
+    "s": StepsScreen,
+    "e": WhatIfScreen,
+    "x": ConfusableScreen,
+}
+
+
+async def test_each_key_opens_its_page_and_esc_comes_back() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await _searched(pilot, "refund", "order")
-        await pilot.press(key)
-        assert isinstance(pilot.app.screen, page)
-        await pilot.press("escape")
-        assert isinstance(pilot.app.screen, SearchScreen)
-        assert "refund order" in pilot.app.screen.query_one("#query", PlainInput).value
+        for key, page in PAGES.items():
+            await pilot.press(key)
+            assert isinstance(pilot.app.screen, page)
+            await pilot.press("escape")
+            assert isinstance(pilot.app.screen, SearchScreen)
+        assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
 
 
 async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:

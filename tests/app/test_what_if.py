@@ -2,18 +2,28 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.adapters.memory import MemoryServer
 from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.panels.wording import DescriptionArea
+from inspector.app.panels.wording import LONGEST, DescriptionArea, Shown
 from inspector.app.screens import what_if
 from inspector.app.screens.what_if import WhatIfScreen
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.schema import fields
+from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
+from inspector.engine.retrieval.catalog_rankers import CatalogRankers
+from inspector.engine.retrieval.index import ToolIndex
+from inspector.engine.xray.draft import reworded, wording_of
+from inspector.engine.xray.what_if import Trial
 from tests.support.app import app_rig, until
 from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
@@ -220,7 +230,7 @@ async def test_parameters_are_renamed_and_described() -> None:
 @pytest.mark.parametrize(
     ("keys", "says"),
     [
-        (("shift+tab", "ctrl+u", *"get_order"), "there is a tool 'shop:get_order' already"),
+        (("shift+tab", "end", "ctrl+u", *"get_order"), "there is a tool 'shop:get_order' already"),
         (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
         (("tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
     ],
@@ -245,6 +255,58 @@ async def test_a_tool_that_is_gone_says_so() -> None:
         await pilot.pause()
         assert "esc goes back" in _seen(pilot)
         await pilot.press("ctrl+r", "ctrl+y", "alt+y", "escape")
+
+
+@given(st.text() | st.text("ab\n\t\x1b\ud800\u202e"), st.booleans())
+def test_a_text_that_nobody_edits_stays_as_it_is(text: str, lines: bool) -> None:
+    shown = Shown(text, lines=lines)
+    assert shown.read(shown.value) == text
+
+
+def test_what_a_field_does_not_show_stays_behind_an_edit() -> None:
+    shown = Shown("x" * LONGEST + "\x1b[2J", lines=True)
+    assert shown.read(f"new {shown.value}") == "new " + "x" * LONGEST + "\x1b[2J"
+    one_line = Shown("two\nlines")
+    assert one_line.read(f"{one_line.value}!") == "two\nlines!"
+
+
+SCHEMAS: list[dict[str, object]] = [
+    PAY.input_schema,
+    {
+        "$ref": "#/$defs/all",
+        "$defs": {"all": {"properties": {"a": {"$ref": "#/$defs/b"}}, "required": ["a"]}},
+    },
+    {"properties": {"a": True, "b": False, "c": {"description": 7}}, "required": [1, "b"]},
+    {"properties": []},
+    {},
+]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_a_tools_own_words_change_nothing(schema: dict[str, object]) -> None:
+    tool = replace(PAY, input_schema=schema)
+    assert reworded(tool, wording_of(tool)) == tool
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_every_parameter_takes_another_name_and_description(schema: dict[str, object]) -> None:
+    tool = replace(PAY, input_schema=schema)
+    own = wording_of(tool)
+    new = tuple(replace(p, name=f"new_{p.name}", description="Said anew.") for p in own.parameters)
+    edited = reworded(tool, replace(own, parameters=new))
+    known, changed = fields(tool.input_schema), fields(edited.input_schema)
+    assert [f.name for f in changed] == [f"new_{f.name}" for f in known]
+    assert {f.description for f in changed} <= {"Said anew."}
+    assert [f.required for f in changed] == [f.required for f in known]
+    assert wording_of(tool) == own
+
+
+def test_a_measurement_that_is_given_up_stops_between_two_requests() -> None:
+    rankers = CatalogRankers(ToolIndex([PAY]), DiscoverySettings())
+    cases = [EvalCase(str(number), "order", (frozenset({PAY.id}),)) for number in range(9)]
+    asked = iter([False, False, True])
+    trial = Trial.of(rankers, replace(PAY, description="New."), PAY.id, "hybrid")
+    assert trial.over(cases, lambda: next(asked)).measured == 2
 
 
 async def test_function_keys_go_to_other_pages_even_from_the_text() -> None:
@@ -299,7 +361,7 @@ PICTURES = {
     "first": _settled(*_keys(BETTER)),
     "light": _settled(*_keys(BETTER), light=True),
     "worse": _settled("ctrl+k", *_keys(THIEF)),
-    "refused": _settled("shift+tab", "ctrl+u", *"get_order"),
+    "refused": _settled("shift+tab", "end", "ctrl+u", *"get_order"),
 }
 
 

@@ -44,6 +44,8 @@ class RandomEmbedder:
 
     name = "random"
 
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None: ...
+
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         rows = [np.random.default_rng(crc32(text.encode())).standard_normal(DIMENSIONS) for text in texts]
         return [(row / np.linalg.norm(row)).tolist() for row in rows]

@@ -1,7 +1,7 @@
 """Embedding goes on behind the searches, and whatever happens to it, searches go on."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from inspector.adapters.memory import ManualClock
 from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
@@ -65,7 +65,7 @@ async def test_what_was_embedded_in_an_earlier_session_is_not_embedded_again() -
     second, _ = made(embedder, vectors)
     second.update(CATALOG, {})
     await second.settled()
-    assert embedder.texts == ["warm up"]
+    assert embedder.texts == []
     assert second.index.is_semantic
 
 
@@ -119,10 +119,33 @@ async def test_a_model_that_fails_is_told_and_searches_go_on_by_words() -> None:
     assert retrieval.search(SearchRequest("number 7"), bound=()).report.results
 
 
+class DownloadedEmbedder(MemoryEmbedder):
+    """A model that is downloaded for as long as nobody cancels."""
+
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        done = 0
+        while not cancelled():
+            done += 10
+            progress(min(done, 100), 100)
+        raise ModelError("cancelled")
+
+
+async def test_a_download_is_told_and_can_be_cancelled() -> None:
+    retrieval, states = made(DownloadedEmbedder())
+    retrieval.update(CATALOG, {})
+    while IndexPhase.DOWNLOADING not in [state.phase for state in states]:
+        await asyncio.sleep(0)
+    retrieval.cancel_embedding()
+    await retrieval.settled()
+    assert states[-1].phase is IndexPhase.STOPPED
+    assert retrieval.search(SearchRequest("number 7"), bound=()).report.results
+
+
 async def test_embedding_can_be_cancelled_and_what_is_done_stays() -> None:
-    retrieval, _ = made(MemoryEmbedder())
+    retrieval, states = made(MemoryEmbedder())
     retrieval.update(CATALOG, {})
     retrieval.cancel_embedding()
     await retrieval.settled()
+    assert states[-1].phase is IndexPhase.STOPPED
     assert retrieval.index.coverage < 1.0
     assert retrieval.search(SearchRequest("number 7"), bound=()).report.results

@@ -50,7 +50,8 @@ class DescriptionArea(TextArea, inherit_bindings=False):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(b for b in TextArea.BINDINGS if isinstance(b, Binding) and b.key not in _KEYS_OF_OTHERS),
-        Binding("ctrl+shift+z,alt+z", "redo", "redo", show=False),
+        # A terminal says of alt+z that it is a z: without priority it would be typed.
+        Binding("ctrl+shift+z,alt+z", "redo", "redo", show=False, priority=True),
     ]
 
 
@@ -83,7 +84,7 @@ class WordingEditor(VerticalScroll, can_focus=False):
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield Label("name")
-            yield PlainInput(self._shown_name.value, id="name")
+            yield _input(self._shown_name, id="name")
         with Horizontal():
             yield Label("description")
             yield DescriptionArea(
@@ -135,9 +136,9 @@ class WordingEditor(VerticalScroll, can_focus=False):
     def _parameter(self, number: int, required: bool) -> ComposeResult:
         name, text, _ = self._parameters[number]
         with Horizontal():
-            yield PlainInput(name.value, placeholder="name", id=f"name-{number}", classes="parameter")
+            yield _input(name, id=f"name-{number}", classes="parameter")
             yield Label("*" if required else "", classes="star")
-            yield PlainInput(text.value, placeholder="no description", id=f"text-{number}", classes="text")
+            yield _input(text, placeholder="no description", id=f"text-{number}", classes="text")
 
     def _read_parameters(self) -> Iterator[ParameterWording]:
         for number, (name, text, original) in enumerate(self._parameters):
@@ -150,3 +151,10 @@ class WordingEditor(VerticalScroll, can_focus=False):
     def _edited(self, event: Input.Changed | TextArea.Changed) -> None:
         event.stop()
         self.post_message(self.Changed())
+
+
+def _input(shown: Shown, *, id: str, placeholder: str = "name", classes: str = "") -> PlainInput:  # noqa: A002
+    # What is there is to be edited: coming to the field must not select it all.
+    return PlainInput(
+        shown.value, placeholder=placeholder, select_on_focus=False, id=id, classes=classes or None
+    )

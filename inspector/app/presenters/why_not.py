@@ -17,15 +17,15 @@ from widgets import Column, Record, middle, plain, visible
 TOTAL = "\0total"
 _NAME = 16
 _RANK = 4
-_GAP = 3
+_GAP = 2
 
 
 def columns(found: WhyNot | None) -> tuple[Column, ...]:
     """The ledger's columns; the rival's number has its name above it where there is room."""
-    rival = middle(found.rival.tool_id, 24) if found is not None and found.rival is not None else "rival"
+    rival = middle(found.rival.tool_id, 20) if found is not None and found.rival is not None else "rival"
     return (
         Column("signal", "signal", width=9, weight=4),
-        Column("term", "term", shorten="middle", min_width=10, weight=5),
+        Column("term", "term", shorten="middle", min_width=12, weight=5),
         Column("mine", "this tool", align="right", width=9, weight=5),
         Column("rival", rival, align="right", width=9, weight=5),
         Column("difference", "difference", align="right", width=10, weight=6),

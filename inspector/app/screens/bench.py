@@ -29,6 +29,32 @@ _DRAWN_EVERY = 0.1
 _ENDINGS = "The ending decides the form: .md, .json or .csv."
 
 
+class Prepared(Message):
+    """From the thread: what there is to measure now."""
+
+    def __init__(self, live: LiveBench) -> None:
+        super().__init__()
+        self.live = live
+
+
+class Arrived(Message):
+    """From the thread of a run: it starts over `live`, or one more ranker is measured."""
+
+    def __init__(self, number: int, live: LiveBench, measured: Measured | None = None) -> None:
+        super().__init__()
+        self.number = number
+        self.live = live
+        self.measured = measured
+
+
+class Finished(Message):
+    """The thread of a run has ended, whatever the reason."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
 class BenchScreen(BaseScreen):
     """Chooses rankers, measures them in a thread, and shows each as soon as it is done."""
 
@@ -53,29 +79,6 @@ class BenchScreen(BaseScreen):
         "t finds the threshold below which a search had better say that no tool fits.",
         "o writes the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
     )
-
-    class Prepared(Message):
-        """From the thread: what there is to measure now."""
-
-        def __init__(self, live: LiveBench) -> None:
-            super().__init__()
-            self.live = live
-
-    class Arrived(Message):
-        """From the thread of a run: it starts over `live`, or one more ranker is measured."""
-
-        def __init__(self, number: int, live: LiveBench, measured: Measured | None = None) -> None:
-            super().__init__()
-            self.number = number
-            self.live = live
-            self.measured = measured
-
-    class Finished(Message):
-        """The thread of a run has ended, whatever the reason."""
-
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,7 +117,7 @@ class BenchScreen(BaseScreen):
     def _prepare(self) -> None:
         live = LiveBench.of(self.bench.retrieval, self._live)
         if not get_current_worker().is_cancelled:
-            self.post_message(self.Prepared(live))
+            self.post_message(Prepared(live))
 
     @on(Prepared)
     def _prepared(self, event: Prepared) -> None:
@@ -143,12 +146,12 @@ class BenchScreen(BaseScreen):
         worker = get_current_worker()
         try:
             live = LiveBench.of(self.bench.retrieval, self._live)
-            self.post_message(self.Arrived(number, live))
+            self.post_message(Arrived(number, live))
             report = partial(self._report, number, live.clock, live.clock.monotonic(), names)
             for measured in live.measure(names, report, lambda: worker.is_cancelled):
-                self.post_message(self.Arrived(number, live, measured))
+                self.post_message(Arrived(number, live, measured))
         finally:
-            self.post_message(self.Finished(number))
+            self.post_message(Finished(number))
 
     def _report(
         self,

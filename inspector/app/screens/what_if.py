@@ -51,7 +51,8 @@ class WhatIfScreen(BaseScreen):
     AUTO_FOCUS = "#description"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+y", "copy_description", "copy text", id="what-if.copy"),
-        Binding("alt+y,ctrl+shift+y", "copy_definition", "copy JSON", id="what-if.copy_json"),
+        # A terminal says of alt+y that it is a y: without priority it would be typed.
+        Binding("alt+y,ctrl+shift+y", "copy_definition", "copy JSON", id="what-if.copy_json", priority=True),
         Binding("ctrl+r", "reset", "server's text", id="what-if.reset"),
         Binding("ctrl+n", "ask", "query", id="what-if.query"),
     ]

@@ -33,7 +33,8 @@ class Embedding:
         self._total = 0
         self._reported = 0
         self._summaries = 0
-        self._warm = False
+        self._is_prepared = False
+        self._is_cancelled = False
         self._task: asyncio.Task[None] | None = None
 
     def follow(self, index: ToolIndex) -> None:
@@ -42,8 +43,9 @@ class Embedding:
         self._total = len(set(index.keys()))
         self._summaries = len({d.passages[SUMMARY] for d in index.documents} & self._queue.keys())
         self._reported = -1
+        self._is_cancelled = False
         idle = self._task is None or self._task.done()
-        if idle and (self._queue or not self._warm):
+        if idle and (self._queue or not self._is_prepared):
             self._task = asyncio.create_task(self._run())
         elif idle:
             self._tell(IndexPhase.READY)
@@ -54,29 +56,35 @@ class Embedding:
             await asyncio.wait([self._task])
 
     def cancel(self) -> None:
-        """Stop after the batch that is under way; what is embedded stays."""
-        self._queue = {}
+        """Stop a download, or after the batch that is under way; what is embedded stays."""
+        self._is_cancelled = True
 
     async def _run(self) -> None:
         try:
-            self._tell(IndexPhase.LOADING)
-            # The queue may have grown again during any of these steps.
-            while self._queue or not self._warm:
-                if not self._queue:
-                    await self._warm_up()
+            # Any of these steps gives the catalog time to change, and the queue to grow again.
+            while not self._is_cancelled and (self._queue or not self._is_prepared):
+                if not self._is_prepared:
+                    await self._prepare()
                 elif not await self._recall():
                     await self._embed()
         except ToolsightError as error:
-            self._queue = {}
-            self._tell(IndexPhase.FAILED, error.message, error.hint)
+            phase = IndexPhase.STOPPED if self._is_cancelled else IndexPhase.FAILED
+            self._tell(phase, error.message, error.hint)
         else:
             self._refresh()
-            self._tell(IndexPhase.READY)
+            self._tell(IndexPhase.STOPPED if self._queue else IndexPhase.READY)
 
-    async def _warm_up(self) -> None:
-        """Load the model: where every vector was known, the first query would wait for it."""
-        await asyncio.to_thread(self._semantics.query, "warm up")
-        self._warm = True
+    async def _prepare(self) -> None:
+        """The model comes first: where every vector is known, the first query would wait for it."""
+        self._tell(IndexPhase.LOADING)
+        loop = asyncio.get_running_loop()
+
+        def progress(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(self._tell_download, done, total)
+
+        await asyncio.to_thread(self._semantics.prepare, progress, lambda: self._is_cancelled)
+        self._is_prepared = True
+        self._reported = -1
 
     async def _recall(self) -> bool:
         """Look in the store for what was not looked for yet; whether anything was."""
@@ -101,6 +109,11 @@ class Embedding:
         if before and not self._summaries:
             self._refresh()
         self._tell(IndexPhase.EMBEDDING)
+
+    def _tell_download(self, done: int, total: int) -> None:
+        if not self._is_prepared and (self._reported < 0 or done - self._reported >= total * _REPORT_EVERY):
+            self._reported = done
+            self._report(IndexState(IndexPhase.DOWNLOADING, self._semantics.model, done, total))
 
     def _tell(self, phase: IndexPhase, reason: str = "", hint: str = "") -> None:
         embedded = self._total - len(self._queue)

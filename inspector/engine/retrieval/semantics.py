@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,10 @@ class Semantics:
     def anew(self) -> "Semantics":
         """The same model and store without anything remembered: what is measured must not find answers."""
         return Semantics(self._embedder, self._store)
+
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        """Have the model ready, see Embedder. Raises ModelError."""
+        self._embedder.prepare(progress, cancelled)
 
     def table(self, keys: Iterable[Key], before: VectorTable | None = None) -> VectorTable:
         """A table of those keys that have a vector by now."""
