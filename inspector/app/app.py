@@ -109,6 +109,10 @@ class ToolsightApp(App[None]):
         if self.bench.catalog.get(tool_id) is not None:
             self.push_screen(ToolScreen(tool_id))
 
+    def action_stop_embedding(self) -> None:
+        """Stop downloading or embedding; searches go on with what there is."""
+        self.bench.retrieval.cancel_embedding()
+
     def action_toggle_theme(self) -> None:
         """Switch between dark and light."""
         dark = self.theme == theme.DARK.name

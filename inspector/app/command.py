@@ -32,6 +32,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between the dark and light theme."),
     Command("page.session", "f7", "session", "page('session')", "Back to the conversation, from anywhere."),
     Command("page.bench", "f8", "bench", "page('bench')", "Measure rankers, and find the threshold."),
+    Command("index.stop", "f9", "stop embedding", "stop_embedding", "Go on with what is embedded by now."),
     Command("quit", "ctrl+q", "quit", "quit", "Close the servers and leave."),
 )
 

@@ -18,6 +18,7 @@ _MODULES = {
     "manifest": "inspect",
     "search": "search",
     "confusable": "search",
+    "whatif": "whatif",
     "budget": "inspect",
     "chat": "chat",
     "sessions": "record",

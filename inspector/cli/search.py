@@ -116,9 +116,7 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
         retrieval.ranker_name,
         asked.request,
         bench.catalog.require(tool_id).id,
-        limit=retrieval.settings.max_search_results,
-        threshold=retrieval.threshold,
-        tags=retrieval.tags,
+        retrieval.rules,
     )
     if asked.as_json:
         say_json(asdict(found))
@@ -164,14 +162,7 @@ def _say_comparison(found: Comparison) -> None:
 
 def _steps(bench: Workbench, asked: _Search) -> None:
     retrieval = bench.retrieval
-    limit = retrieval.settings.max_search_results
-    found = by_step(
-        retrieval.rankers,
-        retrieval.ranker_name,
-        asked.request.query,
-        limit=limit,
-        threshold=retrieval.threshold,
-    )
+    found = by_step(retrieval.rankers, retrieval.ranker_name, asked.request.query, retrieval.rules)
     if asked.as_json:
         say_json(asdict(found))
         return

@@ -194,7 +194,7 @@ def test_the_facts_tell_ranker_count_and_fit() -> None:
     )
     first, second = present.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
     assert first == "ranker hybrid   1 of 84 tools   fit .72, needs .30   6 ms   terms order"
-    assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts"
+    assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts   f9 stops"
     assert "embedding" not in present.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
 
 

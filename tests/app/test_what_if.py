@@ -13,10 +13,13 @@ from textual.widgets import Static, TextArea
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.adapters.memory import MemoryServer
 from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.panels.wording import LONGEST, DescriptionArea, Shown
+from inspector.app.panels.wording import LONGEST, DescriptionArea, FieldText
+from inspector.app.presenters.what_if import Reading
 from inspector.app.screens import what_if
+from inspector.app.screens.tool import ToolScreen
 from inspector.app.screens.what_if import WhatIfScreen
 from inspector.domain.evaluation import EvalCase
+from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import fields
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
@@ -28,7 +31,7 @@ from tests.support.app import app_rig, until
 from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import RecordList
+from widgets import PlainInput, RecordList
 
 __all__ = ["still"]
 
@@ -158,9 +161,8 @@ async def test_the_requests_say_which_got_better_and_worse() -> None:
 async def test_outdated_results_are_dropped() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
-        reading = _page(pilot)._reading
         await pilot.press("x")
-        _page(pilot).post_message(WhatIfScreen.Measured(1, type(reading)(problem="outdated")))
+        _page(pilot).post_message(WhatIfScreen.Measured(1, Reading(problem="outdated")))
         await _measured(pilot)
         assert "outdated" not in _seen(pilot)
 
@@ -173,6 +175,20 @@ async def test_the_query_can_be_edited_too() -> None:
         around = _page(pilot).query_one("#around", RecordList)
         assert _numbers(pilot)["rank"][0] == "–"
         assert around.records
+
+
+async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("shift+tab", "end", "X", "tab", "ctrl+k")
+        await _typed(pilot, THIEF)
+        _page(pilot).query_one("#around", RecordList).focus()
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, ToolScreen)
+        assert PAY.id in _seen(pilot)
+        await pilot.press("escape", "tab", "enter")
+        await _measured(pilot)
+        assert "client" in _page(pilot).query_one("#query", PlainInput).value
 
 
 async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
@@ -259,18 +275,18 @@ async def test_a_tool_that_is_gone_says_so() -> None:
 
 @given(st.text() | st.text("ab\n\t\x1b\ud800\u202e"), st.booleans())
 def test_a_text_that_nobody_edits_stays_as_it_is(text: str, lines: bool) -> None:
-    shown = Shown(text, lines=lines)
+    shown = FieldText(text, lines=lines)
     assert shown.read(shown.value) == text
 
 
 def test_what_a_field_does_not_show_stays_behind_an_edit() -> None:
-    shown = Shown("x" * LONGEST + "\x1b[2J", lines=True)
+    shown = FieldText("x" * LONGEST + "\x1b[2J", lines=True)
     assert shown.read(f"new {shown.value}") == "new " + "x" * LONGEST + "\x1b[2J"
-    one_line = Shown("two\nlines")
+    one_line = FieldText("two\nlines")
     assert one_line.read(f"{one_line.value}!") == "two\nlines!"
 
 
-SCHEMAS: list[dict[str, object]] = [
+SCHEMAS: list[JsonObject] = [
     PAY.input_schema,
     {
         "$ref": "#/$defs/all",
@@ -283,13 +299,13 @@ SCHEMAS: list[dict[str, object]] = [
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_a_tools_own_words_change_nothing(schema: dict[str, object]) -> None:
+def test_a_tools_own_words_change_nothing(schema: JsonObject) -> None:
     tool = replace(PAY, input_schema=schema)
     assert reworded(tool, wording_of(tool)) == tool
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_every_parameter_takes_another_name_and_description(schema: dict[str, object]) -> None:
+def test_every_parameter_takes_another_name_and_description(schema: JsonObject) -> None:
     tool = replace(PAY, input_schema=schema)
     own = wording_of(tool)
     new = tuple(replace(p, name=f"new_{p.name}", description="Said anew.") for p in own.parameters)

@@ -1,6 +1,7 @@
 """Embedding goes on behind the searches, and whatever happens to it, searches go on."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
 
 from inspector.adapters.memory import ManualClock
@@ -122,21 +123,26 @@ async def test_a_model_that_fails_is_told_and_searches_go_on_by_words() -> None:
 class DownloadedEmbedder(MemoryEmbedder):
     """A model that is downloaded for as long as nobody cancels."""
 
+    def __init__(self) -> None:
+        self.has_begun = threading.Event()
+
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
         done = 0
         while not cancelled():
             done += 10
             progress(min(done, 100), 100)
+            self.has_begun.set()
         raise ModelError("cancelled")
 
 
 async def test_a_download_is_told_and_can_be_cancelled() -> None:
-    retrieval, states = made(DownloadedEmbedder())
+    embedder = DownloadedEmbedder()
+    retrieval, states = made(embedder)
     retrieval.update(CATALOG, {})
-    while IndexPhase.DOWNLOADING not in [state.phase for state in states]:
-        await asyncio.sleep(0)
+    await asyncio.to_thread(embedder.has_begun.wait)
     retrieval.cancel_embedding()
     await retrieval.settled()
+    assert [state.phase for state in states if state.total == 100][:1] == [IndexPhase.DOWNLOADING]
     assert states[-1].phase is IndexPhase.STOPPED
     assert retrieval.search(SearchRequest("number 7"), bound=()).report.results
 

@@ -8,7 +8,8 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.retrieval.search import SearchAnswer, SearchRules, ToolSearch
+from inspector.engine.retrieval.rules import SearchRules
+from inspector.engine.retrieval.search import SearchAnswer, ToolSearch
 from tests.support.retrieval import rankers_of
 
 TOOLS = (

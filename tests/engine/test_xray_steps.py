@@ -8,6 +8,7 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.step import MAX_STEPS
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import RANKERS
+from inspector.engine.retrieval.rules import SearchRules
 from inspector.engine.xray.steps import by_step
 from tests.support.retrieval import rankers_of
 
@@ -23,7 +24,7 @@ HOSTILE = st.one_of(st.text(st.characters(), max_size=60), st.sampled_from(["\ud
 
 
 def test_a_step_finds_what_the_whole_request_misses() -> None:
-    found = by_step(rankers_of(TOOLS, semantic=False), "bm25", TWO_STEPS, limit=1)
+    found = by_step(rankers_of(TOOLS, semantic=False), "bm25", TWO_STEPS, SearchRules(1))
     assert [step.text for step in found.steps] == ["Refund the order of order 5", "send an e-mail"]
     assert [step.tool_ids for step in found.steps] == [("shop:refund_order",), ("mail:send_message",)]
     assert found.whole.text == TWO_STEPS
@@ -33,35 +34,39 @@ def test_a_step_finds_what_the_whole_request_misses() -> None:
 
 def test_what_only_the_whole_finds_is_told() -> None:
     tools = (*TOOLS, Tool("z", "both", "Order mail."))
-    found = by_step(rankers_of(tools, semantic=False), "bm25", "Get an order, then search the pages", limit=9)
+    found = by_step(
+        rankers_of(tools, semantic=False), "bm25", "Get an order, then search the pages", SearchRules(9)
+    )
     assert found.only_whole == found.only_steps == ()
-    few = by_step(rankers_of(tools, semantic=False), "bm25", "mail. Order", limit=1)
+    few = by_step(rankers_of(tools, semantic=False), "bm25", "mail. Order", SearchRules(1))
     assert few.whole.tool_ids == few.only_whole == ("z:both",)
     assert few.only_steps == tuple(step.tool_ids[0] for step in few.steps)
 
 
 def test_a_request_of_one_step_is_searched_the_same_way_twice() -> None:
-    found = by_step(rankers_of(TOOLS), "hybrid", "refund an order", limit=3)
+    found = by_step(rankers_of(TOOLS), "hybrid", "refund an order", SearchRules(3))
     assert [step.tool_ids for step in found.steps] == [found.whole.tool_ids]
     assert found.only_steps == found.only_whole == ()
 
 
 def test_a_step_that_no_tool_fits_finds_nothing_above_the_threshold() -> None:
     text = "Refund an order, then sing zxqw"
-    found = by_step(rankers_of(TOOLS), "hybrid", "Refund an order; zxqw vbnm", limit=2, threshold=0.5)
+    found = by_step(rankers_of(TOOLS), "hybrid", "Refund an order; zxqw vbnm", SearchRules(2, 0.5))
     assert [step.abstained for step in found.steps] == [False, True]
     assert found.steps[1].tool_ids == ()
-    assert not any(step.abstained for step in by_step(rankers_of(TOOLS), "hybrid", text, limit=2).steps)
+    assert not any(
+        step.abstained for step in by_step(rankers_of(TOOLS), "hybrid", text, SearchRules(2)).steps
+    )
 
 
 def test_an_unknown_ranker_is_named() -> None:
     with pytest.raises(ToolsightError, match="no ranker called 'nope'"):
-        by_step(rankers_of(TOOLS), "nope", TWO_STEPS, limit=2)
+        by_step(rankers_of(TOOLS), "nope", TWO_STEPS, SearchRules(2))
 
 
 @given(HOSTILE, st.sampled_from(RANKERS), st.integers(-1, 4))
 def test_any_text_is_searched_within_the_limit(text: str, ranker: str, limit: int) -> None:
-    found = by_step(rankers_of(TOOLS), ranker, text, limit=limit)
+    found = by_step(rankers_of(TOOLS), ranker, text, SearchRules(limit))
     assert len(found.steps) <= MAX_STEPS
     assert all(len(search.tool_ids) <= max(limit, 0) for search in (found.whole, *found.steps))
     every = {tool_id for step in found.steps for tool_id in step.tool_ids}

@@ -14,7 +14,8 @@ from inspector.domain.ranking import TOLERANCE, Outcome, Part, Score, SearchRequ
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import RANKERS, CatalogRankers
-from inspector.engine.retrieval.search import SearchRules, ToolSearch
+from inspector.engine.retrieval.rules import SearchRules
+from inspector.engine.retrieval.search import ToolSearch
 from inspector.engine.xray.ledger import ROUNDING, ledger
 from inspector.engine.xray.what_if import what_if
 from inspector.engine.xray.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
@@ -56,11 +57,12 @@ def ask(
     ranker: str = "hybrid",
     limit: int = 2,
     threshold: float = 0.0,
+    tool_threshold: float = 0.0,
     rankers: CatalogRankers = CATALOGS[True, False],
     request: SearchRequest | None = None,
 ) -> WhyNot:
     request = request or SearchRequest(query)
-    return why_not(rankers, ranker, request, tool_id, limit=limit, threshold=threshold, tags=TAGS)
+    return why_not(rankers, ranker, request, tool_id, SearchRules(limit, threshold, tool_threshold, TAGS))
 
 
 def assert_adds_up(found: WhyNot) -> None:
@@ -147,14 +149,21 @@ def test_a_lookup_is_no_ranking() -> None:
 def test_a_tool_is_cut_by_the_rules_of_the_search(
     request: SearchRequest, ranker: str, limit: int, threshold: float, data: st.DataObject
 ) -> None:
+    floor = data.draw(st.sampled_from([0.0, 0.1, 0.5]))
     rankers = CATALOGS[data.draw(st.sampled_from(sorted(CATALOGS)))]
-    rules = SearchRules(limit, threshold, tags=TAGS)
+    rules = SearchRules(limit, threshold, floor, TAGS)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
     report = search.run(request, bound=(), load=False).report
     hits = {hit.tool_id: hit for hit in report.hits}
     for tool in TOOLS:
         found = ask(
-            request=request, tool_id=tool.id, ranker=ranker, limit=limit, threshold=threshold, rankers=rankers
+            request=request,
+            tool_id=tool.id,
+            ranker=ranker,
+            limit=limit,
+            threshold=threshold,
+            tool_threshold=floor,
+            rankers=rankers,
         )
         hit = hits.get(tool.id)
         if hit is None:

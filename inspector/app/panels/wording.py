@@ -26,7 +26,7 @@ _KEYS_OF_OTHERS = frozenset({"f6", "f7", "ctrl+y,super+y"})
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class FieldText:
     """A text as a field shows it. What nobody edits is given back as it was, hidden characters and all."""
 
     text: str
@@ -127,11 +127,14 @@ class WordingEditor(VerticalScroll, can_focus=False):
 
     def _take(self, tool: Tool, wording: Wording) -> None:
         self._tool, self._wording = tool, wording
-        self._shown_name, self._shown_text = Shown(wording.name), Shown(wording.description, lines=True)
+        self._shown_name, self._shown_text = (
+            FieldText(wording.name),
+            FieldText(wording.description, lines=True),
+        )
         by_name = {parameter.original: parameter for parameter in wording.parameters}
         every = [by_name.get(own.original, own) for own in wording_of(tool).parameters]
         shown, self._kept = every[:MOST_PARAMETERS], tuple(every[MOST_PARAMETERS:])
-        self._parameters = [(Shown(p.name), Shown(p.description), p.original) for p in shown]
+        self._parameters = [(FieldText(p.name), FieldText(p.description), p.original) for p in shown]
 
     def _parameter(self, number: int, required: bool) -> ComposeResult:
         name, text, _ = self._parameters[number]
@@ -153,7 +156,7 @@ class WordingEditor(VerticalScroll, can_focus=False):
         self.post_message(self.Changed())
 
 
-def _input(shown: Shown, *, id: str, placeholder: str = "name", classes: str = "") -> PlainInput:  # noqa: A002
+def _input(shown: FieldText, *, id: str, placeholder: str = "name", classes: str = "") -> PlainInput:  # noqa: A002
     # What is there is to be edited: coming to the field must not select it all.
     return PlainInput(
         shown.value, placeholder=placeholder, select_on_focus=False, id=id, classes=classes or None

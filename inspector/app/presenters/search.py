@@ -94,11 +94,23 @@ def probabilities(value: float, threshold: float) -> tuple[str, str]:
 
 def embedding(index: IndexState) -> Content:
     """How far the index is, while it is not complete."""
-    if index.phase is IndexPhase.EMBEDDING:
-        return Content(f"embedding: {index.embedded} of {index.total} texts")
-    if index.phase is IndexPhase.LOADING:
-        return Content("loading the embedding model …")
+    match index.phase:
+        case IndexPhase.DOWNLOADING:
+            done, total = index.embedded / 1e6, index.total / 1e6
+            return Content(f"downloading {_model(index)}: {done:.0f} of about {total:.0f} MB   f9 stops")
+        case IndexPhase.LOADING:
+            return Content("loading the embedding model …")
+        case IndexPhase.EMBEDDING:
+            return Content(f"embedding: {index.embedded} of {index.total} texts   f9 stops")
+        case IndexPhase.STOPPED:
+            return Content(f"embedding stopped at {index.embedded} of {index.total} texts")
+        case IndexPhase.FAILED:
+            return Content("no embedding: ") + plain(visible(index.reason, limit=200, newlines=False))
     return Content()
+
+
+def _model(index: IndexState) -> str:
+    return middle(visible(index.model, limit=200, newlines=False), 40)
 
 
 def rows(report: SearchReport, bound: Collection[str]) -> tuple[Record, ...]:

@@ -68,6 +68,12 @@ def title(tool_id: str, width: int) -> Content:
     return Content.assemble(("What if  ", "$primary bold"), name, (f"  {claim}", MUTED))
 
 
+def editor_title(edited: bool, aside: bool) -> str:
+    """Whose text stands in the editor."""
+    own = "The server's text"
+    return "Your draft" if edited else f"{own}, your draft put aside" if aside else own
+
+
 def definition_text(tool: Tool) -> str:
     """The definition that a model would be sent, as compact JSON: what tokens are counted of."""
     return compact(definition(tool))

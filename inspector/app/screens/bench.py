@@ -14,14 +14,13 @@ from textual.worker import get_current_worker
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.presenters import bench as present
+from inspector.app.presenters.bench_run import BenchRun
 from inspector.app.screens.bench_request import BenchRequestScreen
 from inspector.app.screens.calibration import CalibrationScreen
 from inspector.app.screens.export import ExportDialog
 from inspector.engine.bench.calibrate import SETTINGS
 from inspector.engine.bench.comparison import Measured
 from inspector.engine.bench.live import LiveBench
-from inspector.engine.ports import Clock
-from inspector.engine.retrieval.catalog_rankers import RANKERS
 from widgets import RecordList, visible
 
 # Seconds between two drawings of a run's progress.
@@ -82,14 +81,7 @@ class BenchScreen(BaseScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._chosen = present.DEFAULT_RANKERS
-        self._live: LiveBench | None = None
-        self._base: LiveBench | None = None
-        self._measured: dict[str, Measured] = {}
-        self._number = 0
-        self._waiting: tuple[str, ...] = ()
-        self._progress: present.Running | None = None
-        self._is_stopping = False
+        self._run = BenchRun()
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -109,95 +101,72 @@ class BenchScreen(BaseScreen):
         self.workers.cancel_node(self)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
-        if self._live is not None and not self._waiting and not self._live.is_current(self.bench.retrieval):
+        live = self._run.live
+        if live is not None and not self._run.waiting and not live.is_current(self.bench.retrieval):
             self._prepare()
         self._show_status()
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="bench")
     def _prepare(self) -> None:
-        live = LiveBench.of(self.bench.retrieval, self._live)
+        live = LiveBench.of(self.bench.retrieval, self._run.live)
         if not get_current_worker().is_cancelled:
             self.post_message(Prepared(live))
 
     @on(Prepared)
     def _prepared(self, event: Prepared) -> None:
-        self._live = event.live
+        self._run.live = event.live
         self._show()
 
     def action_choose(self) -> None:
         """Choose the ranker under the cursor, or not."""
         current = self._list.current
         if current is not None:
-            self._chosen = self._chosen ^ {current.key}
+            self._run.toggle(current.key)
             self._show()
 
     def action_run(self) -> None:
         """Measure the chosen rankers."""
-        names = tuple(name for name in RANKERS if name in self._chosen)
-        if self._waiting or not names or self._live is None or not self._live.index.tools:
-            return
-        self._number += 1
-        self._waiting, self._progress, self._is_stopping = names, None, False
-        self._show()
-        self._measure(self._number, names)
+        names = self._run.begin()
+        if names:
+            self._show()
+            self._measure(self._run.number, names)
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="bench")
     def _measure(self, number: int, names: tuple[str, ...]) -> None:
         worker = get_current_worker()
         try:
-            live = LiveBench.of(self.bench.retrieval, self._live)
+            live = LiveBench.of(self.bench.retrieval, self._run.live)
+            started = live.clock.monotonic()
+
+            def report(what: str, done: int, total: int) -> None:
+                self._run.report(number, names, what, done, total, live.clock.monotonic() - started)
+
             self.post_message(Arrived(number, live))
-            report = partial(self._report, number, live.clock, live.clock.monotonic(), names)
             for measured in live.measure(names, report, lambda: worker.is_cancelled):
                 self.post_message(Arrived(number, live, measured))
         finally:
             self.post_message(Finished(number))
 
-    def _report(
-        self,
-        number: int,
-        clock: Clock,
-        since: float,
-        names: tuple[str, ...],
-        ranker: str,
-        done: int,
-        total: int,
-    ) -> None:
-        """In the thread: keep how far it is, for the timer to draw."""
-        if number == self._number:
-            seconds = clock.monotonic() - since
-            self._progress = present.running(names, ranker, done, total, seconds)
-
     @on(Arrived)
     def _arrived(self, event: Arrived) -> None:
-        if event.number != self._number:
-            return
-        self._live = event.live
-        if self._base is None or not self._base.is_same(event.live):
-            self._measured = {}
-        self._base = event.live
-        if event.measured is not None:
-            name = event.measured.run.ranker
-            self._measured[name] = event.measured
-            self._waiting = tuple(other for other in self._waiting if other != name)
+        self._run.arrive(event.number, event.live, event.measured)
         self._show()
 
     @on(Finished)
     def _finished(self, event: Finished) -> None:
-        if event.number == self._number:
-            self._waiting, self._progress = (), None
-            self._show()
+        self._run.finish(event.number)
+        self._show()
 
     def action_stop(self) -> None:
         """Stop the run after the request that is being answered; what is measured stays."""
-        if self._waiting:
-            self._is_stopping = True
+        if self._run.waiting:
+            self._run.is_stopping = True
             self.workers.cancel_group(self, "bench")
             self._show_status()
 
     async def action_stop_or_leave(self) -> None:
         """Stop the run, or go back."""
-        if self._waiting and not self._is_stopping:
+        if self._run.waiting and not self._run.is_stopping:
             self.action_stop()
         else:
             await self.app.run_action("back")
@@ -205,7 +174,7 @@ class BenchScreen(BaseScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The footer shows what can be done now: run, or stop."""
         if action in ("run", "stop"):
-            return bool(self._waiting) == (action == "stop")
+            return bool(self._run.waiting) == (action == "stop")
         return super().check_action(action, parameters)
 
     @property
@@ -213,56 +182,48 @@ class BenchScreen(BaseScreen):
         return self.query_one("#rankers", RecordList)
 
     def _show(self) -> None:
-        if self._live is not None:
-            facts = present.facts(self._live.evalset, is_semantic=self._live.index.is_semantic)
+        run = self._run
+        if run.live is not None:
+            facts = present.facts(run.live.evalset, is_semantic=run.live.index.is_semantic)
             self.query_one("#bench-facts", Static).update(facts)
         self.refresh_bindings()
-        self._list.records = present.rows(self._chosen, self._measured, self._waiting)
+        self._list.records = present.rows(run.chosen, run.measured, run.waiting)
         self._show_status()
         self._show_detail()
 
     def _show_progress(self) -> None:
-        if self._waiting:
+        if self._run.waiting:
             self._show_status()
 
     def _show_status(self) -> None:
-        is_stale = self._base is not None and not self._base.is_current(self.bench.retrieval)
-        state = present.State(
-            len(self._chosen),
-            tuple(self._measured.values()),
-            bool(self._waiting),
-            self._progress,
-            self._is_stopping,
-            is_stale,
-        )
-        self.query_one("#bench-status", Static).update(present.status(state, self.size.width))
+        line = present.status(self._run.state(self.bench.retrieval), self.size.width)
+        self.query_one("#bench-status", Static).update(line)
 
     @on(RecordList.Highlighted, "#rankers")
     def _show_detail(self) -> None:
         current = self._list.current
         if current is not None:
-            detail = present.detail(current.key, self._measured.get(current.key))
+            detail = present.detail(current.key, self._run.measured.get(current.key))
             self.query_one("#bench-detail", Static).update(detail)
 
     @on(RecordList.Selected, "#rankers")
     def _open(self, event: RecordList.Selected) -> None:
-        measured = self._measured.get(event.key)
+        measured = self._run.measured.get(event.key)
         if measured is None:
             self.action_choose()
             return
-        first = self._measured[next(name for name in RANKERS if name in self._measured)]
-        self.app.push_screen(BenchRequestScreen(measured, None if first is measured else first))
+        self.app.push_screen(BenchRequestScreen(measured, self._run.compared_with(event.key)))
 
     def action_calibrate(self) -> None:
         """Find the threshold of the ranker under the cursor, or of the default one."""
         current = self._list.current
         name = current.key if current is not None and current.key in SETTINGS else next(iter(SETTINGS))
-        self.app.push_screen(CalibrationScreen(name, self._live))
+        self.app.push_screen(CalibrationScreen(name, self._run.live))
 
     @work(exit_on_error=False)
     async def action_export(self) -> None:
         """Write the table to a file of the user's choice."""
-        rows = [self._measured[name].row for name in RANKERS if name in self._measured]
+        rows = self._run.table()
         if not rows:
             self.notify("Nothing is measured yet: r runs the chosen rankers.", markup=False)
             return

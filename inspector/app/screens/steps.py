@@ -52,9 +52,7 @@ class StepsScreen(XrayScreen):
     async def _search(self) -> None:
         rankers, ranker, rules = self.retrieval.rankers, self.retrieval.ranker_name, self.retrieval.rules
         try:
-            found = await asyncio.to_thread(
-                by_step, rankers, ranker, self.request.query, limit=rules.limit, threshold=rules.threshold
-            )
+            found = await asyncio.to_thread(by_step, rankers, ranker, self.request.query, rules)
         except ToolsightError as error:
             text = Content.styled(": ".join(failure_text(error)), "$text-error")
             self.query_one("#searches", Static).update(text)

@@ -1,15 +1,14 @@
 """What if a tool were described otherwise: its texts to edit, and what that would change, as one types."""
 
 from collections.abc import MutableMapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical
-from textual.content import Content
+from textual.containers import Container, Horizontal
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Footer, Input, Label, Static
@@ -17,6 +16,7 @@ from textual.worker import get_current_worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
+from inspector.app.panels.effect import EffectPanel
 from inspector.app.panels.wording import WordingEditor
 from inspector.app.presenters import what_if as present
 from inspector.app.presenters.failure import failure_text
@@ -58,7 +58,7 @@ class WhatIfScreen(BaseScreen):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Edit the texts; what that changes is computed here, and nothing is sent to the tool's server.",
-        "tab goes from field to field: query, name, description, parameters, then the two lists.",
+        "tab goes from field to field, then to the two lists; enter on a request makes it the query.",
         "rank – means that the ranker does not return the tool at all. ▲ and ▼ count ranks.",
         "too alike: tools close in meaning (cosine of 0.8 or more), or of this name on another server.",
         "nDCG@10 and hit@1 are means over the requests on the right; generated ones are easy.",
@@ -84,7 +84,6 @@ class WhatIfScreen(BaseScreen):
         self._pause: Timer | None = None
         self._rankers: CatalogRankers | None = None
         self._evalset: EvalSet | None = None
-        self._reading = present.Reading()
 
     def compose(self) -> ComposeResult:
         tool = self.bench.catalog.get(self._tool_id)
@@ -100,24 +99,16 @@ class WhatIfScreen(BaseScreen):
             yield PlainInput(query, placeholder="what would someone ask for?", id="query")
         with Container(id="body"):
             yield WordingEditor(self._tool, self._draft.wording, id="editor")
-            with Vertical(id="effect"):
-                yield Static(id="numbers")
-                with Container(id="lists"):
-                    yield RecordList(present.AROUND_COLUMNS, header=True, empty="Computing …", id="around")
-                    yield RecordList(present.CHANGE_COLUMNS, header=True, empty="Computing …", id="changes")
+            yield EffectPanel(self.bench.tokenizer.label, id="effect")
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:
         super().on_mount()
-        tokenizer = visible(self.bench.tokenizer.label, limit=40, newlines=False)
-        self.query_one("#numbers").border_title = Content(f"Before → after   tokens: {tokenizer}")
-        self._show_reading(present.Reading())
         self.show_view(self.view)
 
     def on_resize(self) -> None:
         super().on_resize()
         self._show_title()
-        self.call_after_refresh(self._show_numbers)
 
     def on_unmount(self) -> None:
         self.workers.cancel_node(self)
@@ -143,25 +134,14 @@ class WhatIfScreen(BaseScreen):
     def _show_title(self) -> None:
         self.query_one("#title", Static).update(present.title(self._tool_id, self.size.width - 18))
         edited = self._draft.wording != wording_of(self._tool)
-        aside = self._draft.aside is not None
-        self.query_one("#editor").border_title = (
-            "Your draft"
-            if edited
-            else "The server's text, your draft put aside"
-            if aside
-            else "The server's text"
-        )
-
-    @property
-    def _drafts(self) -> dict[str, Draft]:
-        return _DRAFTS.setdefault(self.bench, {})
+        self.query_one("#editor").border_title = present.editor_title(edited, self._draft.aside is not None)
 
     @property
     def _draft(self) -> Draft:
-        return self._drafts.get(self._tool_id) or Draft(wording_of(self._tool))
+        return _DRAFTS.setdefault(self.bench, {}).get(self._tool_id) or Draft(wording_of(self._tool))
 
     def _keep(self, wording: Wording, aside: Wording | None) -> None:
-        self._drafts[self._tool_id] = Draft(wording, aside)
+        _DRAFTS.setdefault(self.bench, {})[self._tool_id] = Draft(wording, aside)
         self._show_title()
 
     @on(WordingEditor.Changed)
@@ -210,32 +190,14 @@ class WhatIfScreen(BaseScreen):
         if event.number != self._number:
             return
         self.query_one("#mark", Static).update(present.mark(event.reading))
-        reading = event.reading
-        if reading.cases is None and not reading.problem:
-            # What the requests came to before stays in sight until there is something newer.
-            reading = replace(reading, cases=self._reading.cases, requests=self._reading.requests)
-        self._show_reading(reading)
-
-    def _show_reading(self, reading: present.Reading) -> None:
-        self._reading = reading
-        self._show_numbers()
-        around, changes = self.query_one("#around", RecordList), self.query_one("#changes", RecordList)
-        count = len(self._rankers.index.tools) if self._rankers else 0
-        around.border_title = present.around_title(reading.effect, count)
-        changes.border_title = present.change_title(reading)
-        around.empty = changes.empty = present.why_no_rows(reading)
-        changes.records = present.change_rows(reading.cases) if reading.cases else ()
-        around.records = present.around_rows(reading.effect) if reading.effect else ()
-        if reading.effect is not None:
-            around.move_to(reading.effect.edited_id)
-
-    def _show_numbers(self) -> None:
-        numbers = self.query_one("#numbers", Static)
-        numbers.update(present.numbers(self._reading, numbers.content_size.width))
+        tools = self._rankers.index.tools if self._rankers else ()
+        self.query_one(EffectPanel).show(event.reading, len(tools))
 
     @on(RecordList.Selected, "#around")
     def _open(self, event: RecordList.Selected) -> None:
-        self.toolsight.open_tool(event.key)
+        effect = self.query_one(EffectPanel).reading.effect
+        own = effect is not None and event.key == effect.edited_id
+        self.toolsight.open_tool(self._tool_id if own else event.key)
 
     @on(RecordList.Selected, "#changes")
     def _ask_again(self, event: RecordList.Selected) -> None:

@@ -19,7 +19,7 @@ from inspector.app.screens.xray import XrayScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.search import SearchRules
+from inspector.engine.retrieval.rules import SearchRules
 from inspector.engine.xray.compare import ranks_of
 from inspector.engine.xray.place import Place
 from inspector.engine.xray.why_not import WhyNot, why_not
@@ -116,9 +116,7 @@ class WhyNotScreen(XrayScreen):
             self.retrieval.ranker_name,
             self.request,
             self._tool_id,
-            limit=rules.limit,
-            threshold=rules.threshold,
-            tags=rules.tags,
+            rules,
         )
         self._show_found(found, rules, len(rankers.index.tools))
 

@@ -15,7 +15,8 @@ from inspector.engine.retrieval.catalog_rankers import CatalogRankers, require_r
 from inspector.engine.retrieval.embedding import Embedding
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.ranker import Ranker
-from inspector.engine.retrieval.search import MISSES_KEPT, SearchAnswer, SearchRules, ToolSearch
+from inspector.engine.retrieval.rules import SearchRules
+from inspector.engine.retrieval.search import MISSES_KEPT, SearchAnswer, ToolSearch
 from inspector.engine.retrieval.semantics import Semantics
 
 

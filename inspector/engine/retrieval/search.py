@@ -1,7 +1,7 @@
 """A search from request to report: lookups, filters, the limit, what the model reads (PRD section 2.3)."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,24 +18,11 @@ from inspector.engine.ports import Clock
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.name_index import NameIndex
 from inspector.engine.retrieval.ranker import Ranker, Ranking
+from inspector.engine.retrieval.rules import SearchRules
 
 # A report keeps its results and this many of the tools that missed; the rest is counted.
 MISSES_KEPT = 15
 _CLOSEST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRules:
-    """What turns a ranking into results. `tags` are those of each server.
-
-    Where the ranker knows how likely tools fit, a search whose first tool is below `threshold` has no
-    results, and a tool below `tool_threshold` is none.
-    """
-
-    limit: int = 5
-    threshold: float = 0.0
-    tool_threshold: float = 0.0
-    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +91,7 @@ class ToolSearch:
         """Direct lookups; a server or tags alone list all they have. Each matches by name, exactly."""
         tools = named
         if not request.tool_names:
-            tools = [tool for tool in self._index.tools if self._outside(tool, request) is None]
+            tools = [tool for tool in self._index.tools if self._rules.outside(tool, request) is None]
         hits = tuple(
             Hit(rank, _by_name(tool), Outcome.ALREADY_LOADED if tool.id in bound else outcome)
             for rank, tool in enumerate(tools, start=1)
@@ -118,32 +105,26 @@ class ToolSearch:
         ranking = self._ranker.rank(request.query)
         order = self._order(request, ranking, misses)
         latency = (self._clock.monotonic() - started) * 1000
-        probability = ranking.probability
-        abstain = probability is not None and probability < self._rules.threshold
+        found = Outcome.ABSTAINED if self._rules.abstains(ranking) else outcome
         return SearchReport(
             request,
             self._ranker.name,
-            tuple(
-                self._hits(request, ranking, order, bound, Outcome.ABSTAINED if abstain else outcome, misses)
-            ),
+            tuple(self._hits(request, ranking, order, bound, found, misses)),
             terms=self._ranker.terms(request.query),
             limit=self._rules.limit,
             latency_ms=latency,
             scored=len(ranking.values),
-            probability=probability,
+            probability=ranking.probability,
             threshold=self._rules.threshold,
             note=ranking.note,
         )
 
     def _order(self, request: SearchRequest, ranking: Ranking, misses: int) -> Sequence[int]:
         """The tools from the best down: as many as a report holds, or all where some may be passed over."""
-        enough = self._rules.limit + misses
         if not (request.server_name or request.tags):
-            first = ranking.order(enough)
-            kept = ranking.kept
-            if ranking.fit is not None:
-                kept = kept & (ranking.fit >= self._rules.tool_threshold)
-            if int(np.count_nonzero(kept[first])) >= min(self._rules.limit, int(np.count_nonzero(kept))):
+            first = ranking.order(self._rules.limit + misses)
+            likely = self._rules.likely(ranking)
+            if int(np.count_nonzero(likely[first])) >= min(self._rules.limit, int(np.count_nonzero(likely))):
                 return first
         return ranking.order()
 
@@ -158,37 +139,23 @@ class ToolSearch:
     ) -> list[Hit]:
         """The results, and the first `misses` of the tools that are none, each with its fate."""
         hits: list[Hit] = []
-        found = missed = 0
+        likely, found, missed = self._rules.likely(ranking), 0, 0
         for rank, position in enumerate(order, start=1):
-            fate = self._fate(ranking, position, request, found)
-            if fate is None:
+            tool = self._index.tools[position]
+            fate = self._rules.outside(tool, request)
+            if fate is None and not likely[position]:
+                fate = self._rules.missed(ranking, position)
+            elif fate is None and found >= self._rules.limit:
+                fate = Outcome.OVER_LIMIT
+            elif fate is None:
                 found += 1
-                loaded = outcome.is_result and self._index.tools[position].id in bound
-                fate = Outcome.ALREADY_LOADED if loaded else outcome
+                fate = Outcome.ALREADY_LOADED if outcome.is_result and tool.id in bound else outcome
             missed += not fate.is_result
             if fate.is_result or missed <= misses:
                 hits.append(Hit(rank, ranking.explain(position), fate))
             elif found >= self._rules.limit:
                 break
         return hits
-
-    def _fate(self, ranking: Ranking, position: int, request: SearchRequest, found: int) -> Outcome | None:
-        """Why a tool is not a result, or None if it is."""
-        outside = self._outside(self._index.tools[position], request)
-        if outside is not None:
-            return outside
-        if not ranking.kept[position]:
-            return Outcome.BELOW_FLOOR
-        if ranking.fit is not None and ranking.fit[position] < self._rules.tool_threshold:
-            return Outcome.UNLIKELY
-        return Outcome.OVER_LIMIT if found >= self._rules.limit else None
-
-    def _outside(self, tool: Tool, request: SearchRequest) -> Outcome | None:
-        """What the request itself leaves out."""
-        if request.server_name and tool.server != request.server_name:
-            return Outcome.OTHER_SERVER
-        tags = self._rules.tags.get(tool.server, ())
-        return None if set(request.tags) <= set(tags) else Outcome.OTHER_TAG
 
     def _answer(self, report: SearchReport, missing: str, load: bool) -> SearchAnswer:
         already = self._tools(report, Outcome.ALREADY_LOADED)

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from inspector.domain.error import ToolsightError
 from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.retrieval.ranker import Ranking
+from inspector.engine.retrieval.ranker import Mask, Ranking
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A tool's rank, from 1, among all tools; its score; whether the ranker returns it at all."""
+    """A tool's rank, from 1, among all tools; its score; whether it is returned at all."""
 
     rank: int
     value: float
@@ -22,19 +22,21 @@ class Place:
 class Places:
     """The place of every tool of an index, by position, and the tools from the best down."""
 
-    def __init__(self, ranking: Ranking) -> None:
+    def __init__(self, ranking: Ranking, returned: Mask | None = None) -> None:
+        """`returned` marks the tools that a search can return; those that the ranker keeps without it."""
         self.ranking = ranking
+        self._returned = ranking.kept if returned is None else returned
         self.order: NDArray[np.intp] = np.array(ranking.order(), np.intp)
         self._ranks = np.zeros(len(self.order), np.intp)
         self._ranks[self.order] = np.arange(1, len(self.order) + 1)
 
     def __getitem__(self, position: int) -> Place:
-        value, kept = self.ranking.values[position], self.ranking.kept[position]
+        value, kept = self.ranking.values[position], self._returned[position]
         return Place(int(self._ranks[position]), float(value), bool(kept))
 
     def kept(self, count: int | None = None) -> list[int]:
-        """Positions of the tools that the ranker returns, the best first; the first `count`."""
-        found = self.order[self.ranking.kept[self.order]]
+        """Positions of the tools that can be returned, the best first; the first `count`."""
+        found = self.order[self._returned[self.order]]
         return [int(position) for position in found[: None if count is None else max(count, 0)]]
 
 

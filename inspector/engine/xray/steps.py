@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from inspector.domain.step import split
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
+from inspector.engine.retrieval.rules import SearchRules
 from inspector.engine.xray.place import Places
 
 
@@ -35,16 +36,13 @@ class Steps:
     only_whole: tuple[str, ...]
 
 
-def by_step(
-    rankers: CatalogRankers, ranker_name: str, text: str, *, limit: int, threshold: float = 0.0
-) -> Steps:
-    """Search `text` whole and step by step, each search for `limit` tools.
+def by_step(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> Steps:
+    """Search `text` whole and step by step.
 
-    A search abstains where the ranker says that a fit is less probable than `threshold` (0 to 1). Raises
-    ToolsightError for an unknown ranker, ModelError where a text cannot be embedded.
+    Raises ToolsightError for an unknown ranker, ModelError where a text cannot be embedded.
     """
-    whole = _search(rankers, ranker_name, text, limit, threshold)
-    steps = tuple(_search(rankers, ranker_name, step, limit, threshold) for step in split(text))
+    whole = _search(rankers, ranker_name, text, rules)
+    steps = tuple(_search(rankers, ranker_name, step, rules) for step in split(text))
     found = dict.fromkeys(tool_id for step in steps for tool_id in step.tool_ids)
     return Steps(
         whole,
@@ -54,10 +52,10 @@ def by_step(
     )
 
 
-def _search(rankers: CatalogRankers, ranker_name: str, text: str, limit: int, threshold: float) -> StepSearch:
+def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> StepSearch:
     ranking = rankers.get(ranker_name).rank(text)
-    if ranking.probability is not None and ranking.probability < threshold:
+    if rules.abstains(ranking):
         return StepSearch(text, (), ranking.probability, abstained=True)
     tools = rankers.index.tools
-    found = tuple(tools[position].id for position in Places(ranking).kept(limit))
+    found = tuple(tools[position].id for position in Places(ranking, rules.likely(ranking)).kept(rules.limit))
     return StepSearch(text, found, ranking.probability)

@@ -1,33 +1,28 @@
 """Which tools a request returns, and what cut the others: the rules of ToolSearch for any one tool."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
+from inspector.engine.retrieval.rules import SearchRules
 from inspector.engine.xray.place import Places
-
-Tags = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A request over ranked tools; `tags` are those of each server, `places` those for the query."""
+    """A request over ranked tools; `places` are those for the query."""
 
     rankers: CatalogRankers
     request: SearchRequest
     places: Places
-    limit: int
-    threshold: float
-    tags: Tags
+    rules: SearchRules
 
     @property
     def has_abstained(self) -> bool:
         """Whether the ranking found it too improbable that any tool fits."""
-        probability = self.places.ranking.probability
-        return not self.is_lookup and probability is not None and probability < self.threshold
+        return not self.is_lookup and self.rules.abstains(self.places.ranking)
 
     @property
     def is_lookup(self) -> bool:
@@ -48,22 +43,16 @@ class Verdict:
         if self.request.is_empty or (self.is_lookup and self.request.tool_names):
             return self.named
         pool = range(len(tools)) if self.is_lookup else self.places.kept()
-        return tuple(position for position in pool if self.outside(tools[position]) is None)
+        return tuple(p for p in pool if self.rules.outside(tools[p], self.request) is None)
 
     @property
     def results(self) -> tuple[int, ...]:
         """Positions of what takes the places of results; when it abstained, of what would have."""
-        return self.matches if self.is_lookup else self.matches[: max(self.limit, 0)]
-
-    def outside(self, tool: Tool) -> Outcome | None:
-        """What the request itself leaves out."""
-        if self.request.server_name and tool.server != self.request.server_name:
-            return Outcome.OTHER_SERVER
-        return Outcome.OTHER_TAG if self.missing_tags(tool) else None
+        return self.matches if self.is_lookup else self.matches[: max(self.rules.limit, 0)]
 
     def missing_tags(self, tool: Tool) -> tuple[str, ...]:
         """The tags of the request that the tool's server does not carry."""
-        carried = self.tags.get(tool.server, ())
+        carried = self.rules.tags.get(tool.server, ())
         return tuple(tag for tag in dict.fromkeys(self.request.tags) if tag not in carried)
 
     def cut(self, position: int) -> Outcome | None:
@@ -72,7 +61,10 @@ class Verdict:
             return Outcome.ABSTAINED if self.has_abstained else None
         if position in self.matches:
             return Outcome.OVER_LIMIT
-        return self.outside(self.rankers.index.tools[position]) or Outcome.BELOW_FLOOR
+        outside = self.rules.outside(self.rankers.index.tools[position], self.request)
+        if outside is not None or self.is_lookup:
+            return outside or Outcome.BELOW_FLOOR
+        return self.rules.missed(self.places.ranking, position)
 
     def rival(self, position: int) -> int | None:
         """Of a tool with a place the one directly before it, of any other the one with the last place."""

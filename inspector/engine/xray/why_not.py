@@ -9,10 +9,11 @@ from inspector.domain.ranking import Outcome, Score, SearchRequest, Signal
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.retrieval.document import MAX_EMBEDDED
+from inspector.engine.retrieval.rules import SearchRules
 from inspector.engine.retrieval.term import split_words, terms
 from inspector.engine.xray.ledger import BEST_PASSAGE, LedgerLine, ledger
 from inspector.engine.xray.place import Place, Places, position_of
-from inspector.engine.xray.verdict import Tags, Verdict
+from inspector.engine.xray.verdict import Verdict
 from inspector.engine.xray.what_if import edited_rankers
 
 MAX_ADVICE = 3
@@ -66,19 +67,17 @@ def why_not(
     ranker_name: str,
     request: SearchRequest,
     tool_id: str,
-    *,
-    limit: int,
-    threshold: float,
-    tags: Tags,
+    rules: SearchRules,
 ) -> WhyNot:
-    """What a search for the request makes of one tool, by the rules of ToolSearch.
+    """What a search for the request makes of one tool.
 
-    `limit`, `threshold` and `tags` (of each server) are those of SearchRules. Raises ToolsightError for an
-    unknown tool or ranker, ModelError where the query or a draft cannot be embedded.
+    Raises ToolsightError for an unknown tool or ranker, ModelError where the query or a draft cannot be
+    embedded.
     """
     position = position_of(rankers.index, tool_id)
-    places = Places(rankers.get(ranker_name).rank(request.query))
-    verdict = Verdict(rankers, request, places, limit, threshold, tags)
+    ranking = rankers.get(ranker_name).rank(request.query)
+    places = Places(ranking, rules.likely(ranking))
+    verdict = Verdict(rankers, request, places, rules)
     score, rival = places.ranking.explain(position), _rival(verdict, position)
     found = WhyNot(
         tool_id,
@@ -143,14 +142,18 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         change = (
             f"a limit of {number} would return it"
             if number <= _MAX_LIMIT
-            else f"far over the limit of {verdict.limit}"
+            else f"far over the limit of {verdict.rules.limit}"
         )
         yield f"It is number {number} of {count} that match: {change}."
+    elif cut is Outcome.UNLIKELY and verdict.places.ranking.fit is not None:
+        fit = float(verdict.places.ranking.fit[verdict.rankers.index.position[tool.id]])
+        needed = verdict.rules.tool_threshold
+        yield f"That it fits has a probability of {fit:.2f}, less than the {needed:.2f} needed."
     elif cut is Outcome.ABSTAINED and probability is not None:
         lower = math.floor(probability * 100) / 100
         yield (
             f"That any tool fits has a probability of {probability:.2f}, less than the threshold of "
-            f"{verdict.threshold:.2f}: with one of {lower:.2f} it would be returned."
+            f"{verdict.rules.threshold:.2f}: with one of {lower:.2f} it would be returned."
         )
 
 

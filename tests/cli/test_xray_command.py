@@ -1,0 +1,80 @@
+"""The X-ray from the command line, on a real server."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+QUERY = "forecast for a city"
+
+
+@pytest.fixture(scope="module")
+def configured(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    path = write_weather_configuration(tmp_path_factory.mktemp("xray"))
+    settings = json.loads(path.read_text())
+    settings["tool_discovery"] = {"defer_all": True, "embedding_model": "none"}
+    path.write_text(json.dumps(settings))
+    return ("--config", str(path), "--approve")
+
+
+def answer(toolsight: Toolsight, *arguments: str) -> Any:
+    done = toolsight(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_search_can_use_another_ranker(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
+    report = answer(toolsight, "search", QUERY, "--ranker", "prd-bm25", *configured)
+    assert report["ranker"] == "prd-bm25"
+
+
+def test_an_unknown_ranker_is_told_with_those_that_there_are(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    done = toolsight("search", QUERY, "--ranker", "hibrid", *configured)
+    assert done.returncode == 1
+    assert "hybrid" in done.stderr
+
+
+def test_why_says_what_beats_a_tool_and_what_it_lacks(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    found = answer(toolsight, "search", QUERY, "--why", "get_alerts", *configured)
+    assert found["tool_id"] == "weather:get_alerts"
+    assert "forecast" in found["lacking"]
+    assert found["rival"]["tool_id"] != "weather:get_alerts"
+    text = toolsight("search", QUERY, "--why", "get_alerts", *configured).stdout
+    assert "lacks: forecast" in text
+
+
+def test_rankers_are_listed_side_by_side(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
+    text = toolsight("search", QUERY, "--compare", *configured).stdout
+    assert {"hybrid", "bm25", "prd-bm25", "fuzzy"} <= set(text.split())
+
+
+def test_a_request_is_searched_step_by_step(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
+    found = answer(
+        toolsight, "search", "get the forecast, then check the air quality", "--steps", *configured
+    )
+    assert len(found["steps"]) == 2
+
+
+def test_an_edit_moves_a_tool_without_its_server_knowing(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    edit = ("--description", "Warnings of late parcels.")
+    effect = answer(toolsight, "whatif", "get_alerts", "late parcels", *edit, *configured)
+    assert effect["after"]["rank"] == 1
+    (tool,) = (t for t in answer(toolsight, "tools", *configured) if t["id"] == "weather:get_alerts")
+    assert "parcels" not in tool["description"]
+
+
+def test_tools_that_are_taken_for_one_another_are_listed(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    pairs = answer(toolsight, "confusable", *configured)
+    assert all(pair["first"] != pair["second"] for pair in pairs)
+    assert toolsight("confusable", *configured).returncode == 0
