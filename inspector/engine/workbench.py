@@ -46,9 +46,6 @@ from inspector.engine.ports import (
 from inspector.engine.retrieval.retrieval import Retrieval
 from inspector.engine.session import Listener, Session
 
-# A person looks further down the list than a record needs.
-MISSES_SHOWN = 200
-
 
 @dataclass(frozen=True, slots=True)
 class Ports:
@@ -190,7 +187,7 @@ class Workbench:
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Search as a person: every score, nothing loaded."""
-        answer = self.retrieval.search(request, bound=self.state.bound_ids, load=False, misses=MISSES_SHOWN)
+        answer = self.retrieval.look(request, bound=self.state.bound_ids)
         self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
         return answer.report
 

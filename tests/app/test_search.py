@@ -12,6 +12,7 @@ from inspector.app.screens.compare import CompareScreen
 from inspector.app.screens.confusable import ConfusableScreen
 from inspector.app.screens.ranker_choice import RankerDialog
 from inspector.app.screens.search import SearchScreen
+from inspector.app.screens.session import SessionScreen
 from inspector.app.screens.steps import StepsScreen
 from inspector.app.screens.tool import ToolScreen
 from inspector.app.screens.tool_picker import ToolPicker
@@ -245,3 +246,17 @@ async def test_hostile_names_do_no_harm() -> None:
         for _ in range(len(found.shown) // 30 + 1):
             await pilot.press("pagedown")
             assert not dangerous("".join(lines(pilot.app)))
+
+
+async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded() -> None:
+    async with app_rig(embedder=MemoryEmbedder(), settled=False) as (pilot, rig):
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        await pilot.press("f4")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
+        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+        await pilot.press(*"forecast", "enter")
+        await until(pilot, lambda: "fit " in _text(pilot, "#facts"))
+        assert "words only" not in _text(pilot, "#facts")
+        found = pilot.app.screen.query_one(RecordList)
+        assert found.shown[0].key == "weather:get_forecast"
+        assert _searches(rig) == 1

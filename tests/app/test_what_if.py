@@ -221,6 +221,22 @@ async def test_a_draft_is_there_again_after_esc() -> None:
         assert "Your draft" in _seen(pilot)
 
 
+@pytest.mark.parametrize(("typed", "then"), [("", "New words."), (BETTER, BETTER + PAY.description)])
+async def test_a_draft_outlives_a_change_by_the_server_and_the_servers_text_follows(
+    typed: str, then: str
+) -> None:
+    async with app_rig(servers=shop()) as (pilot, rig):
+        await _opened(pilot)
+        await _typed(pilot, typed)
+        server = rig.servers["shop"]
+        server.tools = tuple(replace(t, description="New words.") if t == PAY else t for t in server.tools)
+        await rig.bench.reconnect("shop")
+        await rig.bench.wait_connected()
+        await until(pilot, lambda: _page(pilot)._tool.description == "New words.")
+        await _measured(pilot)
+        assert _area(pilot).text == then
+
+
 async def test_the_description_and_the_definition_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         copied: list[str] = []

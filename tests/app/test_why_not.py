@@ -186,7 +186,7 @@ async def test_a_tool_is_set_against_the_last_result_and_ranked_by_every_ranker(
         await _opened(pilot)
         await until(pilot, lambda: "fuzzy-repaired" in _seen(pilot))
         seen = _seen(pilot)
-        assert "✕ over limit: only 5 tools are returned" in seen
+        assert "✕ unlikely to fit" in seen
         assert "✓ adds up" in seen
         assert "not in this tool  " in seen
         assert "What would help" in seen

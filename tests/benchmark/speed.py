@@ -96,7 +96,7 @@ def queries() -> list[str]:
 def retrieval_over(tools: Sequence[Tool]) -> Retrieval:
     """A retrieval whose index has every vector."""
     found = Retrieval(
-        DiscoverySettings(min_probability=0.0),
+        DiscoverySettings(min_probability=0.0, min_tool_probability=0.0),
         SystemClock(),
         embedder=RandomEmbedder(),
         vectors=_NoVectors(),

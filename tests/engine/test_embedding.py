@@ -105,6 +105,16 @@ async def test_a_catalog_that_changes_at_any_moment_is_embedded_whole_in_the_end
         assert retrieval.index.coverage == 1.0, turns
 
 
+async def test_a_tool_that_just_came_is_found_before_it_is_embedded() -> None:
+    retrieval, _ = made(MemoryEmbedder())
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    retrieval.update([*CATALOG, Tool("music", "tune_xylophone", "Tunes a xylophone.")], {})
+    report = retrieval.search(SearchRequest("tune the xylophone please"), bound=()).report
+    assert [hit.tool_id for hit in report.results] == ["music:tune_xylophone"]
+    await retrieval.settled()
+
+
 async def test_a_model_that_fails_is_told_and_searches_go_on_by_words() -> None:
     retrieval, states = made(BrokenEmbedder())
     retrieval.update(CATALOG, {})

@@ -19,6 +19,7 @@ from inspector.app.screens.ranker_choice import RankerDialog
 from inspector.app.screens.xray import XrayScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.engine.retrieval.index import ToolIndex
 from widgets import Column, PlainInput, RecordList, visible
 
 _COLUMNS = (
@@ -29,6 +30,8 @@ _COLUMNS = (
     Column("outcome", "outcome", min_width=15, weight=1),
 )
 _INTRO = Content(f"Describe a tool, then press enter: all are scored, none is loaded.\nSignals: {LETTERS}.")
+_NOTHING_SCORED = "Nothing was scored. i goes back to the query."
+_NO_TOOLS = "No server has a tool to find yet. The search is made again as they come; f2 shows the servers."
 _NOTHING_ASKED = "Nothing to search for yet: type words, a server, or tool names, then press enter."
 
 
@@ -58,6 +61,7 @@ class SearchScreen(XrayScreen):
         super().__init__(request or (report.request if report else SearchRequest()))
         self._report = report
         self._intro = _INTRO
+        self._searched: ToolIndex | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -95,6 +99,7 @@ class SearchScreen(XrayScreen):
         self._show_facts()
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
+        self._search_again()
         self._show_facts()
         if self._report is not None:
             self._show_rows()
@@ -105,6 +110,7 @@ class SearchScreen(XrayScreen):
         texts = (self.query_one(f"#{name}", PlainInput).value for name in ("query", "server", "names"))
         request = present.request_of(*texts)
         if request.is_empty:
+            self._searched = None
             self._report, self._intro = None, Content.styled(_NOTHING_ASKED, "$text-warning")
             self.request = request
             self.query_one("#found", RecordList).records = ()
@@ -118,14 +124,21 @@ class SearchScreen(XrayScreen):
         except ToolsightError as error:
             self.fail(error)
             return
-        self.request = request
+        self.request, self._searched = request, self.retrieval.index
         self._show_report()
+
+    def _search_again(self) -> None:
+        """The same search over tools or vectors that have come since; an old report stays as it was."""
+        if self._searched is None or self._searched is self.retrieval.index:
+            return
+        self._searched = self.retrieval.index
+        self._report = self.retrieval.look(self.request, bound=self.bench.state.bound_ids).report
 
     def _show_report(self) -> None:
         assert self._report is not None
         self._show_facts()
         found = self.query_one("#found", RecordList)
-        found.empty = "Nothing was scored. i goes back to the query."
+        found.empty = _NOTHING_SCORED if self.retrieval.index.tools else _NO_TOOLS
         self._show_rows()
         if self._report.hits:
             found.move_to((self._report.results or self._report.hits)[0].tool_id)

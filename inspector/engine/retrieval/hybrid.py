@@ -19,7 +19,7 @@ from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.keyword_expert import KeywordExpertRanker
 from inspector.engine.retrieval.keyword_system import KeywordSystemRanker
 from inspector.engine.retrieval.name_index import NameIndex
-from inspector.engine.retrieval.ranker import Mask, Ranker, Ranking
+from inspector.engine.retrieval.ranker import Mask, Ranker, Ranking, Scores
 from inspector.engine.retrieval.term import split_words
 from inspector.engine.retrieval.vocabulary import MAX_QUERY_LENGTH
 
@@ -80,8 +80,7 @@ class HybridRanker:
     def rank(self, query: str) -> Ranking:
         evidence = self._fusion.evidence(query)
         base = self._fusion.ranking(evidence)
-        signals = self._signals(query, evidence)
-        fit = self._fit.probability(signals) if signals is not None else None
+        fit = self._probabilities(query, evidence)
         values, kept = base.values.copy(), base.kept.copy()
         placed: dict[int, tuple[str, float, Ranking]] = {}
         for tier in self._tiers:
@@ -105,6 +104,13 @@ class HybridRanker:
             return Score(self._index.tools[position].id, float(values[position]), parts)
 
         return Ranking(values, kept, explain, fit, base.note)
+
+    def _probabilities(self, query: str, evidence: Evidence) -> Scores | None:
+        """How likely each tool fits; of one that is not embedded yet only the share of words is known."""
+        signals = self._signals(query, evidence)
+        if signals is None or evidence.absent is None:
+            return None
+        return np.where(evidence.absent, signals.coverage, self._fit.probability(signals))
 
     def signals(self, query: str) -> FitSignals | None:
         """What the probability of each tool is made of; None while searches go by words alone."""

@@ -19,6 +19,9 @@ from inspector.engine.retrieval.rules import SearchRules
 from inspector.engine.retrieval.search import MISSES_KEPT, SearchAnswer, ToolSearch
 from inspector.engine.retrieval.semantics import Semantics
 
+# A person looks further down the list than a record needs.
+MISSES_SHOWN = 200
+
 
 class Retrieval:
     """One session's search. It can be asked at any time; the index is completed in the background."""
@@ -101,6 +104,10 @@ class Retrieval:
         """Answer a request over the tools as they are now, see ToolSearch."""
         search = ToolSearch(self.index, self.rankers.names, self.ranker, self.rules, self.clock)
         return search.run(request, bound=bound, load=load, misses=misses)
+
+    def look(self, request: SearchRequest, *, bound: Collection[str]) -> SearchAnswer:
+        """Answer as `search` does, for a person: nothing is to be loaded, and more of what missed is told."""
+        return self.search(request, bound=bound, load=False, misses=MISSES_SHOWN)
 
     def evalset(self, index: ToolIndex | None = None) -> EvalSet:
         """Labelled requests over the tools as they are: those given that still apply, or generated ones.

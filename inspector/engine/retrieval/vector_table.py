@@ -1,6 +1,6 @@
 """Unit vectors of many texts, in blocks that a change leaves alone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from itertools import chain, repeat
 
@@ -22,6 +22,12 @@ class _Block:
     keys: tuple[Key, ...]
     matrix: NDArray[np.float32]
 
+    def changed(self, gone: Set[Key], fresh: Mapping[Key, Vector]) -> "_Block":
+        """Without some keys and with some more."""
+        vectors = {k: v for k, v in zip(self.keys, self.matrix, strict=True) if k not in gone} | dict(fresh)
+        keys = tuple(sorted(vectors))
+        return _Block(keys, np.stack([vectors[k] for k in keys]) if keys else _NO_BLOCK.matrix)
+
 
 _NO_BLOCK = _Block((), np.zeros((0, 0), np.float32))
 
@@ -41,22 +47,20 @@ class VectorTable:
         before: "VectorTable | None" = None,
     ) -> None:
         """Take what `known` or the table `before` have of the keys; the others stay absent."""
-        known, old = known or {}, before._rows.keys() if before is not None else set[Key]()
-        wanted = set(keys) & (old | known.keys())
-        # Known vectors win over held ones, so a block is kept only where nothing of it is new or gone.
-        touched = {key[0] % _BLOCKS for key in (wanted ^ old) | (wanted & known.keys())}
-        grouped: dict[int, list[Key]] = {number: [] for number in touched}
-        for key in wanted:
-            if key[0] % _BLOCKS in grouped:
-                grouped[key[0] % _BLOCKS].append(key)
-        self._blocks: tuple[_Block, ...] = tuple(
-            _block(tuple(sorted(grouped[number])), known, before, number)
-            if number in grouped
-            else (before._blocks[number] if before is not None else _NO_BLOCK)
-            for number in range(_BLOCKS)
-        )
-        ordered = list(chain.from_iterable(block.keys for block in self._blocks))
-        self._rows: dict[Key, int] = dict(zip(ordered, range(len(ordered)), strict=True))
+        known, held = known or {}, before._rows if before is not None else {}
+        wanted = set(keys)
+        gone = held.keys() - wanted
+        # Known vectors win over held ones.
+        new = {key for key in wanted if key in known} if known else set[Key]()
+        changes: dict[int, set[Key]] = {key[0] % _BLOCKS: set() for key in (*gone, *new)}
+        for key in new:
+            changes[key[0] % _BLOCKS].add(key)
+        blocks = list(before._blocks) if before is not None else [_NO_BLOCK] * _BLOCKS
+        for number, fresh in changes.items():
+            blocks[number] = blocks[number].changed(gone, {key: known[key] for key in fresh})
+        self._blocks: tuple[_Block, ...] = tuple(blocks)
+        ordered = chain.from_iterable(block.keys for block in blocks)
+        self._rows: dict[Key, int] = {key: row for row, key in enumerate(ordered)} if changes else dict(held)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -69,11 +73,12 @@ class VectorTable:
         return sum(block.matrix.nbytes for block in self._blocks)
 
     def get(self, key: Key) -> Vector | None:
-        return self._held(key[0] % _BLOCKS).get(key)
-
-    def _held(self, number: int) -> Mapping[Key, Vector]:
-        block = self._blocks[number]
-        return dict(zip(block.keys, block.matrix, strict=True))
+        row = self._rows.get(key)
+        if row is None:
+            return None
+        block = self._blocks[key[0] % _BLOCKS]
+        vector: Vector = block.matrix[block.keys.index(key)]
+        return vector
 
     def rows(self, keys: Iterable[Key]) -> NDArray[np.intp]:
         """The row of each key, ABSENT where there is none."""
@@ -83,11 +88,3 @@ class VectorTable:
         """The cosine of each row with a unit vector."""
         parts = [block.matrix @ vector for block in self._blocks if block.keys]
         return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)
-
-
-def _block(
-    keys: tuple[Key, ...], known: Mapping[Key, Vector], before: VectorTable | None, number: int
-) -> _Block:
-    held = before._held(number) if before is not None else {}
-    vectors = [known[key] if key in known else held[key] for key in keys]
-    return _Block(keys, np.stack(vectors) if vectors else np.zeros((0, 0), np.float32))
