@@ -26,7 +26,7 @@ demo: $(STAMP) ## set up, then open the app on the demo servers (headless withou
 	$(BIN)/toolsight demo
 
 test: $(STAMP) ## set up, then run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 check: $(STAMP) ## format, lint, types, imports, limits
 	$(BIN)/ruff format --check .

@@ -12,16 +12,21 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
+from inspector.domain.index_state import IndexPhase
 from inspector.engine.workbench import Workbench
+from widgets import RecordList
 
 FOLDER = Path(__file__).parent
 TURNS = 2000
+LATE = "mail the customer about the late parcel"
+EXPECTED = "office:send_message"
 ORDERS = "Which orders shipped late? Mail the list to sales@example.com."
 
 
@@ -44,6 +49,7 @@ async def running(
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:
                 await until(pilot, lambda: bench.state.ready_servers == len(bench.configuration.servers))
+                await until(pilot, lambda: bench.state.index.phase is IndexPhase.READY)
                 yield pilot, bench
 
 
@@ -86,8 +92,9 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
         await pilot.press(key)
         await pilot.pause(0.3)
         save(pilot, name)
-    await search(pilot)
-    await pilot.press("enter")
+    await pilot.press("f7")
+    assert isinstance(pilot.app, ToolsightApp)
+    pilot.app.open_tool("shop:list_orders")
     await pilot.pause(0.3)
     save(pilot, "tool")
     await pilot.press("f7", "f1")
@@ -95,21 +102,48 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
     save(pilot, "help")
 
 
-async def search(pilot: Pilot[None]) -> None:
-    """A search, read like a bill."""
+async def xray(pilot: Pilot[None]) -> None:
+    """Why a tool is not found, the rankers side by side, an edit, tools that are alike, the bench."""
     await pilot.press("f4")
     await pilot.pause(0.2)
-    for character in "orders shipped late":
+    for character in LATE:
         await pilot.press(_KEYS.get(character, character))
     await pilot.press("enter")
-    await pilot.pause(0.3)
+    await pilot.pause(0.5)
     save(pilot, "search")
+    found = pilot.app.screen.query_one("#found", RecordList)
+    found.move_to(EXPECTED)
+    for key, name, seconds in (("w", "why-not", 6.0), ("c", "compare", 6.0), ("s", "steps", 3.0)):
+        await pilot.press(key)
+        await pilot.pause(seconds)
+        save(pilot, name)
+        await pilot.press("escape")
+        await pilot.pause(0.3)
+    found.move_to(EXPECTED)
+    await pilot.press("e")
+    await pilot.pause(1.0)
+    pilot.app.screen.query_one(TextArea).insert("Tell a customer that a parcel is late. ", (0, 0))
+    await pilot.pause(8.0)
+    save(pilot, "what-if")
+    await pilot.press("escape", "x")
+    await pilot.pause(2.0)
+    save(pilot, "confusable")
+    await pilot.press("f8")
+    await pilot.pause(1.0)
+    await pilot.press("r")
+    await pilot.pause(25.0)
+    save(pilot, "bench")
+    await pilot.press("t")
+    await pilot.pause(8.0)
+    save(pilot, "calibration")
 
 
 async def main() -> None:
     """Take all pictures."""
     async with running((120, 32)) as (pilot, bench):
         await pages(pilot, bench)
+    async with running((120, 32)) as (pilot, _):
+        await xray(pilot)
     async with running((80, 24)) as (pilot, bench):
         await ask(pilot, bench, ORDERS)
         save(pilot, "session-80x24")

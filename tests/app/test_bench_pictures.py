@@ -22,7 +22,7 @@ from tests.support.picture import Shown, SnapCompare, still
 __all__ = ["still"]
 
 SIZES = [(80, 24), (120, 32)]
-_LAST_MESSAGES = 10
+_LAST_MESSAGES = 30
 
 
 def after(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[None]]:
