@@ -48,8 +48,9 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(data: Path, tmp_path: Path) -> Run:
+def run(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Measure the data set in this process; what fails unexpectedly is raised."""
+    monkeypatch.setenv("COLUMNS", "200")
 
     def invoke(*arguments: str, model: str = "none") -> Result:
         fixed = ["--data", str(data), "--db", str(tmp_path / "x.db"), "--embedding-model", model]
