@@ -21,7 +21,7 @@ from inspector.cli.composition import demo_configuration, fixtures_path, make_wo
 from inspector.cli.options import Options
 from inspector.domain.index_state import IndexPhase
 from inspector.engine.workbench import Workbench
-from widgets import RecordList
+from widgets import PlainInput, RecordList
 
 FOLDER = Path(__file__).parent
 TURNS = 2000
@@ -104,16 +104,16 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
 
 async def xray(pilot: Pilot[None]) -> None:
     """Why a tool is not found, the rankers side by side, an edit, tools that are alike, the bench."""
-    await pilot.press("f4")
-    await pilot.pause(0.2)
-    for character in LATE:
-        await pilot.press(_KEYS.get(character, character))
-    await pilot.press("enter")
-    await pilot.pause(0.5)
+    await search(pilot, ORDERS)
+    await pilot.press("s")
+    await pilot.pause(3.0)
+    save(pilot, "steps")
+    await pilot.press("escape")
+    await search(pilot, LATE)
     save(pilot, "search")
     found = pilot.app.screen.query_one("#found", RecordList)
     found.move_to(EXPECTED)
-    for key, name, seconds in (("w", "why-not", 6.0), ("c", "compare", 6.0), ("s", "steps", 3.0)):
+    for key, name, seconds in (("w", "why-not", 6.0), ("c", "compare", 6.0)):
         await pilot.press(key)
         await pilot.pause(seconds)
         save(pilot, name)
@@ -136,6 +136,18 @@ async def xray(pilot: Pilot[None]) -> None:
     await pilot.press("t")
     await pilot.pause(8.0)
     save(pilot, "calibration")
+
+
+async def search(pilot: Pilot[None], query: str) -> None:
+    """Open the search page and search."""
+    await pilot.press("f4")
+    await pilot.pause(0.3)
+    await pilot.press("i")
+    pilot.app.screen.query_one("#query", PlainInput).value = ""
+    for character in query:
+        await pilot.press(_KEYS.get(character, character))
+    await pilot.press("enter")
+    await pilot.pause(0.5)
 
 
 async def main() -> None:

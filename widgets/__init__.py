@@ -4,6 +4,7 @@ from widgets.bars import stacked
 from widgets.confirm import Choice, Confirm
 from widgets.filter_bar import FilterBar
 from widgets.form_field import NOTHING, Field
+from widgets.key_bar import KeyBar
 from widgets.meter import Meter, Segment, legend, short_number
 from widgets.plain_input import PlainInput
 from widgets.record import Column, Record, Tone
@@ -21,6 +22,7 @@ __all__ = [
     "Confirm",
     "Field",
     "FilterBar",
+    "KeyBar",
     "Meter",
     "PlainInput",
     "Record",

@@ -1,9 +1,9 @@
 """Fits the probability that a tool fits: `python -m tests.benchmark.fit_abstention`.
 
-Logistic regression over the signals of the tool that the ranker puts first, on the project's own search
-requests over two catalogs; possible and impossible requests weigh the same. Near misses and what users say
-to an assistant are held out whole. Printed: the coefficients over all, and what models fitted on random
-halves answer in the other halves at the shipped threshold.
+Logistic regression over the signals of the likeliest of the tools that the ranker puts first, on the
+project's own search requests over two catalogs; possible and impossible requests weigh the same. Near misses
+and what users say to an assistant are held out whole. Printed: the coefficients over all, and what models
+fitted on random halves answer in the other halves at the shipped threshold.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.retrieval.fit import SHORT, FitModel
 from inspector.engine.retrieval.hybrid import HybridRanker
+from inspector.engine.retrieval.ranker import LOOKED_AT
 from tests.benchmark.data import OWN, own, prepared
 from tests.benchmark.output import say
 
@@ -26,9 +27,10 @@ FITTED = frozenset({"search", "impossible"})
 
 @dataclass(frozen=True)
 class Sample:
-    """One row a request: its signals, whether a tool fits, the data set and the kind."""
+    """One row a request: signals, whether it names a tool, whether one fits, the data set and the kind."""
 
     signals: NDArray[np.float64]
+    named: NDArray[np.bool_]
     possible: NDArray[np.bool_]
     groups: tuple[tuple[str, str], ...]
 
@@ -38,22 +40,24 @@ class Sample:
 
 
 def read() -> Sample:
-    """The signals of the first tool for every request of the project's own sets."""
-    rows, possible, groups = [], [], []
+    """The signals of the likeliest of the first tools for every request of the project's own sets."""
+    rows, named, possible, groups = [], [], [], []
     for name in OWN:
         evalset = own(name)
         hybrid = CatalogRankers(prepared(evalset).index, DiscoverySettings()).hybrid
         for case in evalset.cases:
             rows.append(_signals(hybrid, case.query))
+            named.append(bool(hybrid.named(hybrid.rank(case.query), case.query)))
             possible.append(case.is_possible)
             groups.append((name, case.kind))
-    return Sample(np.array(rows), np.array(possible), tuple(groups))
+    return Sample(np.array(rows), np.array(named), np.array(possible), tuple(groups))
 
 
 def _signals(hybrid: HybridRanker, query: str) -> list[float]:
     signals = hybrid.signals(query)
     assert signals is not None
-    first = hybrid.rank(query).order(1)[0]
+    likely = FitModel().probability(signals)
+    first = max(hybrid.rank(query).order(LOOKED_AT), key=lambda position: float(likely[position]))
     return [
         float(signals.coverage[first]),
         float(signals.best_cosine[first]),
@@ -95,9 +99,8 @@ def held_out(sample: Sample, threshold: float) -> Mapping[tuple[str, str, bool],
         coefficients = fit(sample.signals[train], sample.possible[train])
         for i in (*test, *np.flatnonzero(~sample.fitted)):
             key = (*sample.groups[i], bool(sample.possible[i]))
-            answered.setdefault(key, []).append(
-                float(probability(coefficients, sample.signals[i][None])[0] >= threshold)
-            )
+            likely = probability(coefficients, sample.signals[i][None])[0]
+            answered.setdefault(key, []).append(float(sample.named[i] or likely >= threshold))
     return {key: float(np.mean(values)) for key, values in answered.items()}
 
 

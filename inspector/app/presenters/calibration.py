@@ -118,11 +118,10 @@ def curve(found: Calibration, now: float | None, cursor: float, width: int, heig
         marks.setdefault(found.cautious.threshold, CAUTIOUS)
     axis = Axis(found.points[0].threshold, found.points[-1].threshold, marks, cursor)
     legend = Content.assemble(
-        "    ",
         ("F", "bold $success"),
-        " F1, solid   ",
+        " F1, solid  ",
         ("P", "bold $primary"),
-        " precision, dashed   ",
+        " precision, dashed  ",
         ("R", "bold $warning"),
         " recall, dotted",
     )

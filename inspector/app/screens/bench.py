@@ -8,7 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
@@ -21,7 +21,7 @@ from inspector.app.screens.export import ExportDialog
 from inspector.engine.bench.calibrate import SETTINGS
 from inspector.engine.bench.comparison import Measured
 from inspector.engine.bench.live import LiveBench
-from widgets import RecordList, visible
+from widgets import KeyBar, RecordList, visible
 
 # Seconds between two drawings of a run's progress.
 _DRAWN_EVERY = 0.1
@@ -89,7 +89,7 @@ class BenchScreen(BaseScreen):
         yield Static(id="bench-status")
         yield RecordList(present.COLUMNS, header=True, id="rankers")
         yield Static(id="bench-detail")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -4,14 +4,14 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.presenters.bench_request import page
 from inspector.app.screens.search import SearchScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.bench.comparison import Measured
-from widgets import RecordList
+from widgets import KeyBar, RecordList
 
 
 class BenchRequestScreen(BaseScreen):
@@ -42,7 +42,7 @@ class BenchRequestScreen(BaseScreen):
             id="requests",
         )
         yield Static(self._page.detail(None), id="request-detail")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     @on(RecordList.Highlighted, "#requests")
     def _show_detail(self, event: RecordList.Highlighted) -> None:

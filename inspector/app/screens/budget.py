@@ -4,13 +4,12 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import Footer
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.panels.budget import BudgetPanel
 from inspector.app.presenters.budget_table import COLUMNS, budget_rows, is_server
-from widgets import RecordList
+from widgets import KeyBar, RecordList
 
 
 class BudgetScreen(BaseScreen):
@@ -34,7 +33,7 @@ class BudgetScreen(BaseScreen):
             id="budget-table",
             classes="pane",
         )
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
@@ -18,7 +18,7 @@ from inspector.app.presenters.failure import failure_text
 from inspector.domain.error import ToolsightError
 from inspector.engine.bench.calibrate import SETTINGS, Calibration, Point
 from inspector.engine.bench.live import LiveBench
-from widgets import RecordList
+from widgets import KeyBar, RecordList
 
 _DRAWN_EVERY = 0.1
 _STOPPED = "Stopped before every request was ranked. r starts again, esc goes back."
@@ -72,7 +72,7 @@ class CalibrationScreen(BaseScreen):
         with Container(id="calibration-body"):
             yield Static(id="curve")
             yield RecordList(present.COLUMNS, header=True, empty="The thresholds stand here.", id="points")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

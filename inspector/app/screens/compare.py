@@ -8,7 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.presenters import compare as present
@@ -18,7 +18,7 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.xray.compare import Comparison, ComparisonRow, compare, ranks_of
-from widgets import RecordList
+from widgets import KeyBar, RecordList
 
 # Of each ranker this many of its best tools have a row.
 _ROWS = 15
@@ -55,7 +55,7 @@ class CompareScreen(XrayScreen):
         yield Static(id="facts")
         yield RecordList(present.columns(()), header=True, empty="ranking …", id="ranks")
         yield Static(id="legend")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

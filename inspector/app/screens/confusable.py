@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
@@ -18,7 +18,7 @@ from inspector.app.screens.what_if import WhatIfScreen
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.xray.confusable import confusables, first_sentence
-from widgets import RecordList, middle, visible
+from widgets import KeyBar, RecordList, middle, visible
 
 LIMIT = 500
 
@@ -62,7 +62,7 @@ class ConfusableScreen(BaseScreen):
         yield Static(present.LOOKING, id="facts", markup=False)
         yield RecordList(present.COLUMNS, header=True, empty=present.LOOKING, id="pairs")
         yield Static(id="pair")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -153,7 +153,7 @@ class PairScreen(BaseScreen):
                 yield Static(present.side(self._pair.first, shared))
             with VerticalScroll(id="second", can_focus=True):
                 yield Static(present.side(self._pair.second, shared))
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

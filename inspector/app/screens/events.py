@@ -8,7 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.widgets import Footer, Tab, Tabs
+from textual.widgets import Tab, Tabs
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
@@ -16,8 +16,8 @@ from inspector.app.presenters.events import COLUMNS, GROUPS, continued, event_ro
 from inspector.app.screens.export import ExportDialog
 from inspector.domain.event import Record
 from inspector.domain.event_json import json_lines
+from widgets import KeyBar, RecordList, SchemaTree, visible
 from widgets import Record as Row
-from widgets import RecordList, SchemaTree, visible
 
 
 class EventsScreen(BaseScreen):
@@ -55,7 +55,7 @@ class EventsScreen(BaseScreen):
                 classes="pane",
             )
             yield SchemaTree(schema=False, empty="Nothing selected.", id="event-detail", classes="pane")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

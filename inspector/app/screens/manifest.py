@@ -6,13 +6,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
-from textual.widgets import Footer, Static, TabbedContent, TabPane
+from textual.widgets import Static, TabbedContent, TabPane
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.presenters.manifest import COLUMNS, pretty, token_rows, tokenizer_label, why_empty
 from inspector.domain.message import ModelRequest
-from widgets import RecordList, TextView
+from widgets import KeyBar, RecordList, TextView
 
 
 class ManifestScreen(BaseScreen):
@@ -46,7 +46,7 @@ class ManifestScreen(BaseScreen):
             with Vertical(id="manifest-tokens", classes="pane"):
                 yield RecordList(COLUMNS, header=True, empty="Nothing to count yet.", id="manifest-table")
                 yield Static(id="manifest-label", markup=False)
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, Input, Label, Static
+from textual.widgets import Input, Label, Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
@@ -20,7 +20,7 @@ from inspector.app.screens.xray import XrayScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.engine.retrieval.index import ToolIndex
-from widgets import Column, PlainInput, RecordList, visible
+from widgets import Column, KeyBar, PlainInput, RecordList, visible
 
 _COLUMNS = (
     Column("rank", "#", align="right", width=3, weight=5),
@@ -77,7 +77,7 @@ class SearchScreen(XrayScreen):
             yield RecordList(_COLUMNS, empty="A search lists the tools here.", header=True, id="found")
             with VerticalScroll(id="bill"):
                 yield Static(id="bill-text")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     @staticmethod
     def _typed(text: str) -> str:

@@ -6,14 +6,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.presenters.servers import COLUMNS, NO_SERVER, server_detail, server_rows
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
-from widgets import RecordList, TextView
+from widgets import KeyBar, RecordList, TextView
 
 
 class ServersScreen(BaseScreen):
@@ -40,7 +40,7 @@ class ServersScreen(BaseScreen):
                 with VerticalScroll(classes="pane", id="server-facts"):
                     yield Static(id="server-detail", markup=False)
                 yield TextView(empty="Nothing on stderr.", id="server-stderr", classes="pane")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -6,7 +6,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Footer, Tab, Tabs
+from textual.widgets import Tab, Tabs
 from textual.worker import Worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
@@ -21,7 +21,7 @@ from inspector.app.screens.detail import DetailScreen
 from inspector.app.screens.search import SearchScreen
 from inspector.domain.conversation import Item, ItemKind
 from inspector.domain.event import TurnEnded
-from widgets import PlainInput, RecordList
+from widgets import KeyBar, PlainInput, RecordList
 
 _TABS = ("chat", "tools", "events")
 
@@ -63,7 +63,7 @@ class SessionScreen(BaseScreen):
                 )
                 feed.border_title = "Events"
                 yield feed
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def show_view(self, view: View) -> None:
         session = view.session

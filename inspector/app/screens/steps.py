@@ -6,7 +6,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.presenters import steps as present
@@ -14,7 +14,7 @@ from inspector.app.presenters.failure import failure_text
 from inspector.app.screens.xray import XrayScreen
 from inspector.domain.error import ToolsightError
 from inspector.engine.xray.steps import Steps, by_step
-from widgets import RecordList
+from widgets import KeyBar, RecordList
 
 _EMPTY = "No search returns a tool. esc goes back: say it in other words."
 
@@ -37,7 +37,7 @@ class StepsScreen(XrayScreen):
         yield HeaderLine()
         yield Static(present.waiting(self.request.query), id="searches")
         yield RecordList(present.columns(1), header=True, empty="searching …", id="results")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

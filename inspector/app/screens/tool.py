@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widgets import Footer, Static, TabbedContent, TabPane
+from textual.widgets import Static, TabbedContent, TabPane
 from textual.worker import Worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
@@ -27,7 +27,7 @@ from inspector.domain.session import ToolState
 from inspector.domain.tool import Tool
 from inspector.engine.chat.approval import why_ask
 from inspector.engine.ports import ApprovalRequest
-from widgets import Choice, Confirm, SchemaForm, SchemaTree, TextView, visible
+from widgets import Choice, Confirm, KeyBar, SchemaForm, SchemaTree, TextView, visible
 
 _CALL, _NO = "call", "no"
 _CHOICES = (Choice("c", "call it", _CALL), Choice("n", "no", _NO))
@@ -82,7 +82,7 @@ class ToolScreen(BaseScreen):
                 with Vertical(id="ask"):
                     yield SchemaForm(submit="Call", id="form")
                 yield CallAnswer(id="answer")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Footer, Input, Label, Static
+from textual.widgets import Input, Label, Static
 from textual.worker import get_current_worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
@@ -27,7 +27,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.workbench import Workbench
 from inspector.engine.xray.draft import Wording, reworded, wording_of
-from widgets import PlainInput, RecordList, visible
+from widgets import KeyBar, PlainInput, RecordList, visible
 
 # Seconds without a key before an edit is measured.
 PAUSE = 0.3
@@ -100,7 +100,7 @@ class WhatIfScreen(BaseScreen):
         with Container(id="body"):
             yield WordingEditor(self._tool, self._draft.wording, id="editor")
             yield EffectPanel(self.bench.tokenizer.label, id="effect")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.presenters import why_not as present
@@ -23,7 +23,7 @@ from inspector.engine.retrieval.rules import SearchRules
 from inspector.engine.xray.compare import ranks_of
 from inspector.engine.xray.place import Place
 from inspector.engine.xray.why_not import WhyNot, why_not
-from widgets import RecordList
+from widgets import KeyBar, RecordList
 
 _TITLE = "Ledger, the biggest loss first"
 
@@ -59,7 +59,7 @@ class WhyNotScreen(XrayScreen):
             with VerticalScroll(id="reasons"):
                 yield Static(id="advice")
                 yield Static(id="ranks")
-        yield Footer(show_command_palette=False, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -13,14 +13,14 @@ import numpy as np
 
 from inspector.domain.ranking import Part, Score, Signal
 from inspector.engine.retrieval.bm25 import Bm25Ranker
-from inspector.engine.retrieval.fit import FitModel, FitSignals
+from inspector.engine.retrieval.fit import NAMED, FitModel, FitSignals, is_named
 from inspector.engine.retrieval.fusion import Evidence, FusionRanker
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.keyword_expert import KeywordExpertRanker
 from inspector.engine.retrieval.keyword_system import KeywordSystemRanker
 from inspector.engine.retrieval.name_index import NameIndex
-from inspector.engine.retrieval.ranker import Mask, Ranker, Ranking, Scores
-from inspector.engine.retrieval.term import split_words
+from inspector.engine.retrieval.ranker import LOOKED_AT, Mask, Ranker, Ranking, Scores
+from inspector.engine.retrieval.term import split_words, terms
 from inspector.engine.retrieval.vocabulary import MAX_QUERY_LENGTH
 
 # No fused score reaches this: a standardised value of N tools is at most sqrt(N - 1), weights add up to 1.
@@ -103,7 +103,16 @@ class HybridRanker:
             parts = (Part(Signal.TIER, name, step), *ranking.explain(position).parts)
             return Score(self._index.tools[position].id, float(values[position]), parts)
 
-        return Ranking(values, kept, explain, fit, base.note)
+        found = Ranking(values, kept, explain, fit, base.note)
+        if fit is not None:
+            named = self.named(found, query)
+            fit[named] = np.maximum(fit[named], NAMED)
+        return found
+
+    def named(self, found: Ranking, query: str) -> list[int]:
+        """Those of the first tools whose whole names the query has in it."""
+        asked = frozenset(terms(query[:MAX_QUERY_LENGTH]))
+        return [p for p in found.order(LOOKED_AT) if is_named(self._index.tools[p].name, asked)]
 
     def _probabilities(self, query: str, evidence: Evidence) -> Scores | None:
         """How likely each tool fits; of one that is not embedded yet only the share of words is known."""

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from inspector.domain.ranking import Score
 
+# So many tools at the top are asked whether they fit: as many as a search returns by default.
+LOOKED_AT = 5
+
 Scores = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -31,10 +34,10 @@ class Ranking:
 
     @property
     def probability(self) -> float | None:
-        """How likely any tool fits: the probability of the one that is ranked first."""
+        """How likely any tool fits: the highest probability among the LOOKED_AT first."""
         if self.fit is None or not len(self.fit):
             return None
-        return float(self.fit[self.order(1)[0]])
+        return float(self.fit[self.order(LOOKED_AT)].max())
 
     def order(self, count: int | None = None) -> list[int]:
         """Positions from the best score down, equal scores in the index's order; the first `count`."""

@@ -133,7 +133,7 @@ def _by_meaning(closeness: Closeness, limit: int) -> tuple[list[_Pair], list[_Pa
     named, others = _Closest(limit), _Closest(limit)
     for start in range(0, size, height):
         rows, columns = slice(start, start + height), slice(start, size)
-        cosines = np.nan_to_num(closeness.cosines(rows, columns), nan=0.0)
+        cosines = np.nan_to_num(closeness.cosines(rows, columns), nan=0.0).clip(0.0, 1.0)
         later = np.arange(cosines.shape[1])[None, :] > np.arange(cosines.shape[0])[:, None]
         same = closeness.same_name(rows, columns)
         named.add(cosines, later & same, start)

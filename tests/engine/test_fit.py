@@ -1,0 +1,58 @@
+"""The probability that a tool fits, which decides whether a search answers at all."""
+
+import numpy as np
+import pytest
+
+from inspector.domain.tool import Tool
+from inspector.engine.retrieval.fit import NAMED, is_named
+from inspector.engine.retrieval.ranker import LOOKED_AT, Ranking
+from inspector.engine.retrieval.term import terms
+from tests.support.retrieval import rankers_of
+
+TOOLS = (
+    Tool("tracker", "create_issue", "Open a ticket."),
+    Tool("tracker", "close_issue", "Close an issue, with a comment about the reason."),
+    Tool("wiki", "search", "Search pages."),
+    *(Tool("lights", f"scene{number}", "Set the lamps of a room.") for number in range(8)),
+)
+
+
+def ranking(fit: list[float]) -> Ranking:
+    values = np.arange(len(fit), 0, -1, dtype=float)
+    return Ranking(values, np.ones(len(fit), bool), lambda _: pytest.fail("not asked"), np.array(fit))
+
+
+def test_a_query_is_as_likely_to_be_answered_as_the_likeliest_of_the_first_tools() -> None:
+    assert ranking([0.2, 0.6, 0.1]).probability == 0.6
+    assert ranking([0.2] * LOOKED_AT + [0.9]).probability == 0.2
+    assert ranking([]).probability is None
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "named"),
+    [
+        ("create_issue", "Create an issue about the broken lamp", True),
+        ("createIssue", "issues: create one", True),
+        ("create_issue", "an issue about the broken lamp", False),
+        ("search", "search the moon", False),
+        ("", "anything", False),
+    ],
+)
+def test_a_name_of_several_words_counts_when_all_of_them_are_asked_for(
+    name: str, query: str, named: bool
+) -> None:
+    assert is_named(name, frozenset(terms(query))) is named
+
+
+def test_a_tool_whose_name_is_in_the_request_is_never_refused() -> None:
+    hybrid = rankers_of(TOOLS).get("hybrid")
+    query = "create some issue about zebras, volcanoes, submarines and the price of tulips in Amsterdam"
+    found = hybrid.rank(query)
+    position = next(p for p, tool in enumerate(TOOLS) if tool.name == "create_issue")
+    assert found.fit is not None
+    assert found.fit[position] >= NAMED
+    assert found.probability is not None
+    assert found.probability >= NAMED
+    unnamed = hybrid.rank(query.replace("issue", "thing")).fit
+    assert unnamed is not None
+    assert unnamed[position] < NAMED
