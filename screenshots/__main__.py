@@ -26,6 +26,7 @@ from widgets import PlainInput, RecordList
 FOLDER = Path(__file__).parent
 TURNS = 2000
 LATE = "mail the customer about the late parcel"
+TWO_STEPS = "Which orders shipped late? Put a meeting about them into the calendar."
 EXPECTED = "office:send_message"
 ORDERS = "Which orders shipped late? Mail the list to sales@example.com."
 
@@ -104,7 +105,7 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
 
 async def xray(pilot: Pilot[None]) -> None:
     """Why a tool is not found, the rankers side by side, an edit, tools that are alike, the bench."""
-    await search(pilot, ORDERS)
+    await search(pilot, TWO_STEPS)
     await pilot.press("s")
     await pilot.pause(3.0)
     save(pilot, "steps")
