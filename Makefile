@@ -39,8 +39,9 @@ format: $(STAMP) ## rewrite the sources in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP) ## start-up measured against a bare Textual app
+bench: $(STAMP) ## start-up against a bare Textual app, and what the loop costs a model call
 	$(BIN)/python -m tests.benchmark.startup
+	$(BIN)/python -m tests.benchmark.loop
 
 bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes)
 	$(BIN)/python -m tests.benchmark.retrieval

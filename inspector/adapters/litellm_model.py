@@ -98,6 +98,8 @@ class LitellmModel:
             arguments |= {"stream": True, "stream_options": {"include_usage": True}}
         if request.tools:
             arguments["tools"] = wire_tools(request.tools)
+            if request.think:
+                arguments["tool_choice"] = "none"
         if self._api_base:
             arguments["api_base"] = self._api_base
         return await self._litellm.acompletion(**arguments)

@@ -67,6 +67,10 @@ class MemoryStore:
         records = [stream[seq] for seq in sorted(stream) if not kinds or stream[seq].kind in kinds]
         return records if limit is None else records[max(len(records) - max(limit, 0), 0) :]
 
+    def forget(self, sessions: Sequence[str]) -> None:
+        for session in sessions:
+            self._streams.pop(session, None)
+
     def sessions(self) -> list[SessionSummary]:
         found = [_summary(session, tuple(stream.values())) for session, stream in self._streams.items()]
         return sorted(found, key=lambda summary: (summary.started_at, summary.id), reverse=True)

@@ -66,6 +66,13 @@ class SqliteStore:
         """Every stored session, newest first."""
         return [SessionSummary(*row) for row in self._database.rows(_SUMMARIES)]
 
+    def forget(self, sessions: Sequence[str]) -> None:
+        """Delete these sessions with all their records. Raises StoreError, and then nothing is deleted."""
+        rows = [(_plain(session),) for session in sessions]
+        with self._database.transaction() as database:
+            database.conn.executemany("DELETE FROM event WHERE session = ?", rows)
+            database.conn.executemany("DELETE FROM session WHERE id = ?", rows)
+
     def close(self) -> None:
         """Close the file; another call opens it again."""
         self._database.close()

@@ -22,7 +22,9 @@ from inspector.domain.error import ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.bridge import Bridge, View
+    from inspector.app.lab_job import Lab
     from inspector.app.opening import Opened
+    from inspector.app.scrub import Scrub
     from inspector.engine.workbench import Workbench
 
 # The first frame and the session.
@@ -48,12 +50,23 @@ class ToolsightApp(App[None]):
         self._start = start
         self._opened: Opened | None = None
         self._bridge: Bridge | None = None
+        self._scrub: Scrub | None = None
+
+    @property
+    def scrub(self) -> "Scrub":
+        """Which moment the pages show; there is one as soon as there is a page."""
+        assert self._scrub is not None
+        return self._scrub
 
     @property
     def bench(self) -> "Workbench":
-        """The session's workbench; there is one as soon as there is a page."""
-        assert self._opened is not None
-        return self._opened.bench
+        """The session's workbench, or while a replay is on its stand-in, which changes nothing."""
+        return self.scrub.bench
+
+    @property
+    def lab(self) -> "Lab | None":
+        """What runs scenarios, if the app was given it."""
+        return self._opened.lab if self._opened is not None else None
 
     def compose(self) -> ComposeResult:
         yield Static("Toolsight   starting …", id="starting", markup=False)
@@ -67,6 +80,8 @@ class ToolsightApp(App[None]):
     def on_unmount(self) -> None:
         if self._bridge is not None:
             self._bridge.close()
+        if self._scrub is not None:
+            self._scrub.close()
 
     def _begin(self) -> None:
         self.run_worker(self._open(), exit_on_error=False)
@@ -76,17 +91,18 @@ class ToolsightApp(App[None]):
         from inspector.app.bridge import Bridge
         from inspector.app.opening import connect
         from inspector.app.pages import SessionScreen
+        from inspector.app.scrub import Scrub
 
         try:
             self._opened = await self._start()
+            self._scrub = Scrub(self._opened.bench, self._show)
+            self._bridge = Bridge(self._opened.bench, self, self._scrub.follow)
+            await self.push_screen(SessionScreen())
+            if not await connect(self, self._opened):
+                self.exit(message="Nothing was started.")
         except ToolsightError as error:
             self.failure = error
             self.exit()
-            return
-        self._bridge = Bridge(self.bench, self, self._show)
-        await self.push_screen(SessionScreen())
-        if not await connect(self, self._opened):
-            self.exit(message="Nothing was started.")
 
     def _show(self, view: "View") -> None:
         self.view = view

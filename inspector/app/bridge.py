@@ -1,8 +1,8 @@
 """From the engine to the app: records come in one by one, the app hears of them in bursts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields
+from typing import Protocol, Self
 
 from inspector.domain.event import AnswerStreamed, Record
 from inspector.domain.session import SessionState
@@ -17,6 +17,24 @@ class Timers(Protocol):
     """What the bridge needs of the app."""
 
     def set_timer(self, delay: float, callback: Callable[[], None]) -> object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedState(SessionState):
+    """A session at a moment of its past. `moment` and `source` say which, for the line at the top.
+
+    `source` is the id of the session where it is not the one that runs.
+    """
+
+    moment: str = ""
+    source: str = ""
+
+    @classmethod
+    def of(cls, state: SessionState, moment: str, source: str = "") -> Self:
+        """The state, marked."""
+        return cls(
+            **{f.name: getattr(state, f.name) for f in fields(SessionState)}, moment=moment, source=source
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("page.session", "f7", "session", "page('session')", "Back to the conversation, from anywhere."),
     Command("page.bench", "f8", "bench", "page('bench')", "Measure rankers, and find the threshold."),
     Command("index.stop", "f9", "stop embedding", "stop_embedding", "Go on with what is embedded by now."),
+    Command("page.timeline", "f10,ctrl+r", "timeline", "page('timeline')", "Every turn; replay any moment."),
+    Command("page.profile", "ctrl+g", "profile", "page('profile')", "Choose a design, and turn every knob."),
+    Command("page.lab", "f12,ctrl+n", "guard lab", "page('lab')", "Play scenarios; watch the guards count."),
     Command("quit", "ctrl+q", "quit", "quit", "Close the servers and leave."),
 )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inspector.app.approver import ModalApprover
+from inspector.app.lab_job import Lab
 from inspector.app.screens.consent import ConsentDialog
 from inspector.domain.consent import describe
 from inspector.engine.ports import ServerMemory
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A workbench that nothing is connected in yet, and what the app needs beside it."""
+    """A workbench that nothing is connected in yet, and what the app needs beside it.
+
+    Without a `lab` there are no scenarios to run.
+    """
 
     bench: Workbench
     memory: ServerMemory
     approver: ModalApprover
+    lab: Lab | None = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

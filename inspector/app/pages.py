@@ -7,11 +7,14 @@ from inspector.app.screens.bench import BenchScreen
 from inspector.app.screens.budget import BudgetScreen
 from inspector.app.screens.choice import ModelDialog, ToolsetDialog
 from inspector.app.screens.events import EventsScreen
+from inspector.app.screens.guard_lab import GuardLabScreen
 from inspector.app.screens.help import HelpScreen
 from inspector.app.screens.manifest import ManifestScreen
+from inspector.app.screens.profile import ProfileScreen
 from inspector.app.screens.search import SearchScreen
 from inspector.app.screens.servers import ServersScreen
 from inspector.app.screens.session import SessionScreen
+from inspector.app.screens.timeline import TimelineScreen
 from inspector.app.screens.tool import ToolScreen
 
 __all__ = ["PAGES", "HelpScreen", "ModelDialog", "SessionScreen", "ToolScreen", "ToolsetDialog"]
@@ -23,4 +26,7 @@ PAGES: Mapping[str, Callable[[], BaseScreen]] = {
     "budget": BudgetScreen,
     "events": EventsScreen,
     "bench": BenchScreen,
+    "timeline": TimelineScreen,
+    "profile": ProfileScreen,
+    "lab": GuardLabScreen,
 }

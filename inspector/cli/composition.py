@@ -3,27 +3,40 @@
 import os
 import secrets
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.config import read
+from inspector.adapters.config.setting import anchored
 from inspector.adapters.evalset import read_cases
 from inspector.adapters.fastembed_embedder import FastembedEmbedder
 from inspector.adapters.fastembed_named import NamedEmbedder
 from inspector.adapters.mcp_connector import McpConnector
 from inspector.adapters.model import counter_for, model_for
+from inspector.adapters.predicate_file import digest, load_predicates
 from inspector.adapters.sqlite_memory import SqliteServerMemory
 from inspector.adapters.sqlite_store import SqliteStore
 from inspector.adapters.sqlite_vectors import SqliteVectors
+from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
+from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.engine.ports import Approver, Embedder, ServerMemory
+from inspector.domain.scenario import Scenario
+from inspector.engine.lab.changing import ChangingConnector
+from inspector.engine.lab.clock import LabClock
+from inspector.engine.lab.run import ScenarioRun
+from inspector.engine.policy import Policy
+from inspector.engine.ports import Approver, Clock, Connector, Embedder, ServerMemory
+from inspector.engine.session import Listener
 from inspector.engine.workbench import Ports, Workbench
 
 APP = "toolsight"
@@ -63,9 +76,14 @@ def fixtures_path() -> Path:
     return packaged if packaged.is_dir() else package.parent / "fixtures"
 
 
+def configuration_path(options: Options) -> Path | None:
+    """The file that was named, or the first one found in this folder."""
+    return options.config or _found_in(Path.cwd())
+
+
 def read_configuration(options: Options) -> Configuration:
-    """The file that was named, or the first one found in this folder. Raises ConfigError."""
-    path = options.config or _found_in(Path.cwd())
+    """What stands in that file. Raises ConfigError, also where there is none."""
+    path = configuration_path(options)
     if path is None:
         raise ConfigError(
             "no configuration was named, and none was found in this folder",
@@ -74,7 +92,8 @@ def read_configuration(options: Options) -> Configuration:
         )
     prefix = "TOOLSIGHT_INPUT_"
     given = {name.removeprefix(prefix): v for name, v in os.environ.items() if name.startswith(prefix)}
-    return read(path, environment=os.environ, inputs={**given, **options.inputs})
+    configuration = read(path, environment=os.environ, inputs={**given, **options.inputs})
+    return _with_predicates(configuration, options)
 
 
 def demo_configuration(state: Path) -> Configuration:
@@ -89,35 +108,126 @@ def demo_configuration(state: Path) -> Configuration:
     return replace(configuration, trusted=True)
 
 
+def shipped_scenarios() -> list[Path]:
+    """The files of the scenarios that come with Toolsight, by name."""
+    return sorted((fixtures_path() / "scenarios").glob("*.yaml"))
+
+
+def scenario_path(name: str) -> Path:
+    """The shipped scenario of that name, or the file. Raises ConfigError with the nearest names."""
+    shipped = {path.stem: path for path in shipped_scenarios()}
+    if name in shipped:
+        return shipped[name]
+    path = Path(name)
+    try:
+        is_file = path.is_file()
+    except (OSError, ValueError):
+        is_file = False
+    if is_file:
+        return path
+    near = ", ".join(closest(path.stem, list(shipped)) or tuple(shipped))
+    raise ConfigError(f"there is no scenario '{name}', and no such file", hint=f"Shipped: {near}.")
+
+
+def make_connector() -> Connector:
+    """To servers as MCP has them; what they write to stderr goes to the user's log folder."""
+    return McpConnector(platformdirs.user_log_path(APP))
+
+
 def make_workbench(
-    configuration: Configuration, options: Options, approver: Approver, memory: ServerMemory
+    configuration: Configuration,
+    options: Options,
+    approver: Approver,
+    memory: ServerMemory,
+    *,
+    connector: Connector | None = None,
+    clock: Clock | None = None,
 ) -> Workbench:
-    """A workbench on the real adapters."""
+    """A workbench on the real adapters, but for those that are given."""
     ports = Ports(
-        connector=McpConnector(platformdirs.user_log_path(APP)),
+        connector=connector or make_connector(),
         store=open_store(options),
         memory=memory,
-        clock=SystemClock(),
+        clock=clock or SystemClock(),
         approver=approver,
         model_for=lambda name: model_for(name, api_base=options.api_base or None),
         counter_for=counter_for,
         embedder_for=make_embedder,
         vectors=open_vectors(options),
+        predicates_from=lambda path, expected: load_predicates(Path(path), expected),
     )
-    files = configuration.settings.discovery.evaluation
+    policy = Policy(configuration, profile=options.profile, values=_anchored(options.values))
     return Workbench(
         configuration,
         ports,
         model=options.model,
         toolset=options.toolset,
         session_id=new_session_id(),
-        cases=[case for file in files for case in read_cases(Path(file))],
+        cases=[case for file in policy.settings.discovery.evaluation for case in read_cases(Path(file))],
+        profile=options.profile,
+        values=policy.session_values,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLab:
+    """A connected workbench, and the run of a scenario on it."""
+
+    bench: Workbench
+    run: ScenarioRun
+
+
+@asynccontextmanager
+async def open_lab(
+    scenario: Scenario, options: Options, profile: str = "", *, tell: Listener | None = None
+) -> AsyncIterator[OpenLab]:
+    """A session for a scenario: on the demo servers in a fresh folder of state, or on `--config`.
+
+    `profile` goes over `--profile`, and that over the scenario's; `--set` goes over the scenario's settings.
+    The model is `options.model`. `tell` gets every record. Calls that change something need no yes on the
+    demo servers; on others they do, see `TerminalApprover`. Raises ToolsightError.
+    """
+    chosen = profile or options.profile or scenario.profile
+    options = replace(options, profile=chosen, values={**scenario.settings, **options.values})
+    async with AsyncExitStack() as stack:
+        if options.config is None:
+            state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
+            configuration = demo_configuration(Path(state))
+        else:
+            configuration = read_configuration(options)
+        memory = open_memory(options)
+        require_consent(configuration, memory, approve=options.approve)
+        approver = TerminalApprover(yes=options.yes or configuration.trusted)
+        connector, clock = ChangingConnector(make_connector()), LabClock(SystemClock())
+        bench = make_workbench(configuration, options, approver, memory, connector=connector, clock=clock)
+        await stack.enter_async_context(bench)
+        if tell is not None:
+            bench.subscribe(tell)
+        bench.connect()
+        await bench.wait_connected()
+        played = replace(scenario, profile=chosen, settings=bench.policy.session_values)
+        yield OpenLab(bench, ScenarioRun(bench, played, clock, connector))
 
 
 def new_session_id() -> str:
     """Sorts by time, and is unique among processes that start in the same second."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _with_predicates(configuration: Configuration, options: Options) -> Configuration:
+    """What the consent has to cover: the file with predicates, as it is now. Raises ConfigError."""
+    chosen = Policy(configuration, profile=options.profile, values=_anchored(options.values))
+    path = chosen.settings.access.predicates
+    return (
+        replace(configuration, predicates=path, predicates_digest=digest(Path(path)))
+        if path
+        else configuration
+    )
+
+
+def _anchored(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Files that the command line names are seen from the folder it was typed in."""
+    return {path: anchored(Path.cwd(), path, value) for path, value in values.items()}
 
 
 def _found_in(folder: Path) -> Path | None:

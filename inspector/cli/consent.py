@@ -34,8 +34,10 @@ def _ask(configuration: Configuration) -> bool:
 
 
 def consent_text(server: ServerConsent) -> str:
-    """One server of the question: exactly what runs, and which variables it gets."""
+    """One entry of the question: exactly what runs, and which variables it gets."""
     lines = [f"  {server.name}"]
+    if server.executes:
+        return "\n".join((*lines, f"    executes {server.executes!r}", f"    sha-256  {server.digest}"))
     lines += [f"    address  {server.url}"] if server.url else [f"    command  {list(server.argv)}"]
     lines += [f"    folder   {server.cwd}"] if server.cwd else []
     lines += [f"    gets     {', '.join(server.env_names)}"] if server.env_names else []

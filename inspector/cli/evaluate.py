@@ -17,8 +17,7 @@ from inspector.cli.options import Options
 from inspector.cli.render import say
 from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.evaluation import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
-from inspector.engine.bench.generate import PER_TOOL, numbered, query_key
-from inspector.engine.bench.generate import generate as generate_cases
+from inspector.engine.bench.generate import PER_TOOL, generate as generate_cases, numbered, query_key
 from inspector.engine.bench.logged import logged_cases
 
 _demo = click.option("--demo", is_flag=True, help="The tools of the demo servers.")

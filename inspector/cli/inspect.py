@@ -95,13 +95,18 @@ def manifest(as_json: bool, **values: Any) -> None:
             say_json(
                 {
                     "manifest": bench.state.manifest,
+                    "rules": bench.state.manifest_rules,
+                    "pool": bench.state.pool,
                     "tools": request.tools,
                     "tokens": tokens,
                     "tokenizer": asdict(bench.tokenizer),
                 }
             )
             return
-        say(bench.state.manifest or "Nothing is deferred, so there is no manifest.")
+        state = bench.state
+        say(state.manifest or state.pool or "Nothing is deferred, so there is no manifest.")
+        for rule in state.manifest_rules:
+            say(f"(shortened: {rule})")
         say()
         rows = [(e["function"]["name"], str(bench.tokens(compact(e)))) for e in request.tools]
         say_table(("bound", "tokens"), rows, right=frozenset({1}))

@@ -33,6 +33,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     from inspector.app.approver import ModalApprover
     from inspector.app.opening import Opened
     from inspector.cli import composition
+    from inspector.cli.scenario_lab import ShippedLab
 
     if demo:
         state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-demo-"))
@@ -43,4 +44,4 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     approver = ModalApprover(yes=options.yes)
     bench = composition.make_workbench(configuration, options, approver, memory)
     await stack.enter_async_context(bench)
-    return Opened(bench, memory, approver)
+    return Opened(bench, memory, approver, ShippedLab(options))

@@ -7,6 +7,9 @@ from typing import Any, TypeVar
 import click
 
 from inspector.cli.options import DEMO_MODEL, Options
+from inspector.domain.error import ConfigError
+from inspector.domain.knob import find_knob, parse_value
+from inspector.domain.profile import find_profile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -18,12 +21,55 @@ def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[s
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-_SHARED = (
+def _profile(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    return find_profile(name).name if name else ""
+
+
+def _values(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Checked, by path; a setting that is given twice has the last value."""
+    found = {}
+    for pair in pairs:
+        path, sign, text = pair.partition("=")
+        knob = find_knob(path.strip())
+        if not sign:
+            raise ConfigError(f"--set {pair} gives no value", hint=f"Write --set {knob.path}=VALUE.")
+        found[knob.path] = parse_value(knob, text)
+    return found
+
+
+_config = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="A Toolsight, Claude Desktop, Claude Code, Cursor or VS Code configuration.",
+)
+_input = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="ID=VALUE",
+    callback=_inputs,
+    help="The value of a VS Code ${input:ID}; TOOLSIGHT_INPUT_ID also gives it. May be repeated.",
+)
+_CONFIGURED = (
+    _config,
     click.option(
-        "--config",
-        type=click.Path(path_type=Path),
-        help="A Toolsight, Claude Desktop, Claude Code, Cursor or VS Code configuration.",
+        "--profile",
+        default="",
+        callback=_profile,
+        help="Bind and search as this design does, see `toolsight settings --profiles`.",
     ),
+    click.option(
+        "--set",
+        "values",
+        multiple=True,
+        metavar="PATH=VALUE",
+        callback=_values,
+        help="Change a setting, see `toolsight settings`. May be repeated.",
+    ),
+    _input,
+)
+_SHARED = (
+    _config,
     click.option(
         "--model",
         default=DEMO_MODEL,
@@ -38,14 +84,7 @@ _SHARED = (
         type=click.Path(path_type=Path),
         help="The SQLite file; TOOLSIGHT_DB also names it.",
     ),
-    click.option(
-        "--input",
-        "inputs",
-        multiple=True,
-        metavar="ID=VALUE",
-        callback=_inputs,
-        help="The value of a VS Code ${input:ID}; TOOLSIGHT_INPUT_ID also gives it. May be repeated.",
-    ),
+    *_CONFIGURED[1:],
     click.option(
         "--approve",
         is_flag=True,
@@ -58,6 +97,13 @@ _SHARED = (
 def shared(function: F) -> F:
     """Add the shared options; the command receives them as keyword arguments, see `options`."""
     for option in reversed(_SHARED):
+        function = option(function)
+    return function
+
+
+def configured(function: F) -> F:
+    """Add those of the shared options that say how a session is set up."""
+    for option in reversed(_CONFIGURED):
         function = option(function)
     return function
 

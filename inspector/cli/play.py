@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.adapters.script_model import load_scenario
+from inspector.adapters.scenario_file import load_scenario
 from inspector.cli.chat import converse
 from inspector.cli.composition import database_path, fixtures_path
 from inspector.cli.launch import demo_session

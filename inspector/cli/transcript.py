@@ -28,7 +28,8 @@ class Transcript:
     @_print.register
     def _(self, event: ev.ModelResponded) -> None:
         if event.text:
-            say(f"\nModel\n{_indented(event.text)}")
+            thinks = " thinks" if event.thought else ""
+            say(f"\nModel{thinks}\n{_indented(event.text)}")
 
     @_print.register
     def _(self, event: ev.SearchPerformed) -> None:
@@ -64,6 +65,20 @@ class Transcript:
     @_print.register
     def _(self, event: ev.RedundantSearch) -> None:
         say(f"  ⚠ redundant search: {summary(event)}")
+
+    @_print.register
+    def _(self, event: ev.GateApplied) -> None:
+        say(f"\n◇ gate  {summary(event)}  {event.milliseconds:.0f} ms")
+        for tool_id in event.active:
+            say(f"    {tool_id}")
+
+    @_print.register
+    def _(self, event: ev.SettingsChanged) -> None:
+        say(f"\n◇ {summary(event)}")
+
+    @_print.register
+    def _(self, event: ev.MilestoneReached) -> None:
+        say(f"\n◇ milestone {summary(event)}")
 
     @_print.register
     def _(self, event: ev.Failed) -> None:

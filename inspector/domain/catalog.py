@@ -11,10 +11,14 @@ from inspector.domain.tool import Tool
 
 @dataclass(frozen=True)
 class Catalog:
-    """Tools in server order, after the toolset filter. What is not here cannot be listed, found or called."""
+    """Tools in server order, after the toolset filter. What is not here cannot be listed, found or called.
+
+    `deferred_ids` wait for a search or the gate. With `advises`, nothing waits and the model may search.
+    """
 
     tools: tuple[Tool, ...] = ()
-    deferred_servers: frozenset[str] = frozenset()
+    deferred_ids: frozenset[str] = frozenset()
+    advises: bool = False
 
     @cached_property
     def by_id(self) -> Mapping[str, Tool]:
@@ -31,7 +35,12 @@ class Catalog:
     @cached_property
     def deferred(self) -> tuple[Tool, ...]:
         """The tools that wait for a search, whether or not they are loaded by now."""
-        return tuple(tool for tool in self.tools if tool.server in self.deferred_servers)
+        return tuple(tool for tool in self.tools if tool.id in self.deferred_ids)
+
+    @property
+    def searchable(self) -> tuple[Tool, ...]:
+        """What a search looks through; where nothing waits a person can still look for everything."""
+        return self.deferred or self.tools
 
     def get(self, tool_id: str) -> Tool | None:
         return self.by_id.get(tool_id)

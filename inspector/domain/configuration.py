@@ -3,10 +3,12 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.jsonvalue import canonical
+from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import Settings
 from inspector.domain.toolset import Toolset
@@ -14,17 +16,31 @@ from inspector.domain.toolset import Toolset
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """`source` is the file it came from; `trusted` is true only for the demo that ships with Toolsight."""
+    """`source` is the file it came from; `trusted` is true only for the demo that ships with Toolsight.
+
+    `settings` are the defaults and the file's `tool_discovery`: the base under the profile's values; `values`
+    are the file's `settings` by path, over the profile's. `predicates` is the absolute path of a Python file
+    that would be executed, `predicates_digest` the SHA-256 of what it held when the configuration was read.
+    """
 
     source: str
     servers: tuple[ServerSpec, ...]
     toolsets: Mapping[str, Toolset] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     trusted: bool = False
+    profile: str = DEFAULT_PROFILE
+    values: Mapping[str, Any] = field(default_factory=dict)
+    predicates: str = ""
+    predicates_digest: str = ""
 
     def fingerprint(self) -> str:
-        """What a consent is tied to: a change of any command, argument, folder or variable voids it."""
-        parts = sorted((server.name, server.fingerprint()) for server in self.servers)
+        """What a consent is tied to: a change of any command, argument, folder or variable voids it.
+
+        So does a change of one byte of the file with predicates, which is executed too.
+        """
+        servers = sorted((server.name, server.fingerprint()) for server in self.servers)
+        own = [self.predicates, self.predicates_digest]
+        parts = {"servers": servers, "predicates": own} if any(own) else servers
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
     def toolset(self, name: str) -> Toolset | None:

@@ -4,10 +4,16 @@ from dataclasses import dataclass
 
 from inspector.domain.configuration import Configuration
 
+_PREDICATES = "predicates, in Python"
+_DIGEST_DIGITS = 12
+
 
 @dataclass(frozen=True, slots=True)
 class ServerConsent:
-    """One server: the exact command line and folder, or the address; names of variables, not their values."""
+    """One server: the exact command line and folder, or the address; names of variables, not their values.
+
+    Or no server but the file of predicates: `executes` is its path, `digest` the start of its SHA-256.
+    """
 
     name: str
     argv: tuple[str, ...] = ()
@@ -15,11 +21,13 @@ class ServerConsent:
     env_names: tuple[str, ...] = ()
     url: str = ""
     header_names: tuple[str, ...] = ()
+    executes: str = ""
+    digest: str = ""
 
 
 def describe(configuration: Configuration) -> tuple[ServerConsent, ...]:
-    """What a yes would allow, server by server."""
-    return tuple(
+    """What a yes would allow, server by server; the Python file that would be executed comes last."""
+    servers = tuple(
         ServerConsent(
             name=spec.name,
             argv=() if spec.is_http else spec.argv,
@@ -30,3 +38,7 @@ def describe(configuration: Configuration) -> tuple[ServerConsent, ...]:
         )
         for spec in configuration.servers
     )
+    if not configuration.predicates:
+        return servers
+    digest = configuration.predicates_digest[:_DIGEST_DIGITS]
+    return (*servers, ServerConsent(_PREDICATES, executes=configuration.predicates, digest=digest))

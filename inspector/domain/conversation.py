@@ -12,8 +12,10 @@ from inspector.domain.ranking import SearchReport
 class ItemKind(StrEnum):
     USER = "user"
     ANSWER = "answer"
+    THOUGHT = "thought"
     SEARCH = "search"
     CALL = "call"
+    NOTICE = "notice"
     WARNING = "warning"
     ERROR = "error"
 
@@ -75,10 +77,22 @@ def _(event: ev.AnswerStreamed, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _(event: ev.ModelResponded, seq: int, items: _Items) -> _Items:
+    kind = ItemKind.THOUGHT if event.thought else ItemKind.ANSWER
     streaming = items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING
     if streaming:
-        return (*items[:-1], replace(items[-1], text=event.text, status=ItemStatus.OK))
-    return (*items, Item(seq, ItemKind.ANSWER, event.text)) if event.text else items
+        return (*items[:-1], replace(items[-1], kind=kind, text=event.text, status=ItemStatus.OK))
+    return (*items, Item(seq, kind, event.text)) if event.text else items
+
+
+@_step.register
+def _(event: ev.SettingsChanged, seq: int, items: _Items) -> _Items:
+    title = f"profile {event.profile}: from the next model call on"
+    return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.changed), title=title))
+
+
+@_step.register
+def _(event: ev.MilestoneReached, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"milestone reached: {event.name}"))
 
 
 @_step.register
@@ -144,8 +158,13 @@ def _(event: ev.CallRejected, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _(event: ev.LoopDetected, seq: int, items: _Items) -> _Items:
-    title = f"{event.tool} called {event.count}x with the same arguments: evicted"
+    title = f"{event.tool} called {event.count}x with the same arguments"
     return (*items, Item(seq, ItemKind.WARNING, event.guidance, title=title))
+
+
+@_step.register
+def _(event: ev.ToolEvicted, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=f"{event.tool} evicted: {event.reason}"))
 
 
 @_step.register

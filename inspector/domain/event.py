@@ -8,19 +8,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from inspector.domain.binding_event import (
+    CallCounted as CallCounted,
+    GateApplied as GateApplied,
+    GateScore as GateScore,
+    LoopDetected as LoopDetected,
+    MilestoneReached as MilestoneReached,
+    RedundantSearch as RedundantSearch,
+    ToolEvicted as ToolEvicted,
+    ToolLoaded as ToolLoaded,
+    ToolRefreshed as ToolRefreshed,
+)
 from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.event_type import Event as Event
 from inspector.domain.index_state import IndexState
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolCall, Usage
 from inspector.domain.ranking import SearchReport
 from inspector.domain.server import ServerInfo, SkippedTool
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened. `kind` names its type in the store and on the screen."""
-
-    kind: ClassVar[str] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,15 @@ class SessionStarted(Event):
     model_label: str
     window: int
     settings: JsonObject = field(default_factory=dict)
+    profile: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsForgotten(Event):
+    """Recorded sessions that were deleted because they were too old or too many."""
+
+    kind: ClassVar[str] = "forgotten"
+    sessions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +109,11 @@ class CatalogEntry:
 
 @dataclass(frozen=True, slots=True)
 class CatalogBuilt(Event):
-    """The catalog after the toolset filter: what may be loaded, and the manifest that advertises it."""
+    """The catalog after the toolset filter: what may be loaded, and the manifest that advertises it.
+
+    `pool` are the summaries of all tools where the gate keeps them in the prompt. `rules` say how the
+    manifest was shortened. With `advisory` the search finds tools that are bound already.
+    """
 
     kind: ClassVar[str] = "catalog"
     toolset: str
@@ -104,6 +122,10 @@ class CatalogBuilt(Event):
     meta_tokens: int
     static_tokens: int
     hidden: int = 0
+    pool: str = ""
+    pool_tokens: int = 0
+    advisory: bool = False
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +134,16 @@ class IndexChanged(Event):
 
     kind: ClassVar[str] = "index"
     index: IndexState
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged(Event):
+    """A profile was chosen or a knob was turned: `settings` is the whole tree from the next turn on."""
+
+    kind: ClassVar[str] = "settings"
+    profile: str
+    settings: JsonObject
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +162,22 @@ class UserSaid(Event):
 
 @dataclass(frozen=True, slots=True)
 class ModelRequested(Event):
-    """A model call: the ids of the bound tools and the tokens by part. `turn` counts model calls."""
+    """A model call: the ids of the bound tools and the tokens by part. `turn` counts model calls.
+
+    `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the last
+    call; `change` says what differs. `think` is a call whose answer may not call a tool.
+    """
 
     kind: ClassVar[str] = "request"
     turn: int
     bound: tuple[str, ...]
     tokens: TokenParts
     messages: int
+    delivery: str = ""
+    same: int = 0
+    resent: int = 0
+    change: str = ""
+    think: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +195,7 @@ class ModelResponded(Event):
     usage: Usage = Usage()
     finish_reason: str = "stop"
     milliseconds: float = 0.0
+    thought: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,21 +206,6 @@ class SearchPerformed(Event):
     report: SearchReport
     text: str
     by: str = "model"
-
-
-@dataclass(frozen=True, slots=True)
-class ToolLoaded(Event):
-    kind: ClassVar[str] = "load"
-    tool: str
-    tokens: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolEvicted(Event):
-    kind: ClassVar[str] = "evict"
-    tool: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,29 +251,6 @@ class ApprovalDecided(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class LoopDetected(Event):
-    """The iteration guard fired: `count` equal calls within `window_seconds`."""
-
-    kind: ClassVar[str] = "loop"
-    tool: str
-    count: int
-    window_seconds: float
-    arguments_hash: str
-    guidance: str
-
-
-@dataclass(frozen=True, slots=True)
-class RedundantSearch(Event):
-    """A search that found (`overlap`, 0 to 1) what an earlier one had found."""
-
-    kind: ClassVar[str] = "redundant"
-    query: str
-    earlier: str
-    overlap: float
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
 class BudgetMeasured(Event):
     kind: ClassVar[str] = "budget"
     budget: Budget
@@ -275,6 +279,7 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
     cls.kind: cls
     for cls in (
         SessionStarted,
+        SessionsForgotten,
         ServerConnecting,
         ServerReady,
         ServerFailed,
@@ -282,6 +287,9 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
         ToolsChanged,
         CatalogBuilt,
         IndexChanged,
+        SettingsChanged,
+        MilestoneReached,
+        GateApplied,
         ModelSwitched,
         UserSaid,
         ModelRequested,
@@ -289,11 +297,13 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
         ModelResponded,
         SearchPerformed,
         ToolLoaded,
+        ToolRefreshed,
         ToolEvicted,
         CallStarted,
         CallFinished,
         CallRejected,
         ApprovalDecided,
+        CallCounted,
         LoopDetected,
         RedundantSearch,
         BudgetMeasured,

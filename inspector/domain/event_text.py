@@ -18,6 +18,11 @@ def _(event: ev.SessionStarted) -> str:
 
 
 @summary.register
+def _(event: ev.SessionsForgotten) -> str:
+    return f"{len(event.sessions)} recorded sessions, too old or too many"
+
+
+@summary.register
 def _(event: ev.ServerConnecting) -> str:
     return f"{event.server}  {event.target}"
 
@@ -58,6 +63,25 @@ def _(event: ev.IndexChanged) -> str:
 
 
 @summary.register
+def _(event: ev.SettingsChanged) -> str:
+    changed = f": {', '.join(event.changed)}" if event.changed else ", nothing changed"
+    return f"profile {event.profile}{changed}"
+
+
+@summary.register
+def _(event: ev.MilestoneReached) -> str:
+    return f"{event.name}  by {event.by}"
+
+
+@summary.register
+def _(event: ev.GateApplied) -> str:
+    best = f", best {event.candidates[0].tool} {event.candidates[0].score:.2f}" if event.candidates else ""
+    closed = sum(bool(one.unmet) for one in event.candidates)
+    kept_out = f", {closed} kept out by preconditions" if closed else ""
+    return f"{len(event.active)} over {event.threshold:g}{best}, {event.below} below{kept_out}"
+
+
+@summary.register
 def _(event: ev.ModelSwitched) -> str:
     return event.label
 
@@ -69,7 +93,9 @@ def _(event: ev.UserSaid) -> str:
 
 @summary.register
 def _(event: ev.ModelRequested) -> str:
-    return f"turn {event.turn}: {len(event.bound)} tools, {event.tokens.used} tokens"
+    thinks = ", has to think" if event.think else ""
+    resent = f", {event.resent} tokens anew: {event.change}" if event.resent and event.same else ""
+    return f"turn {event.turn}: {len(event.bound)} tools, {event.tokens.used} tokens{resent}{thinks}"
 
 
 @summary.register
@@ -79,7 +105,7 @@ def _(event: ev.AnswerStreamed) -> str:
 
 @summary.register
 def _(event: ev.ModelResponded) -> str:
-    calls = ", ".join(call.name for call in event.tool_calls)
+    calls = "thinks" if event.thought else ", ".join(call.name for call in event.tool_calls)
     return f"turn {event.turn}: {calls or event.text or '(nothing)'}"
 
 
@@ -93,6 +119,11 @@ def _(event: ev.SearchPerformed) -> str:
 @summary.register
 def _(event: ev.ToolLoaded) -> str:
     return f"{event.tool}  +{event.tokens}  {event.reason}"
+
+
+@summary.register
+def _(event: ev.ToolRefreshed) -> str:
+    return f"{event.tool}  found again by {event.reason}"
 
 
 @summary.register
@@ -121,8 +152,16 @@ def _(event: ev.ApprovalDecided) -> str:
 
 
 @summary.register
+def _(event: ev.CallCounted) -> str:
+    exempt = ", exempt" if event.exempt else ""
+    counts = f"{event.in_time}x in time, {event.in_calls}x in the last calls"
+    return f"{event.tool}  {event.arguments_hash[:8]}  {counts}{exempt}"
+
+
+@summary.register
 def _(event: ev.LoopDetected) -> str:
-    return f"{event.tool}  {event.count} equal calls in {event.window_seconds:.0f} s"
+    where = "the last calls" if event.trigger == "calls" else f"{event.window_seconds:.0f} s"
+    return f"{event.tool}  {event.count} equal calls in {where}"
 
 
 @summary.register

@@ -23,8 +23,11 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
+    """What the model said; a `thought` answers a NoteMessage and calls nothing."""
+
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
+    thought: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +39,28 @@ class ToolMessage:
     text: str
 
 
-Message = UserMessage | AssistantMessage | ToolMessage
+@dataclass(frozen=True, slots=True)
+class NoteMessage:
+    """What Toolsight itself tells the model between two of its turns; providers get it as the user's."""
+
+    text: str
+
+
+Message = UserMessage | AssistantMessage | ToolMessage | NoteMessage
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything one model call is sent. `tools` is the array exactly as it goes out."""
+    """Everything one model call is sent. `tools` is the array exactly as it goes out.
+
+    With `think` the model may not call a tool: the array stays what it is, so that no prompt cache is lost.
+    """
 
     system: str
     messages: tuple[Message, ...]
     tools: tuple[dict[str, Any], ...]
     max_output: int
+    think: bool = False
 
 
 @dataclass(frozen=True, slots=True)

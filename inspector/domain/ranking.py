@@ -60,6 +60,7 @@ class Outcome(StrEnum):
     OTHER_SERVER = "other server"
     OTHER_TAG = "other tag"
     DUPLICATE = "same name, earlier tier"
+    PRECONDITION = "precondition not met"
 
     @property
     def is_result(self) -> bool:

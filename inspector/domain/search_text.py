@@ -1,6 +1,6 @@
 """What a model reads after a search (PRD sections 2.5 and 5)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from inspector.domain.schema import SchemaField, fields
 from inspector.domain.tool import Tool
@@ -12,9 +12,12 @@ NOTHING_FOUND = (
 NOTHING_ASKED = "Provide at least one of query, server_name or tool_names."
 
 
-def found_text(loaded: Sequence[Tool], already: Sequence[Tool]) -> str:
-    """The structured summary of the matches; full definitions go into the `tools` array instead."""
-    if not loaded and not already:
+def found_text(loaded: Sequence[Tool], already: Sequence[Tool], no_room: Sequence[Tool] = ()) -> str:
+    """The structured summary of the matches; full definitions go into the `tools` array instead.
+
+    `no_room` are matches that are not loaded, because the others take all the room there is.
+    """
+    if not loaded and not already and not no_room:
         return NOTHING_FOUND
     blocks = []
     if loaded:
@@ -22,6 +25,11 @@ def found_text(loaded: Sequence[Tool], already: Sequence[Tool]) -> str:
         blocks.append("These tools are now loaded and available to call.")
     if already:
         blocks += [f"{_count(already)} already loaded:", *map(tool_text, already)]
+    if no_room:
+        blocks.append(
+            f"Not loaded, as there is room for no more: {', '.join(tool.id for tool in no_room)}. "
+            "Load those that you need with tool_names; others are unloaded for them."
+        )
     return "\n\n".join(blocks)
 
 
@@ -60,6 +68,11 @@ def unknown_server_text(name: str, valid: Sequence[str]) -> str:
     return f"Unknown server '{name}'. Valid servers: {', '.join(valid) or 'none'}."
 
 
+def pinned_text(tool_ids: Sequence[str]) -> str:
+    """For tools that were asked for and never have to be searched for."""
+    return f"Already loaded, call without a search: {', '.join(tool_ids)}."
+
+
 def unknown_tools_text(closest: Sequence[tuple[str, Sequence[str]]]) -> str:
     """For each name that no tool has, the closest ones that exist."""
     lines = [
@@ -67,3 +80,11 @@ def unknown_tools_text(closest: Sequence[tuple[str, Sequence[str]]]) -> str:
         for name, near in closest
     ]
     return "\n".join(lines)
+
+
+def unmet_text(closed: Mapping[str, Sequence[str]]) -> str:
+    """For each tool that was asked for by name and may not be used yet, what it waits for."""
+    return "\n".join(
+        f"{tool_id} cannot be used yet: {'; '.join(predicates)} does not hold."
+        for tool_id, predicates in closed.items()
+    )

@@ -21,11 +21,15 @@ class ServerRule:
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """A named restriction. A server that is not mentioned is not permitted at all."""
+    """A named restriction. A server that is not mentioned is not permitted at all.
+
+    `always_include` are patterns of tools that are pinned, instead of the setting; None leaves it to that.
+    """
 
     name: str
     description: str = ""
     servers: Mapping[str, ServerRule] = field(default_factory=dict)
+    always_include: tuple[str, ...] | None = None
 
     def permits(self, tool: Tool) -> bool:
         rule = self.servers.get(tool.server)

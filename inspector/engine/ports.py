@@ -139,6 +139,9 @@ class EventStore(Protocol):
     def sessions(self) -> list[SessionSummary]:
         """Newest first."""
 
+    def forget(self, sessions: Sequence[str]) -> None:
+        """Delete these sessions with all their records; ids that there are not are none."""
+
 
 class ServerMemory(Protocol):
     """What is remembered of servers and configurations between sessions."""

@@ -1,37 +1,37 @@
 """The workbench: one session over one configuration, and everything a screen or a command can do with it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from inspector.domain.budget import Budget, Tokenizer
+from inspector.domain.budget import Tokenizer
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.event import (
-    BudgetMeasured,
     IndexChanged,
+    MilestoneReached,
     ModelSwitched,
     Record,
     SearchPerformed,
     SessionStarted,
-    ToolEvicted,
-    ToolLoaded,
+    SettingsChanged,
     TurnEnded,
 )
 from inspector.domain.jsonvalue import JsonObject
-from inspector.domain.message import Message, ModelRequest, ToolResult
+from inspector.domain.message import ModelRequest, ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.redaction import Redactor
-from inspector.domain.session import Binding, SessionState
+from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
-from inspector.engine.binding.bound import tools_array
-from inspector.engine.binding.catalog import build_catalog
+from inspector.engine.binding.binder import Binder
+from inspector.engine.binding.precondition import OwnPredicate, Preconditions
 from inspector.engine.budget.measure import BudgetMeter
 from inspector.engine.chat.assembly import Chat
 from inspector.engine.connections import Connections
+from inspector.engine.policy import Policy
 from inspector.engine.ports import (
     Approver,
     ChatModel,
@@ -47,11 +47,16 @@ from inspector.engine.retrieval.retrieval import Retrieval
 from inspector.engine.session import Listener, Session
 
 
+def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The adapters a workbench runs on. `model_for` raises ModelError for a name that is none.
 
-    `embedder_for` takes the name of an embedding model; None leaves searches to words.
+    `embedder_for` takes the name of an embedding model; None leaves searches to words. `predicates_from`
+    takes a Python file and the digest that was consented to; it raises ConfigError.
     """
 
     connector: Connector
@@ -63,6 +68,7 @@ class Ports:
     counter_for: Callable[[str], TokenCounter]
     embedder_for: Callable[[str], Embedder | None]
     vectors: VectorStore
+    predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
 
 
 class Workbench:
@@ -77,18 +83,31 @@ class Workbench:
         session_id: str,
         toolset: str = "",
         cases: Sequence[EvalCase] = (),
+        profile: str = "",
+        values: Mapping[str, Any] | None = None,
     ) -> None:
-        """`cases` are labelled requests over the configuration's tools. Raises ToolsightError."""
+        """`cases` are labelled requests; `profile` and `values` (knobs by path) go over the file's.
+
+        Raises ToolsightError.
+        """
         self.configuration = configuration
-        self.catalog = Catalog()
-        self._ports = ports
+        self.policy = Policy(configuration, profile=profile, values=values, on_change=self._on_settings)
+        self.ports = ports
         self._toolset = toolset
+        self._cases = tuple(cases)
         self._model = ports.model_for(model)
         self._meter = self._new_meter()
-        self._static_tokens = 0
         self._warming: asyncio.Task[int] | None = None
         self._session = Session(session_id, ports.store, ports.clock, _redactor(configuration))
-        self.retrieval = _retrieval(configuration, ports, self._session, cases)
+        self.retrieval = self._new_retrieval()
+        self._binder = Binder(
+            self._session,
+            lambda: self.configuration,
+            ports.clock,
+            lambda: self.settings,
+            lambda: self._meter,
+            lambda: self.retrieval,
+        )
         self._connections = Connections(
             configuration.servers,
             ports.connector,
@@ -100,15 +119,13 @@ class Workbench:
         )
         self._chat = Chat(
             self._session,
-            configuration.settings,
+            lambda: self.settings,
             ports.clock,
             self._connections,
             ports.approver,
+            self._binder,
             model=lambda: self._model,
-            catalog=lambda: self.catalog,
-            retrieval=self.retrieval,
-            request=self._request,
-            measure=self._budget,
+            retrieval=lambda: self.retrieval,
         )
 
     async def __aenter__(self) -> Self:
@@ -133,8 +150,13 @@ class Workbench:
         return self._session.state
 
     @property
+    def catalog(self) -> Catalog:
+        return self._binder.catalog
+
+    @property
     def settings(self) -> Settings:
-        return self.configuration.settings
+        """What is in force: from the next model call on, whatever is changed here."""
+        return self.policy.settings
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -146,31 +168,22 @@ class Workbench:
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
         """This session's stream so far, from the store."""
-        return self._ports.store.read(self.session_id, kinds=kinds)
+        return self.ports.store.read(self.session_id, kinds=kinds)
 
-    def next_request(self) -> ModelRequest:
-        """Exactly what the model would be sent now, but for the next user message."""
-        return self._request(self._chat.loop.messages)
+    def next_request(self, state: SessionState | None = None) -> ModelRequest:
+        """What the model would be sent now, or in an earlier state, but for the next user message."""
+        return self._binder.request(self._chat.loop.messages, state=state)
 
     def tokens(self, text: str) -> int:
         """Tokens of any text, as the session's tokenizer counts."""
         return self._meter.text(text)
 
     def connect(self) -> None:
-        """Open the record and start every server at once, in the background."""
-        self._session.emit(
-            SessionStarted(
-                config=self.configuration.source,
-                servers=tuple(spec.name for spec in self.configuration.servers),
-                toolset=self._toolset,
-                model=self._model.name,
-                model_label=self._model.label,
-                window=self._model.window,
-                settings=asdict(self.settings),
-            )
-        )
+        """With consent: start servers and tokenizer in the background, run predicates. Raises ConfigError."""
+        self._binder.preconditions = _preconditions(self.configuration, self.ports, lambda: self.settings)
+        self._session.emit(_started(self.configuration, self.policy, self._toolset, self._model))
+        self._session.forget_others(self.settings.record)
         self._connections.start()
-        # The tokenizer loads while the servers start, not when the first of them is ready.
         self._warming = asyncio.create_task(asyncio.to_thread(self._meter.text, "warm"))
 
     async def wait_connected(self) -> None:
@@ -187,14 +200,14 @@ class Workbench:
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Search as a person: every score, nothing loaded."""
-        answer = self.retrieval.look(request, bound=self.state.bound_ids)
+        answer = self.retrieval.look(request, bound=self.state.bound_ids, unmet=self._binder.unmet())
         self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
         return answer.report
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
         """Call a permitted tool as a person. Raises ToolsightError."""
         tool = self.catalog.require(tool_id)
-        call_id = f"user-{self._ports.clock.monotonic():.6f}"
+        call_id = f"user-{self.ports.clock.monotonic():.6f}"
         return await self._chat.dispatcher.perform(call_id, tool, arguments, by="user")
 
     def load(self, tool_id: str) -> None:
@@ -202,15 +215,13 @@ class Workbench:
         tool = self.catalog.require(tool_id)
         if not self.state.tools[tool.id].binding.is_bound:
             self._chat.iteration.clear(tool.id)
-            self._session.emit(ToolLoaded(tool.id, self._meter.tool(tool), "by hand"))
+            self._binder.context.bind(tool, "by hand")
             self._measure()
 
     def evict(self, tool_id: str) -> None:
         """Unbind a loaded tool by hand; a pinned one stays."""
-        known = self.state.tools.get(tool_id)
-        if known is not None and known.binding is Binding.LOADED:
-            self._session.emit(ToolEvicted(tool_id, "by hand"))
-            self._measure()
+        self._binder.context.evict(tool_id, "hand", "by hand")
+        self._measure()
 
     async def chat(self, text: str) -> TurnEnded:
         """Run the discovery loop for one user message. Cancel the task to cancel the turn."""
@@ -225,39 +236,54 @@ class Workbench:
 
     def switch_model(self, name: str) -> None:
         """Answer with another model from the next call on. Raises ModelError."""
-        self._model = self._ports.model_for(name)
+        self._model = self.ports.model_for(name)
         self._meter = self._new_meter()
         self._session.emit(ModelSwitched(self._model.name, self._model.label, self._model.window))
         self._rebuild()
 
+    def milestone(self, name: str, *, by: str = "user") -> None:
+        """Tell that a point of the workflow is reached; preconditions may have waited for it."""
+        self._session.emit(MilestoneReached(name, by))
+
+    def _on_settings(self, changed: Sequence[str]) -> None:
+        self._session.emit(SettingsChanged(self.policy.profile, asdict(self.settings), tuple(changed)))
+        if "discovery.embedding_model" in changed:
+            self.retrieval.cancel_embedding()
+            self.retrieval = self._new_retrieval()
+        else:
+            self.retrieval.use_settings(self.settings.discovery)
+        self._meter = self._new_meter()
+        self._rebuild()
+
     def _new_meter(self) -> BudgetMeter:
-        counter = self._ports.counter_for(self._model.name)
+        counter = self.ports.counter_for(self._model.name)
         return BudgetMeter(counter, lambda: self._model.window, self.settings.budget)
 
-    def _request(self, messages: tuple[Message, ...]) -> ModelRequest:
-        return ModelRequest(
-            system=self.settings.chat.system_prompt,
-            messages=messages,
-            tools=tools_array(self.catalog, self.state),
-            max_output=self.settings.budget.output_reserve,
-        )
-
-    def _budget(self, request: ModelRequest) -> Budget:
-        return self._meter.measure(request, self._static_tokens)
+    def _new_retrieval(self) -> Retrieval:
+        return _retrieval(self.configuration, self.settings, self.ports, self._session, self._cases)
 
     def _measure(self) -> None:
-        self._session.emit(BudgetMeasured(self._budget(self.next_request())))
+        self._binder.measure(self._chat.loop.messages)
 
     def _rebuild(self) -> None:
         connected = self._connections.tools
         servers = dict.fromkeys(tool.server for tool in connected)
         summaries = {server: self._connections.summary(server) for server in servers}
-        built = build_catalog(connected, self.configuration, self._toolset, summaries, self._meter)
-        self.catalog = built.catalog
-        self._static_tokens = built.event.static_tokens
-        self.retrieval.update(self.catalog.deferred, summaries)
-        self._session.emit(built.event)
+        self._binder.rebuild(connected, self._toolset, summaries)
         self._measure()
+
+
+def _started(configuration: Configuration, policy: Policy, toolset: str, model: ChatModel) -> SessionStarted:
+    return SessionStarted(
+        config=configuration.source,
+        servers=tuple(spec.name for spec in configuration.servers),
+        toolset=toolset,
+        model=model.name,
+        model_label=model.label,
+        window=model.window,
+        settings=asdict(policy.settings),
+        profile=policy.profile,
+    )
 
 
 def _redactor(configuration: Configuration) -> Redactor:
@@ -271,16 +297,32 @@ def _redactor(configuration: Configuration) -> Redactor:
 
 
 def _retrieval(
-    configuration: Configuration, ports: Ports, session: Session, cases: Sequence[EvalCase]
+    configuration: Configuration,
+    settings: Settings,
+    ports: Ports,
+    session: Session,
+    cases: Sequence[EvalCase],
 ) -> Retrieval:
     """The session's search, which tells the session how far its index is."""
-    discovery = configuration.settings.discovery
+    model = settings.discovery.embedding_model
     return Retrieval(
-        discovery,
+        settings.discovery,
         ports.clock,
-        embedder=ports.embedder_for(discovery.embedding_model),
+        embedder=ports.embedder_for(model),
         vectors=ports.vectors,
         tags={spec.name: spec.tags for spec in configuration.servers},
         report=lambda index: session.emit(IndexChanged(index)),
         cases=cases,
     )
+
+
+def _preconditions(
+    configuration: Configuration, ports: Ports, settings: Callable[[], Settings]
+) -> Preconditions:
+    """The rules of the settings, with the predicates of the user's own file. Raises ConfigError."""
+    own: Mapping[str, OwnPredicate] = {}
+    if configuration.predicates:
+        own = ports.predicates_from(configuration.predicates, configuration.predicates_digest)
+    found = Preconditions(lambda: settings().access, own)
+    found.check()
+    return found

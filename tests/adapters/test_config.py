@@ -52,7 +52,7 @@ def one_server(folder: Path, entry: Mapping[str, Any], **more: Any) -> ServerSpe
 def test_our_own_format_is_read_as_the_prd_shows_it(tmp_path: Path) -> None:
     configuration = configured(tmp_path, PRD)
     assert configuration.source == str(tmp_path / "toolsight.json")
-    assert configuration.settings.discovery == DiscoverySettings(True, False, 7)
+    assert configuration.settings.discovery == DiscoverySettings(True, False, max_search_results=7)
     weather, notion, fetch = configuration.servers
     assert (weather.command, weather.defer_loading) == ("weather-server", True)
     assert (notion.command, notion.defer_loading) == ("notion-server", False)
@@ -96,9 +96,9 @@ def test_every_field_of_a_server_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("discovery", "expected"),
     [
-        ({}, DiscoverySettings(True, False, 5)),
-        ({"enabled": False}, DiscoverySettings(False, False, 5)),
-        ({"defer_all": True}, DiscoverySettings(True, True, 5)),
+        ({}, DiscoverySettings(True, False)),
+        ({"enabled": False}, DiscoverySettings(False, False)),
+        ({"defer_all": True}, DiscoverySettings(True, True)),
     ],
 )
 def test_what_a_discovery_section_leaves_out_has_its_default(

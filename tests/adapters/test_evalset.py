@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.evalset import read_cases, read_evalset, read_tools, sample, write_cases
 from inspector.domain.error import ConfigError

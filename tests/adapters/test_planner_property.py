@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from inspector.adapters.planner.argument import fill
 from inspector.adapters.planner.choice import bound_tools, ranked

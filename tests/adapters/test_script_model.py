@@ -1,22 +1,21 @@
-"""Scripted models: stateless replay, an honest end, and files that cannot be used."""
+"""Scripted models: stateless replay, thoughts that take no step, an honest end."""
 
 from pathlib import Path
 
 import pytest
 
-from inspector.adapters.script_model import OVER, ScriptModel, load_scenario
-from inspector.domain.error import ConfigError
+from inspector.adapters.script_model import OVER, THOUGHT, ScriptModel
 from inspector.domain.message import (
     AssistantMessage,
     Message,
     ModelReply,
     ModelRequest,
+    NoteMessage,
     TextDelta,
     ToolMessage,
     UserMessage,
 )
 
-SCENARIOS = Path(__file__).parents[2] / "fixtures" / "scenarios"
 TWO_TURNS = """
 title: Two turns
 turns:
@@ -26,28 +25,25 @@ turns:
         calls:
           - {tool: search_tools, arguments: {query: orders}}
           - {tool: "home-automation:lock_door", arguments: {door: garage}}
-      - say: "Done."
+      - think: I have what I need.
+        say: "Done."
   - user: second
     steps:
       - say: Again.
 """
 
 
-async def _reply(model: ScriptModel, *messages: Message) -> tuple[ModelReply, str]:
-    chunks = [chunk async for chunk in model.stream(ModelRequest("", messages, (), 100))]
+async def _reply(model: ScriptModel, *messages: Message, think: bool = False) -> tuple[ModelReply, str]:
+    chunks = [chunk async for chunk in model.stream(ModelRequest("", messages, (), 100, think))]
     assert isinstance(chunks[-1], ModelReply)
     return chunks[-1], "".join(chunk.text for chunk in chunks if isinstance(chunk, TextDelta))
 
 
 @pytest.fixture
 def model(tmp_path: Path) -> ScriptModel:
-    return ScriptModel(_written(tmp_path, TWO_TURNS))
-
-
-def _written(folder: Path, text: str) -> Path:
-    path = folder / "case.yaml"
-    path.write_text(text, encoding="utf-8")
-    return path
+    path = tmp_path / "case.yaml"
+    path.write_text(TWO_TURNS, encoding="utf-8")
+    return ScriptModel(path)
 
 
 async def test_the_first_step_says_and_calls_what_the_file_says(model: ScriptModel) -> None:
@@ -91,51 +87,17 @@ def test_its_label_says_that_it_is_no_llm(model: ScriptModel) -> None:
     assert model.name.startswith("demo/script:/")
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("turns: [", "not readable as YAML"),
-        ("- a list", "the file: has to be a mapping"),
-        ("title: x", "the file: turns has to have at least one entry"),
-        ("title: [x]\nturns: [{user: a, steps: [{say: b}]}]", "the file: title has to be text"),
-        ("turns: [{steps: [{say: b}]}]", "turn 1: user is missing"),
-        ("turns: [{user: a}]", "turn 1: steps has to have at least one entry"),
-        ("turns: [{user: a, steps: no}]", "turn 1: steps has to be a list"),
-        ("turns: [{user: a, steps: [{}]}]", "turn 1, step 1: say or calls has to be given"),
-        ("turns: [{user: a, steps: [{says: b}]}]", "turn 1, step 1: says is not known"),
-        ("turns: [{user: a, steps: [{calls: [{}]}]}]", "turn 1, step 1, call 1: tool is missing"),
-        ("turns: [{user: a, steps: [{calls: [{tool: t, arguments: 3}]}]}]", "call 1, arguments: has to be"),
-        (
-            "turns: [{user: a, steps: [{calls: [{tool: t, arguments: {day: 2026-03-02}}]}]}]",
-            "arguments has a value that JSON cannot hold",
-        ),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_refused_by_file_entry_and_key(
-    tmp_path: Path, text: str, told: str
-) -> None:
-    path = _written(tmp_path, text)
-    with pytest.raises(ConfigError) as refused:
-        load_scenario(path)
-    assert told in refused.value.message
-    assert str(path) in refused.value.message
+async def test_a_thought_calls_nothing_and_takes_no_step(model: ScriptModel) -> None:
+    looked = (UserMessage("a"), AssistantMessage("I look."), ToolMessage("x", "search_tools", "found"))
+    asked = (*looked, NoteMessage("Think."))
+    thought, streamed = await _reply(model, *asked, think=True)
+    assert (thought.text, streamed, thought.tool_calls) == ("I have what I need.",) * 2 + ((),)
+    after = (*asked, AssistantMessage(thought.text, thought=True))
+    assert (await _reply(model, *after))[0].text == "Done."
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="cannot be read"):
-        load_scenario(tmp_path / "none.yaml")
-
-
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "case.yaml"
-    path.write_bytes(b"\xff\xfe\xfd\x80")
-    with pytest.raises(ConfigError, match="not readable"):
-        load_scenario(path)
-
-
-@pytest.mark.parametrize("name", ["demo", "loop", "redundant", "unloaded", "unknown"])
-def test_every_shipped_scenario_loads_and_ends_with_an_answer(name: str) -> None:
-    scenario = load_scenario(SCENARIOS / f"{name}.yaml")
-    assert scenario.title
-    assert len(scenario.users) == len(scenario.turns)
-    assert all(steps[-1].say and not steps[-1].calls for steps in scenario.turns)
+async def test_where_the_script_has_no_thought_it_thinks_in_general_words(model: ScriptModel) -> None:
+    first, _ = await _reply(model, UserMessage("a"), think=True)
+    over, _ = await _reply(model, *[UserMessage("x")] * 3, think=True)
+    assert (first.text, first.tool_calls) == (THOUGHT, ())
+    assert over.text == THOUGHT

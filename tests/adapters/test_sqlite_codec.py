@@ -5,13 +5,12 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from inspector.adapters.sqlite_codec import UnreadableEvent, decode, encode
 from inspector.adapters.sqlite_store import SqliteStore
 from inspector.domain.event import EVENT_TYPES, CallFinished, CallStarted, Event, Record
-from inspector.domain.session import fold
+from inspector.domain.fold import fold
 from tests.domain.test_event import events, events_by_kind
 
 _SESSIONS = count()

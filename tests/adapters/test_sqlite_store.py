@@ -210,3 +210,12 @@ def test_events_can_be_picked_by_tool_and_server(opened_by_hand: sqlite3.Connect
 def test_every_stored_payload_is_strict_ascii_json(opened_by_hand: sqlite3.Connection) -> None:
     rows = opened_by_hand.execute("SELECT payload, json_valid(payload) FROM event").fetchall()
     assert all(payload.isascii() and valid for payload, valid in rows)
+
+
+def test_a_session_that_is_forgotten_is_gone_and_the_others_stay(store: EventStore) -> None:
+    for session in ("old", "new"):
+        store.append(ev.Record(session, 1, 1.0, ev.UserSaid("hi")))
+    store.forget(["old", "never there"])
+    assert [one.id for one in store.sessions()] == ["new"]
+    assert store.read("old") == []
+    assert len(store.read("new")) == 1

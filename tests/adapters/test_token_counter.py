@@ -7,8 +7,7 @@ import time
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from fixtures.hostile import HOSTILE
 from inspector.adapters.model import counter_for

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.memory_vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
 from inspector.adapters.sqlite_vectors import SqliteVectors

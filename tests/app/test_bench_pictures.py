@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
@@ -15,14 +14,13 @@ from inspector.app.presenters.plot import Axis, Curve, plot
 from inspector.app.screens.bench import BenchScreen
 from inspector.app.screens.bench_request import BenchRequestScreen
 from inspector.app.screens.calibration import CalibrationScreen
-from tests.support.app import until
+from tests.support.app import until, until_still
 from tests.support.office import office
 from tests.support.picture import Shown, SnapCompare, still
 
 __all__ = ["still"]
 
 SIZES = [(80, 24), (120, 32)]
-_LAST_MESSAGES = 30
 
 
 def after(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[None]]:
@@ -37,8 +35,7 @@ def after(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[
         for key in ("f8", *keys):
             await pilot.press(key)
             await until(pilot, partial(DONE[key], pilot))
-        for _ in range(_LAST_MESSAGES):
-            await pilot.pause()
+        await until_still(pilot)
 
     return run
 

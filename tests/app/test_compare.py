@@ -1,8 +1,7 @@
 """The compare page: rankers as columns."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static
 

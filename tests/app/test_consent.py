@@ -15,6 +15,7 @@ __all__ = ["still"]
 
 LOCAL = ServerConsent("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("TOKEN", "URL"))
 REMOTE = ServerConsent("shop", url="https://shop.example/mcp", header_names=("Authorization",))
+PREDICATES = ServerConsent("predicates", executes="/srv/predicates.py", digest="0123456789ab")
 MANY = (LOCAL, REMOTE, *(ServerConsent(f"server-{n}", ("run", f"package-{n}")) for n in range(10)))
 
 
@@ -36,10 +37,17 @@ def test_an_address_is_shown_with_the_names_of_its_headers() -> None:
     assert "command" not in text
 
 
+def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
+    text = consent_body("mcp.json", (LOCAL, PREDICATES)).plain
+    assert "1 server and execute a Python file with" in text
+    assert "/srv/predicates.py" in text
+    assert "0123456789ab" in text
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_shown_and_not_obeyed(name: str) -> None:
     evil = HOSTILE[name][:2000]
-    server = ServerConsent(evil, (evil, evil), evil, (evil,), evil, (evil,))
+    server = ServerConsent(evil, (evil, evil), evil, (evil,), evil, (evil,), evil, evil)
     text = consent_body(evil, (server,)).plain
     assert not [letter for letter in dangerous(text) if letter != "\n"]
 

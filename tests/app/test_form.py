@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from fixtures.hostile import hostile_tools
 from inspector.app.presenters.form import form_fields

@@ -4,8 +4,7 @@ import math
 import re
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from fixtures.hostile import HOSTILE
 from inspector.app.presenters import search as present

@@ -1,8 +1,7 @@
 """The steps page: one search for everything against one search a step."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE

@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
@@ -27,7 +26,7 @@ from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.xray.draft import reworded, wording_of
 from inspector.engine.xray.what_if import Trial
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, until, until_still
 from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -383,7 +382,7 @@ def _settled(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitab
         await _measured(pilot)
         await pilot.press(*keys)
         await _measured(pilot)
-        await pilot.pause()
+        await until_still(pilot)
 
     return run
 

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.adapters.sqlite_store import SqliteStore
 from inspector.domain import event as ev
-from inspector.domain.session import fold
+from inspector.domain.fold import fold
 from tests.cli.conftest import Toolsight
 
 

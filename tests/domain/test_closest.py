@@ -1,8 +1,7 @@
 """Suggestions for names that are not quite right."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.closest import closest
 

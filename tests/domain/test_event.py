@@ -7,8 +7,7 @@ from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.event import EVENT_TYPES, Event, Failed, Record, ToolLoaded
 from inspector.domain.jsonvalue import JsonObject

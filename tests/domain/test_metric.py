@@ -5,8 +5,7 @@ from random import Random
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from ir_measures import RR, R, Success, nDCG
 
 from inspector.domain.metric import Groups, hit_at, ndcg_at, percentile, recall_at, reciprocal_rank

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain import event as ev
 from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.fold import apply, fold
 from inspector.domain.server import ServerPhase
-from inspector.domain.session import Binding, SessionState, apply, fold
+from inspector.domain.session import Binding, SessionState
 from tests.domain.test_event import events, records
 
 TOOLS = ("a:one", "a:two", "b:one", "b:two")

@@ -1,7 +1,6 @@
 import re
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.tool import Tool, definition, wire_name
 

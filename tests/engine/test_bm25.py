@@ -1,8 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.ranking import Signal
 from inspector.domain.tool import Tool

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from inspector.adapters.memory import ManualClock
 from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors

@@ -10,20 +10,19 @@ from inspector.adapters.memory import FixedApprover, ManualClock, MemoryStore
 from inspector.domain import event as ev
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ModelError, ServerExited
+from inspector.domain.fold import fold
 from inspector.domain.message import (
     AssistantMessage,
-    Message,
     ModelRequest,
     ToolMessage,
     ToolResult,
 )
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
-from inspector.domain.session import Binding, fold
+from inspector.domain.session import Binding
 from inspector.domain.settings import ChatSettings, Settings
 from inspector.domain.tool import Annotations, Tool
-from inspector.engine.binding.bound import tools_array
-from inspector.engine.binding.catalog import build_catalog
+from inspector.engine.binding.binder import Binder
 from inspector.engine.budget.measure import BudgetMeter
 from inspector.engine.chat.assembly import Chat
 from inspector.engine.ports import Decision
@@ -63,36 +62,42 @@ class Servers:
 class Bench:
     """A chat over TOOLS, everything deferred but calc."""
 
-    def __init__(self, *steps: Step, decision: Decision = Decision.ONCE, max_steps: int = 12) -> None:
+    def __init__(
+        self,
+        *steps: Step,
+        decision: Decision = Decision.ONCE,
+        max_steps: int = 12,
+        settings: Settings | None = None,
+    ) -> None:
         self.model, self.servers, self.clock = ToldModel(*steps), Servers(), ManualClock()
         self.store, self.approver = MemoryStore(), FixedApprover(decision)
         specs = tuple(
             ServerSpec(name, "x", defer_loading=name != "calc") for name in ("shop", "weather", "calc")
         )
-        settings = Settings(chat=ChatSettings(max_steps=max_steps))
-        configuration = Configuration("test", specs, settings=settings)
+        self.settings = settings or Settings(chat=ChatSettings(max_steps=max_steps))
+        configuration = Configuration("test", specs, settings=self.settings)
         self.session = Session("s", self.store, self.clock, Redactor({}))
-        meter = BudgetMeter(CharacterCounter(), lambda: 1000, settings.budget)
-        built = build_catalog(TOOLS, configuration, "", {}, meter)
-        retrieval = words_only(settings.discovery, self.clock)
-        retrieval.update(built.catalog.deferred, {})
-
-        def request(messages: tuple[Message, ...]) -> ModelRequest:
-            return ModelRequest("system", messages, tools_array(built.catalog, self.session.state), 100)
-
+        meter = BudgetMeter(CharacterCounter(), lambda: 1000, self.settings.budget)
+        retrieval = words_only(self.settings.discovery, self.clock)
+        self.binder = Binder(
+            self.session,
+            lambda: configuration,
+            self.clock,
+            lambda: self.settings,
+            lambda: meter,
+            lambda: retrieval,
+        )
         self.chat = Chat(
             self.session,
-            settings,
+            lambda: self.settings,
             self.clock,
             self.servers,
             self.approver,
+            self.binder,
             model=lambda: self.model,
-            catalog=lambda: built.catalog,
-            retrieval=retrieval,
-            request=request,
-            measure=lambda request: meter.measure(request, built.event.static_tokens),
+            retrieval=lambda: retrieval,
         )
-        self.session.emit(built.event)
+        self.binder.rebuild(TOOLS, "", {})
 
     async def say(self, text: str = "hello") -> ev.TurnEnded:
         return await self.chat.loop.run(text)

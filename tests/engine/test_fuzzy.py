@@ -3,8 +3,7 @@
 from difflib import SequenceMatcher
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.fuzzy import FuzzyRanker, tool_search

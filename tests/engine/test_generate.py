@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.memory import ManualClock
 from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.settings import DiscoverySettings

@@ -4,8 +4,7 @@ import re
 import warnings
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.ranking import Signal
 from inspector.domain.tool import Tool

@@ -1,8 +1,7 @@
 """PRD section 2.4 as it is written, with what it cannot find."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rank_bm25 import BM25Okapi
 
 from inspector.domain.ranking import Signal

@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool

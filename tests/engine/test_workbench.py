@@ -6,9 +6,10 @@ import pytest
 
 from inspector.domain.error import ConfigError, ServerExited, ToolsightError
 from inspector.domain.event import CallFinished, Record
+from inspector.domain.fold import fold
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.server import ServerPhase
-from inspector.domain.session import Binding, fold
+from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
 from inspector.engine.workbench import Workbench
 from tests.support.told_model import calls, says, searches
@@ -42,7 +43,7 @@ async def test_a_toolset_hides_tools_from_manifest_search_and_calls() -> None:
         rig.bench.switch_toolset("sums")
         assert bound(rig.bench) == ["calc__evaluate"]
         assert rig.bench.state.manifest == ""
-        assert rig.bench.search(SearchRequest("forecast")).hits == ()
+        assert rig.bench.search(SearchRequest("forecast")).results == ()
         assert rig.bench.state.hidden_tools == 3
         with pytest.raises(ToolsightError):
             await rig.bench.call("weather:get_forecast", {})

@@ -1,8 +1,7 @@
 """The same query under several rankers."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.error import ToolsightError
 from inspector.domain.tool import Tool

@@ -1,8 +1,7 @@
 """One search for a request of several steps against one for each."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.error import ToolsightError
 from inspector.domain.step import MAX_STEPS

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.memory_vectors import MemoryVectors
 from inspector.domain.error import ToolsightError

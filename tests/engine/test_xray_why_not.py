@@ -5,8 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.memory import ManualClock
 from inspector.domain.error import ToolsightError

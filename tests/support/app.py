@@ -14,6 +14,7 @@ from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
 PATIENCE = 400
+_ALIKE = 5
 
 
 @asynccontextmanager
@@ -57,3 +58,17 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
             return
         await pilot.pause(0.01)
     raise AssertionError("the app never got there")
+
+
+async def until_still(pilot: Pilot[None]) -> None:
+    """Let the app go on until what it draws no longer changes: late layouts, scroll bars, underlines."""
+    last, alike = "", 0
+    for _ in range(PATIENCE):
+        await pilot.wait_for_scheduled_animations()
+        await pilot.pause(0.01)
+        drawn = pilot.app.export_screenshot()
+        alike = alike + 1 if drawn == last else 0
+        last = drawn
+        if alike == _ALIKE:
+            return
+    raise AssertionError("the app never stood still")

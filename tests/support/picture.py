@@ -16,13 +16,12 @@ from inspector.app.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.domain.server import ServerPhase
 from inspector.engine.ports import Embedder
-from tests.support.app import until
+from tests.support.app import until, until_still
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 from widgets import PlainInput
 
 SnapCompare = Callable[..., bool]
-_LAST_MESSAGES = 10
 
 
 @pytest.fixture(autouse=True)
@@ -95,9 +94,6 @@ def after(
             await pilot.press(key)
             await pilot.pause()
         await until(pilot, lambda: app.is_settled)
-        await pilot.wait_for_scheduled_animations()
-        # The underline of a tab follows its new label a few messages later.
-        for _ in range(_LAST_MESSAGES):
-            await pilot.pause()
+        await until_still(pilot)
 
     return run

@@ -10,7 +10,7 @@ Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 
 
 class ToldModel:
-    """Answers with the given steps in turn, and keeps what it was sent."""
+    """Answers with the given steps in turn, thinks when it has to, and keeps what it was sent."""
 
     name, label, window = "told", "told (a test)", 1000
 
@@ -20,6 +20,9 @@ class ToldModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         self.requests.append(request)
+        if request.think:
+            yield says("I think about it.")
+            return
         step = self.steps.pop(0) if self.steps else says("nothing left to say")
         if isinstance(step, ModelError):
             yield TextDelta("half an ")

@@ -1,8 +1,9 @@
 """A whole workbench in memory: servers, model, clock and record."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from inspector.adapters.memory import (
     FixedApprover,
@@ -14,6 +15,7 @@ from inspector.adapters.memory import (
 )
 from inspector.adapters.memory_vectors import MemoryVectors
 from inspector.domain.configuration import Configuration
+from inspector.domain.message import ModelRequest, ToolMessage
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
@@ -51,6 +53,41 @@ class Rig:
     memory: MemoryServerMemory
     clock: ManualClock
 
+    def events(self, kind: str) -> list[Any]:
+        """The events of a kind so far, as they are stored."""
+        return [record.event for record in self.bench.records((kind,))]
+
+    @property
+    def results(self) -> list[str]:
+        """What the model read of its calls, as far as its last request goes."""
+        return [
+            message.text for message in self.model.requests[-1].messages if isinstance(message, ToolMessage)
+        ]
+
+    @property
+    def loaded(self) -> list[str]:
+        """The discovered tools that are bound, in load order."""
+        return list(self.bench.state.load_order)
+
+    @property
+    def received(self) -> int:
+        """The calls that reached any server."""
+        return sum(len(server.calls) for server in self.servers.values())
+
+
+def names(request: ModelRequest) -> list[str]:
+    """What a request is bound to, as the model sees it."""
+    return [entry["function"]["name"] for entry in request.tools]
+
+
+def configured(servers: Iterable[str]) -> Configuration:
+    """Everything deferred but calc, and a toolset `sums` with nothing but calc."""
+    return Configuration(
+        "test.json",
+        tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
+        {"sums": Toolset("sums", "Sums only", {"calc": ServerRule()})},
+    )
+
 
 @asynccontextmanager
 async def opened(
@@ -59,15 +96,15 @@ async def opened(
     approver: Approver | None = None,
     approved: bool = True,
     embedder: Embedder | None = None,
+    configuration: Configuration | None = None,
+    toolset: str = "",
+    profile: str = "",
+    values: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[Rig, None]:
-    """Nothing connected yet; the model goes through `steps`."""
+    """Nothing connected yet; the model goes through `steps`. Without a configuration, see `configured`."""
     servers = servers or shop_and_weather()
     model, store, clock = ToldModel(*steps), MemoryStore(), ManualClock()
-    configuration = Configuration(
-        "test.json",
-        tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
-        {"sums": Toolset("sums", "Sums only", {"calc": ServerRule()})},
-    )
+    configuration = configuration or configured(servers)
     memory = MemoryServerMemory()
     if approved:
         memory.approve(configuration.fingerprint(), configuration.source)
@@ -82,16 +119,32 @@ async def opened(
         embedder_for=lambda _: embedder,
         vectors=MemoryVectors(),
     )
-    async with Workbench(configuration, ports, model="told", session_id="s") as bench:
+    async with Workbench(
+        configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
+    ) as bench:
         yield Rig(bench, model, servers, store, memory, clock)
 
 
 @asynccontextmanager
 async def connected(
-    *steps: Step, servers: Mapping[str, MemoryServer] | None = None, embedder: Embedder | None = None
+    *steps: Step,
+    servers: Mapping[str, MemoryServer] | None = None,
+    embedder: Embedder | None = None,
+    configuration: Configuration | None = None,
+    toolset: str = "",
+    profile: str = "",
+    values: Mapping[str, Any] | None = None,
 ) -> AsyncGenerator[Rig, None]:
     """Everything connected and indexed."""
-    async with opened(*steps, servers=servers, embedder=embedder) as rig:
+    async with opened(
+        *steps,
+        servers=servers,
+        embedder=embedder,
+        configuration=configuration,
+        toolset=toolset,
+        profile=profile,
+        values=values,
+    ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()
         await rig.bench.retrieval.settled()

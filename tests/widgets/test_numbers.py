@@ -1,8 +1,7 @@
 """Meters and bars draw what there is, at any width."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from textual.app import App, ComposeResult
 
 from tests.widgets.hostile import dangerous

@@ -1,7 +1,6 @@
 """Columns fit into any width, and numbers are whole or not there."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from textual.content import Content
 
 from tests.widgets.hostile import HOSTILE, LONG

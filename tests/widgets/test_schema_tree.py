@@ -1,8 +1,7 @@
 """Schemas open level by level, whatever they point at."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from textual.app import App, ComposeResult
 
 from tests.widgets.hostile import HOSTILE, LONG, dangerous

@@ -3,8 +3,7 @@
 from time import perf_counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from textual.content import Content
 

@@ -1,20 +1,26 @@
 """The clients' files, brought into Toolsight's own form.
 
-Toolsight's own format has `tool_discovery`, `tool_sets`, or a server with one of its own keys; there a key
-that nobody knows is an error. Any other file belongs to a client (Claude Desktop, Claude Code, Cursor, VS
-Code, Windsurf, Cline, Gemini CLI, …), whose further keys are none of our business and are left out.
+Toolsight's own format has `tool_discovery`, `tool_sets`, `profile`, `settings`, or a server with one of its
+own keys; there a key that nobody knows is an error. Any other file belongs to a client (Claude Desktop,
+Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI, …), whose further keys are none of our business
+and are left out.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from inspector.adapters.config.model import FileModel, ServerModel
 from inspector.domain.closest import closest
+from inspector.domain.settings import Settings
 
 SECTIONS = ("mcpServers", "servers")
 _OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
+# Clients have keys of their own that are like these (userSettings): only one that lacks letters is misspelt.
+_COMMON_TOP = frozenset({"profile", "settings"})
+_LIKENESS, _COMMON_LIKENESS, _SECTION_LIKENESS = 0.6, 0.4, 0.25
 _OWN_SERVER = frozenset({"defer_loading", "connect_timeout", "call_timeout", "era"})
+_SETTINGS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
 # Keys that clients write beside ours; in Toolsight's own format they are accepted and ignored.
 _CLIENT_SERVER = frozenset(
@@ -72,7 +78,8 @@ def normalised(data: Mapping[str, Any]) -> Form:
     top = {
         key: value
         for key, value in data.items()
-        if key != section and (key in _OWN_TOP or (is_own and key not in _CLIENT_TOP))
+        if key != section
+        and ((key in _OWN_TOP and _is_ours(key, value)) or (is_own and key not in _CLIENT_TOP))
     }
     if not isinstance(servers, dict):
         return Form({**top, "mcpServers": servers}, section)
@@ -101,14 +108,28 @@ def _unwrapped(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _is_own(data: Mapping[str, Any], servers: object) -> bool:
     """Whether the file speaks Toolsight's format; a misspelt key of it counts, to be told as one."""
-    if any(_means(key, _OWN_TOP) for key in data):
+    if any(_means(key, _OWN_TOP) and _is_ours(key, value) for key, value in data.items()):
         return True
     entries = servers.values() if isinstance(servers, dict) else ()
     return any(key in _OWN_SERVER for entry in entries if isinstance(entry, dict) for key in entry)
 
 
 def _means(key: str, names: frozenset[str]) -> bool:
-    return key in names or bool(key not in _CLIENT_TOP and closest(key, names, cutoff=0.6))
+    if key in names:
+        return True
+    if key in _CLIENT_TOP:
+        return False
+    common = closest(key, names & _COMMON_TOP, cutoff=_COMMON_LIKENESS)
+    return any(len(key) <= len(name) for name in common) or bool(
+        closest(key, names - _COMMON_TOP, cutoff=_LIKENESS)
+    )
+
+
+def _is_ours(key: str, value: object) -> bool:
+    """Whether a client cannot have meant it otherwise: `settings` of something else are none of ours."""
+    if key != "settings" or not isinstance(value, dict) or not value:
+        return True
+    return any(closest(name.partition(".")[0], _SETTINGS, cutoff=_SECTION_LIKENESS) for name in value)
 
 
 def _is_off(entry: object) -> bool:

@@ -57,11 +57,14 @@ class ToolsetModel(_Strict):
 
     description: str = ""
     servers: dict[str, Any]
+    always_include: list[str] | None = None
 
 
 class FileModel(_Strict):
-    """A whole file, after its client's own keys are gone."""
+    """A whole file, after its client's own keys are gone. The knobs of `settings` check themselves."""
 
+    profile: str | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
     tool_discovery: DiscoveryModel | None = None
     mcpServers: dict[str, ServerModel] = Field(default_factory=dict)  # noqa: N815 - the format's own name
     tool_sets: dict[str, ToolsetModel] = Field(default_factory=dict)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from inspector.adapters.config import problem
+from inspector.adapters.config import problem, setting
 from inspector.adapters.config.dialect import SECTIONS, Form, normalised
 from inspector.adapters.config.expansion import Scope
 from inspector.adapters.config.model import FileModel
@@ -45,6 +45,8 @@ def read(
         servers=tuple(reader.spec(name, entry) for name, entry in model.mcpServers.items()),
         toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
         settings=Settings(discovery=_discovery(path, model)),
+        profile=setting.profile(path, model.profile),
+        values=setting.values(path, model.settings),
     )
 
 

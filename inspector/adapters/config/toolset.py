@@ -16,7 +16,8 @@ from inspector.domain.toolset import ServerRule, Toolset
 def toolset(path: Path, form: Form, name: str, entry: ToolsetModel) -> Toolset:
     """The toolset with a rule for each server that it names. Raises ConfigError."""
     rules = {server: _rule(path, form, name, server, rule) for server, rule in entry.servers.items()}
-    return Toolset(name, entry.description, rules)
+    pinned = None if entry.always_include is None else tuple(entry.always_include)
+    return Toolset(name, entry.description, rules, pinned)
 
 
 def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> ServerRule:

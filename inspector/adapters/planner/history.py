@@ -73,7 +73,7 @@ def read_history(messages: Sequence[Message]) -> History:
     return History(
         text=last.text if isinstance(last, UserMessage) else "",
         turn=len(turns),
-        replies=sum(isinstance(message, AssistantMessage) for message in current),
+        replies=sum(isinstance(m, AssistantMessage) and not m.thought for m in current),
         attempts=attempts,
         before=tuple(done for done in _done(messages[:start]) if done.call.name != SEARCH_TOOLS),
     )

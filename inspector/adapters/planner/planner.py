@@ -32,6 +32,7 @@ LONG = 300
 _NOT_UNDERSTOOD = (
     "I did not find anything to do in that. I am a rule-based stand-in: ask for one thing a sentence."
 )
+_THOUGHT = "Asking again brings nothing new. I go on with what I have."
 _FAILED = "I could not work that out. I am a rule-based stand-in; try it in simpler words."
 
 
@@ -69,6 +70,8 @@ def decide(request: ModelRequest) -> ModelReply:
 
 
 def _decide(request: ModelRequest) -> ModelReply:
+    if request.think:
+        return ModelReply(_THOUGHT)
     history = read_history(request.messages)
     tools = bound_tools(request.tools)
     searchable = any(_named(entry) == SEARCH_TOOLS for entry in request.tools)

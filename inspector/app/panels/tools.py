@@ -6,7 +6,7 @@ from textual.containers import Vertical
 from textual.reactive import reactive
 from textual.widgets import Tab, Tabs
 
-from inspector.app.presenters.tools import COLUMNS, deferred_rows, evicted_rows, loaded_rows
+from inspector.app.presenters.tools import COLUMNS, deferred_rows, evicted_rows, loaded_rows, usage
 from inspector.domain.number import tokens
 from inspector.domain.session import Binding, SessionState
 from widgets import RecordList
@@ -14,7 +14,7 @@ from widgets import RecordList
 PANES = (
     ("loaded", loaded_rows, "No tool is bound yet. A search loads tools."),
     ("deferred", deferred_rows, "Nothing waits for a search."),
-    ("evicted", evicted_rows, "Nothing evicted. The loop guard evicts what repeats itself."),
+    ("evicted", evicted_rows, "Nothing evicted: no loop, and room for all."),
 )
 
 
@@ -43,6 +43,7 @@ class ToolsPanel(Vertical):
             pane.border_title = f"{name.capitalize()} {len(rows)}"
             pane.border_subtitle = f"{cost} tokens"
         self.border_title = "   ".join(counts)
+        self.border_subtitle = usage(session)
         self._flash_moved(old, session)
 
     @on(Tabs.TabActivated)

@@ -11,10 +11,11 @@ _LABEL_WIDTH = 9
 
 def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
     """The file, and for each server exactly what runs and which variables it gets (never their values)."""
-    head = Content.assemble(
-        plain(source, newlines=False).stylize("bold"),
-        f"\nwould start {len(servers)} server{'s' * (len(servers) != 1)} with your rights:",
-    )
+    files = sum(1 for server in servers if server.executes)
+    started = len(servers) - files
+    what = f"would start {started} server{'s' * (started != 1)}"
+    what += " and execute a Python file" if files else ""
+    head = Content.assemble(plain(source, newlines=False).stylize("bold"), f"\n{what} with your rights:")
     return Content("\n\n").join([head, *map(_server, servers)])
 
 
@@ -26,6 +27,8 @@ def _server(server: ServerConsent) -> Content:
         ("folder", server.cwd),
         ("gets", ", ".join(server.env_names)),
         ("headers", ", ".join(server.header_names)),
+        ("executes", server.executes),
+        ("sha-256", server.digest),
     )
     lines += [
         Content.assemble((f"  {label:<{_LABEL_WIDTH}}", MUTED), plain(value, newlines=False))

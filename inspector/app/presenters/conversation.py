@@ -39,6 +39,16 @@ def _answer(item: Item) -> Content:
     return Content.assemble(("Model", "bold $secondary"), "\n", _indented(plain(item.text)), streaming)
 
 
+def _thought(item: Item) -> Content:
+    head = Content.assemble(("Model", "bold $secondary"), ("  thinks, before it may call again", MUTED))
+    return Content.assemble(head, "\n", _indented(plain(item.text)).stylize("italic"))
+
+
+def _notice(item: Item) -> Content:
+    head = Content.assemble(("◇ ", "bold $primary"), plain(item.title, newlines=False).stylize("$primary"))
+    return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
+
+
 def _search(item: Item) -> Content:
     report = item.report
     assert report is not None
@@ -105,8 +115,10 @@ def _indented(content: Content) -> Content:
 _BLOCKS = {
     ItemKind.USER: _user,
     ItemKind.ANSWER: _answer,
+    ItemKind.THOUGHT: _thought,
     ItemKind.SEARCH: _search,
     ItemKind.CALL: _call,
+    ItemKind.NOTICE: _notice,
     ItemKind.WARNING: _warning,
     ItemKind.ERROR: _error,
 }

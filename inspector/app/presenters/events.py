@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from inspector.app.presenters.feed import feed_row
 from inspector.domain.event import Record
-from widgets import Column
-from widgets import Record as Row
+from widgets import Column, Record as Row
 
 COLUMNS = (
     Column("seq", "#", align="right", weight=6, hide_below=50),
@@ -16,10 +15,10 @@ COLUMNS = (
 )
 GROUPS: tuple[tuple[str, frozenset[str]], ...] = (
     ("all", frozenset()),
-    ("searches", frozenset({"search", "redundant", "load"})),
+    ("searches", frozenset({"search", "redundant", "load", "refresh"})),
     ("calls", frozenset({"call", "result", "reject", "approval"})),
-    ("guards", frozenset({"loop", "redundant", "evict"})),
-    ("model", frozenset({"request", "response", "delta", "budget", "model", "user", "end"})),
+    ("guards", frozenset({"loop", "redundant", "evict", "count", "reject", "gate", "milestone"})),
+    ("model", frozenset({"request", "response", "delta", "budget", "model", "settings", "user", "end"})),
     ("servers", frozenset({"connecting", "ready", "failed", "stopped", "tools", "catalog", "index"})),
     ("errors", frozenset({"error", "failed", "reject"})),
 )

@@ -1,7 +1,7 @@
 """What the model is sent: the tokens of each entry, and the array as JSON to read."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from textual.content import Content
 
@@ -23,11 +23,14 @@ _NO_MANIFEST = (
     "Nothing is deferred, so the model gets every tool and no manifest.\n"
     "`defer_loading: true` in the configuration defers a server."
 )
+_ADVISES = "Every tool is bound, so there is no manifest: search_tools only helps the model to pick one."
 
 
 def why_empty(session: SessionState) -> str:
     """What stands where the manifest would, and what to do."""
-    return _NO_MANIFEST if session.ready_servers else _NOT_READY
+    if not session.ready_servers:
+        return _NOT_READY
+    return _ADVISES if session.advisory else _NO_MANIFEST
 
 
 def pretty(request: ModelRequest) -> str:
@@ -44,9 +47,11 @@ def token_rows(request: ModelRequest, count: Callable[[str], int]) -> tuple[Reco
     return (*rows, _row(f"the whole array of {len(entries)}", total, "accent"))
 
 
-def tokenizer_label(tokenizer: Tokenizer) -> Content:
-    """With what the tokens were counted."""
-    return Content.styled(f"tokens by {tokenizer.label}, compact JSON as it is sent", MUTED)
+def label(tokenizer: Tokenizer, rules: Sequence[str]) -> Content:
+    """With what the tokens were counted, and how the manifest was shortened to fit its budget."""
+    counted = Content.styled(f"tokens by {tokenizer.label}, compact JSON as it is sent", MUTED)
+    shortened = [Content.styled(f"shortened: {rule}", "$text-warning") for rule in rules]
+    return Content("\n").join([counted, *shortened])
 
 
 def _row(name: str, tokens: int, tone: str = "") -> Record:

@@ -51,4 +51,14 @@ def _last(tool: ToolState) -> str:
         return "pinned"
     if tool.binding is Binding.EVICTED:
         return tool.reason
+    if tool.changed_turn is not None and tool.changed_turn >= (tool.last_turn or 0):
+        return f"changed in turn {tool.changed_turn}"
     return f"turn {tool.last_turn}" if tool.last_turn else ""
+
+
+def usage(session: SessionState) -> str:
+    """Discovery accuracy in words: how many of the tools that were found have been called."""
+    if not session.discovered:
+        return ""
+    used = len(session.discovered & session.used)
+    return f"{used} of {len(session.discovered)} found were used"

@@ -16,8 +16,7 @@ from inspector.app.presenters.events import COLUMNS, GROUPS, continued, event_ro
 from inspector.app.screens.export import ExportDialog
 from inspector.domain.event import Record
 from inspector.domain.event_json import json_lines
-from widgets import KeyBar, RecordList, SchemaTree, visible
-from widgets import Record as Row
+from widgets import KeyBar, Record as Row, RecordList, SchemaTree, visible
 
 
 class EventsScreen(BaseScreen):

@@ -10,7 +10,7 @@ from textual.widgets import Static, TabbedContent, TabPane
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.presenters.manifest import COLUMNS, pretty, token_rows, tokenizer_label, why_empty
+from inspector.app.presenters.manifest import COLUMNS, label, pretty, token_rows, why_empty
 from inspector.domain.message import ModelRequest
 from widgets import KeyBar, RecordList, TextView
 
@@ -25,7 +25,8 @@ class ManifestScreen(BaseScreen):
         Binding("2", "show_tab('tab-array')", "tools array"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Manifest: the text inside search_tools that tells the model what there is to find.",
+        "Manifest: the text inside search_tools that tells the model what there is to find; with the gate,",
+        "the summaries of all tools that stay in the system prompt.",
         "tools array: what goes out with the next model call, indented here, compact on the wire.",
         "1 and 2 switch between the two. Tokens: what each entry costs. y copies a text, / searches it.",
     )
@@ -53,19 +54,19 @@ class ManifestScreen(BaseScreen):
         self.query_one("#manifest-tokens").border_title = "Tokens"
 
     def show_view(self, view: View) -> None:
-        request = self.bench.next_request()
+        request = self.bench.next_request(view.session)
         manifest = self.query_one("#manifest-text", TextView)
         manifest.empty = why_empty(view.session)
-        manifest.text = view.session.manifest
-        counted = (request.system, request.tools, self.bench.tokenizer)
+        manifest.text = view.session.manifest or view.session.pool
+        counted = (request.system, request.tools, self.bench.tokenizer, view.session.manifest_rules)
         if counted != self._counted:
             self._counted = counted
-            self._show_request(request)
+            self._show_request(request, view.session.manifest_rules)
 
-    def _show_request(self, request: ModelRequest) -> None:
+    def _show_request(self, request: ModelRequest, rules: tuple[str, ...]) -> None:
         self.query_one("#manifest-array", TextView).text = pretty(request)
         self.query_one("#manifest-table", RecordList).records = token_rows(request, self.bench.tokens)
-        self.query_one("#manifest-label", Static).update(tokenizer_label(self.bench.tokenizer))
+        self.query_one("#manifest-label", Static).update(label(self.bench.tokenizer, rules))
 
     def action_show_tab(self, name: str) -> None:
         """Show the manifest or the array, ready to be read, searched and copied."""

@@ -22,8 +22,7 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.event import CallFinished, Record
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
-from inspector.domain.session import Binding as Bound
-from inspector.domain.session import ToolState
+from inspector.domain.session import Binding as Bound, ToolState
 from inspector.domain.tool import Tool
 from inspector.engine.chat.approval import why_ask
 from inspector.engine.ports import ApprovalRequest

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.event import CatalogBuilt, CatalogEntry
-from inspector.domain.manifest import entries, manifest_text, search_tools_definition
+from inspector.domain.manifest import Manifest, entries, fitted_manifest, search_tools_definition
+from inspector.domain.settings import Settings
+from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import Tool, definition
+from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import permitted
+from inspector.engine.binding.context import ALL, GATE
 from inspector.engine.budget.measure import BudgetMeter
 
 
@@ -23,22 +27,49 @@ class BuiltCatalog:
 def build_catalog(
     connected: Sequence[Tool],
     configuration: Configuration,
+    settings: Settings,
     toolset: str,
     summaries: Mapping[str, str],
     meter: BudgetMeter,
 ) -> BuiltCatalog:
     """Apply PRD section 2.6 in its order. `toolset` is a name of the configuration, or "" for all tools."""
     tools = permitted(connected, configuration.toolset(toolset))
-    deferred = frozenset(tool.server for tool in tools if configuration.is_deferred(tool.server))
-    catalog = Catalog(tools, deferred)
-    waiting = entries(catalog.deferred, summaries)
-    manifest = manifest_text(waiting) if waiting else ""
+    catalog = _partitioned(tools, configuration, settings, toolset)
+    gated = settings.binding.policy == GATE
+    manifest = Manifest("", 0, ())
+    if catalog.deferred and settings.discovery.search_tool and not gated:
+        manifest = fitted_manifest(entries(catalog.deferred, summaries), settings.manifest, meter.text)
+    pool = ""
+    if gated and settings.gate.summaries:
+        pool = summary_pool(catalog.deferred, settings.gate.summary_tokens, meter.text)
+    meta = []
+    if manifest.text or catalog.advises:
+        meta = [search_tools_definition(manifest.text, advisory=catalog.advises)]
     event = CatalogBuilt(
         toolset=toolset,
-        entries=tuple(CatalogEntry(t.id, meter.tool(t), t.server in deferred) for t in tools),
-        manifest=manifest,
-        meta_tokens=meter.definitions([search_tools_definition(manifest)]) if manifest else 0,
+        entries=tuple(CatalogEntry(t.id, meter.tool(t), t.id in catalog.deferred_ids) for t in tools),
+        manifest=manifest.text,
+        meta_tokens=meter.definitions(meta),
         static_tokens=meter.definitions([definition(tool) for tool in tools]),
         hidden=len(connected) - len(tools),
+        pool=pool,
+        pool_tokens=meter.text(pool) if pool else 0,
+        advisory=catalog.advises,
+        rules=manifest.rules,
     )
     return BuiltCatalog(catalog, event)
+
+
+def _partitioned(
+    tools: tuple[Tool, ...], configuration: Configuration, settings: Settings, toolset: str
+) -> Catalog:
+    """Which of the permitted tools wait. A toolset's own always-include set replaces the platform's."""
+    discovery, policy = settings.discovery, settings.binding.policy
+    if not discovery.enabled or policy == ALL:
+        return Catalog(tools, advises=bool(tools) and discovery.enabled and discovery.search_tool)
+    chosen = configuration.toolset(toolset)
+    own = chosen.always_include if chosen is not None else None
+    pinned = settings.binding.always_include if own is None else own
+    waiting = {spec.name for spec in configuration.servers if discovery.defer_all or spec.defer_loading}
+    deferred = (tool.id for tool in tools if tool.server in waiting and not matches(tool.id, pinned))
+    return Catalog(tools, frozenset(deferred))

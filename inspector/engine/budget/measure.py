@@ -6,10 +6,11 @@ from typing import Any
 
 from inspector.domain.budget import Budget, Tokenizer, TokenParts
 from inspector.domain.jsonvalue import compact
-from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import AssistantMessage, Message, ModelRequest, ToolMessage
 from inspector.domain.settings import BudgetSettings
+from inspector.domain.synthetic import SYNTHETIC
 from inspector.domain.tool import Tool, definition
+from inspector.engine.budget.entry_text import EntryTexts
 from inspector.engine.ports import TokenCounter
 
 _REMEMBERED = 8192
@@ -22,6 +23,7 @@ class BudgetMeter:
         self._counter = counter
         self._window = window
         self._settings = settings
+        self._entries = EntryTexts()
         self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
 
     @property
@@ -36,15 +38,22 @@ class BudgetMeter:
         """Tokens of a `tools` array; an empty one is not sent and costs nothing."""
         return self.text(compact(definitions)) if definitions else 0
 
-    def measure(self, request: ModelRequest, static_tools: int) -> Budget:
-        """The budget of a request beside `static_tools`, the tokens of binding every permitted tool."""
-        meta = [entry for entry in request.tools if entry["function"]["name"] == SEARCH_TOOLS]
-        tools = [entry for entry in request.tools if entry["function"]["name"] != SEARCH_TOOLS]
+    def _array(self, entries: Sequence[dict[str, Any]]) -> int:
+        """The same, for an array that is measured before every call and seldom changes."""
+        return self.text(f"[{','.join(self._entries.of(entries))}]") if entries else 0
+
+    def measure(self, request: ModelRequest, static_tools: int, pool: int = 0) -> Budget:
+        """The budget of a request beside `static_tools`, the tokens of binding every permitted tool.
+
+        `pool` tokens of the system prompt are tool summaries, and count as what having tools costs.
+        """
+        meta = [entry for entry in request.tools if entry["function"]["name"] in SYNTHETIC]
+        tools = [entry for entry in request.tools if entry["function"]["name"] not in SYNTHETIC]
         parts = TokenParts(
-            system=self.text(request.system),
+            system=self.text(request.system) - pool,
             history=sum(self.text(message_text(message)) for message in request.messages),
-            tools=self.definitions(tools),
-            meta=self.definitions(meta),
+            tools=self._array(tools),
+            meta=self.definitions(meta) + pool,
             output_reserve=request.max_output,
         )
         return Budget(self._window(), parts, static_tools, self.tokenizer, self._settings.warn_at)

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-from inspector.domain.budget import Budget
-from inspector.domain.catalog import Catalog
-from inspector.domain.message import Message, ModelRequest
 from inspector.domain.settings import Settings
+from inspector.engine.binding.binder import Binder
 from inspector.engine.chat.approval import Approvals
 from inspector.engine.chat.dispatch import Dispatcher, ToolCaller
 from inspector.engine.chat.loop import DiscoveryLoop
@@ -23,21 +21,20 @@ class Chat:
     def __init__(
         self,
         session: Session,
-        settings: Settings,
+        settings: Callable[[], Settings],
         clock: Clock,
         caller: ToolCaller,
         approver: Approver,
+        binder: Binder,
         *,
         model: Callable[[], ChatModel],
-        catalog: Callable[[], Catalog],
-        retrieval: Retrieval,
-        request: Callable[[tuple[Message, ...]], ModelRequest],
-        measure: Callable[[ModelRequest], Budget],
+        retrieval: Callable[[], Retrieval],
     ) -> None:
-        self.iteration = IterationGuard(settings.guard)
-        self.redundancy = RedundancyDetector(settings.redundancy)
+        self.iteration = IterationGuard(lambda: settings().guard)
+        self.redundancy = RedundancyDetector(lambda: settings().redundancy)
         approvals = Approvals(session, approver)
-        self.dispatcher = Dispatcher(session, catalog, caller, approvals, self.iteration, clock)
-        self.dispatcher.register(SearchTools(session, retrieval, self.iteration, self.redundancy, clock))
-        max_steps = settings.chat.max_steps
-        self.loop = DiscoveryLoop(session, model, request, measure, self.dispatcher, clock, max_steps)
+        self.dispatcher = Dispatcher(session, binder, caller, approvals, self.iteration, clock, settings)
+        self.dispatcher.register(
+            SearchTools(session, retrieval, binder, self.iteration, self.redundancy, clock, settings)
+        )
+        self.loop = DiscoveryLoop(session, model, binder, self.dispatcher, clock, settings)

@@ -1,21 +1,29 @@
 """One tool call of a model: synthetic, rejected, or sent to its server."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from inspector.domain.catalog import Catalog
 from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
-from inspector.domain.event import CallFinished, CallRejected, CallStarted, ToolEvicted
-from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.event import CallFinished, CallRejected, CallStarted
+from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolCall, ToolResult
 from inspector.domain.session import Binding
+from inspector.domain.settings import Settings
+from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool
+from inspector.engine.binding.binder import Binder
+from inspector.engine.binding.context import GATE
 from inspector.engine.chat.approval import Approvals
 from inspector.engine.chat.synthetic import SyntheticTool
 from inspector.engine.guards.iteration import IterationGuard
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
+
+# What a rejected model is shown of the tools it has.
+_AVAILABLE = 20
 
 
 class ToolCaller(Protocol):
@@ -24,42 +32,58 @@ class ToolCaller(Protocol):
     async def call(self, server: str, tool: str, arguments: JsonObject) -> ToolResult: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """What the model reads of its call, and whether the guard has seen a loop in it."""
+
+    text: str
+    is_loop: bool = False
+
+
 class Dispatcher:
     """Turns a model's call into the text it reads. Never raises for anything a model or server can do."""
 
     def __init__(
         self,
         session: Session,
-        catalog: Callable[[], Catalog],
+        binder: Binder,
         caller: ToolCaller,
         approvals: Approvals,
         guard: IterationGuard,
         clock: Clock,
+        settings: Callable[[], Settings],
     ) -> None:
         self._session = session
-        self._catalog = catalog
+        self._binder = binder
         self._caller = caller
         self._approvals = approvals
         self._guard = guard
         self._clock = clock
+        self._settings = settings
         self._synthetic: Mapping[str, SyntheticTool] = {}
 
     def register(self, tool: SyntheticTool) -> None:
         """Handle calls of this name here instead of sending them to a server."""
         self._synthetic = {**self._synthetic, tool.name: tool}
 
-    async def dispatch(self, call: ToolCall) -> str:
+    async def dispatch(self, call: ToolCall) -> Dispatched:
         """Deal with a call; the text goes back to the model."""
+        if call.name == CALL_TOOL and not call.error:
+            call = _unwrapped(call)
         if call.error:
             return self._reject(
                 call, "unreadable arguments", f"The arguments could not be read: {call.error}"
             )
         synthetic = self._synthetic.get(call.name)
-        if synthetic is not None:
-            return synthetic.execute(call.arguments)
+        if synthetic is not None and self._session.state.has_search:
+            return Dispatched(synthetic.execute(call.arguments))
         tool = self._resolve(call.name)
         if tool is None:
             return self._reject_unknown(call)
+        unmet = self._binder.unmet_of(tool.id)
+        if unmet:
+            text = f"{tool.id} cannot be used yet: {'; '.join(unmet)} does not hold."
+            return self._reject(call, "precondition not met", text, (tool.id,))
         binding = self._session.state.tools[tool.id].binding
         if not binding.is_bound:
             return self._reject_unbound(call, tool, binding)
@@ -87,43 +111,80 @@ class Dispatcher:
         self._session.emit(finished(not result.is_error, result.text, result.structured))
         return result
 
-    async def _call_and_guard(self, call: ToolCall, tool: Tool) -> str:
+    async def _call_and_guard(self, call: ToolCall, tool: Tool) -> Dispatched:
         try:
             text = (await self.perform(call.id, tool, call.arguments, by="model")).text
         except ToolsightError as error:
             text = f"Error: {_error_text(error)}"
-        return f"{text}{self._guarded(tool, call.arguments)}"
+        guidance = self._guarded(tool, call.arguments)
+        return Dispatched(f"{text}{guidance}", bool(guidance))
 
     def _guarded(self, tool: Tool, arguments: JsonObject) -> str:
         """What the iteration guard adds to a result; it evicts after the call, never before."""
         state = self._session.state.tools.get(tool.id)
         evictable = state is not None and state.binding is Binding.LOADED
-        loop = self._guard.after_call(tool.id, arguments, self._clock.monotonic(), evictable=evictable)
-        if loop is None:
+        verdict = self._guard.after_call(tool.id, arguments, self._clock.monotonic(), evictable=evictable)
+        self._session.emit(verdict.counted)
+        if verdict.loop is None:
             return ""
-        self._session.emit(loop)
-        if evictable:
-            self._session.emit(ToolEvicted(tool.id, f"loop guard: {loop.count} equal calls"))
-        return f"\n\n{loop.guidance}"
+        self._session.emit(verdict.loop)
+        self._binder.context.evict(tool.id, "loop", f"loop guard: {verdict.loop.count} equal calls")
+        return f"\n\n{verdict.loop.guidance}"
 
     def _resolve(self, name: str) -> Tool | None:
-        named = self._catalog().named(name)
+        named = self._binder.catalog.named(name)
         return named[0] if len(named) == 1 else None
 
-    def _reject(self, call: ToolCall, reason: str, text: str, near: tuple[str, ...] = ()) -> str:
+    def _reject(self, call: ToolCall, reason: str, text: str, near: tuple[str, ...] = ()) -> Dispatched:
         self._session.emit(CallRejected(call.id, call.name, reason, text, call.arguments, near))
-        return f"Error: {text}"
+        return Dispatched(text if text.startswith("{") else f"Error: {text}")
 
-    def _reject_unknown(self, call: ToolCall) -> str:
-        near = closest(call.name, [tool.id for tool in self._catalog().tools])
+    def _reject_unknown(self, call: ToolCall) -> Dispatched:
+        near = closest(call.name, [tool.id for tool in self._binder.catalog.tools])
+        if self._is_gated:
+            return self._reject(call, "unknown tool", self._not_available(near), near)
         hint = f" Closest matches: {', '.join(near)}." if near else ""
-        text = f"There is no tool '{call.name}'.{hint} Use search_tools to find and load one."
+        advice = " Use search_tools to find and load one." if self._session.state.has_search else ""
+        text = f"There is no tool '{call.name}'.{hint}{advice}"
         return self._reject(call, "unknown tool", text, near)
 
-    def _reject_unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> str:
+    def _reject_unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:
+        if self._is_gated:
+            near = closest(tool.id, self._session.state.bound_ids)
+            return self._reject(call, str(binding), self._not_available(near), near)
         state = "was unloaded" if binding is Binding.EVICTED else "is not loaded"
-        text = f"The tool {tool.id} {state}. Use search_tools to load it before you call it."
+        advice = " Use search_tools to load it before you call it." if self._session.state.has_search else ""
+        text = f"The tool {tool.id} {state}.{advice}"
         return self._reject(call, str(binding), text, (tool.id,))
+
+    @property
+    def _is_gated(self) -> bool:
+        return self._settings().binding.policy == GATE
+
+    def _not_available(self, near: tuple[str, ...]) -> str:
+        """The structured error of Tool Attention, section 5.5."""
+        available = self._names(self._session.state.bound_ids[:_AVAILABLE])
+        return compact({"error": "tool_not_available", "available": available, "closest": self._names(near)})
+
+    def _names(self, tool_ids: Sequence[str]) -> list[str]:
+        """Tools as the model calls them."""
+        found = (self._binder.catalog.get(tool_id) for tool_id in tool_ids)
+        return [tool.wire_name for tool in found if tool is not None]
+
+
+def _unwrapped(call: ToolCall) -> ToolCall:
+    """The call that a call of the proxy means: models write the arguments as an object, as JSON, or flat."""
+    name, given = str(call.arguments.get("name", "")), call.arguments.get("arguments")
+    if isinstance(given, str):
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except ValueError as error:
+            return replace(call, name=name, error=f"{CALL_TOOL}: arguments is no JSON: {error}")
+    if given is None:
+        given = {key: value for key, value in call.arguments.items() if key not in ("name", "arguments")}
+    if not isinstance(given, Mapping):
+        return replace(call, name=name, error=f"{CALL_TOOL}: arguments has to be an object")
+    return replace(call, name=name, arguments=given)
 
 
 def _error_text(error: ToolsightError) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-from inspector.domain.budget import Budget
 from inspector.domain.error import ModelError
 from inspector.domain.event import (
     AnswerStreamed,
@@ -19,11 +18,14 @@ from inspector.domain.message import (
     Message,
     ModelReply,
     ModelRequest,
+    NoteMessage,
     TextDelta,
     ToolCall,
     ToolMessage,
     UserMessage,
 )
+from inspector.domain.settings import Settings
+from inspector.engine.binding.binder import Binder
 from inspector.engine.chat.dispatch import Dispatcher
 from inspector.engine.ports import ChatModel, Clock
 from inspector.engine.session import Session
@@ -32,6 +34,11 @@ from inspector.engine.session import Session
 _FLUSH_CHARACTERS = 80
 _FLUSH_SECONDS = 0.05
 _CANCELLED = "Cancelled by the user before it finished."
+_THINK = (
+    "[You are repeating yourself. Before any further call, say in a few words what you have learnt, why "
+    "repeating it cannot help, and what you will do instead. Do not call a tool now.]"
+)
+_GO_ON = "[Go on with that: search for another tool, call one that you have, or answer.]"
 
 
 class DiscoveryLoop:
@@ -41,20 +48,18 @@ class DiscoveryLoop:
         self,
         session: Session,
         model: Callable[[], ChatModel],
-        request: Callable[[tuple[Message, ...]], ModelRequest],
-        measure: Callable[[ModelRequest], Budget],
+        binder: Binder,
         dispatcher: Dispatcher,
         clock: Clock,
-        max_steps: int,
+        settings: Callable[[], Settings],
     ) -> None:
         self.messages: tuple[Message, ...] = ()
         self._session = session
         self._model = model
-        self._request = request
-        self._measure = measure
+        self._binder = binder
         self._dispatcher = dispatcher
         self._clock = clock
-        self._max_steps = max_steps
+        self._settings = settings
 
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message. Cancelling the task ends the turn cleanly."""
@@ -76,41 +81,76 @@ class DiscoveryLoop:
         return ended
 
     async def _steps(self) -> TurnEnded:
-        for _ in range(self._max_steps):
+        steps, is_loop = 0, False
+        # The limit is asked each time: it may be changed while the model is at work.
+        while steps < self._settings().chat.max_steps:
+            steps += 1
+            if is_loop and self._settings().guard.think:
+                await self._think()
+                is_loop = False
+                continue
             reply = await self._ask()
             self.messages = (*self.messages, AssistantMessage(reply.text, reply.tool_calls))
             if not reply.tool_calls:
                 return TurnEnded("answered", reply.text)
-            await self._answer_calls(reply.tool_calls)
+            is_loop = await self._answer_calls(reply.tool_calls)
         return TurnEnded(
             "capped",
-            f"Stopped after {self._max_steps} model calls without an answer. "
-            "Ask again more narrowly, or raise the limit.",
+            f"Stopped after {steps} model calls without an answer. Ask again more narrowly, or raise "
+            "chat.max_steps.",
         )
 
-    async def _answer_calls(self, calls: tuple[ToolCall, ...]) -> None:
-        """Every call gets a result, even a cancelled one: providers refuse a history with an open call."""
+    async def _think(self) -> None:
+        """The node `think` of the paper's agent graph (section 7.5): reassess before the next call."""
+        self.messages = (*self.messages, NoteMessage(_THINK))
+        reply = await self._ask(think=True)
+        thought = AssistantMessage(reply.text or "…", thought=True)
+        self.messages = (*self.messages, thought, NoteMessage(_GO_ON))
+
+    async def _answer_calls(self, calls: tuple[ToolCall, ...]) -> bool:
+        """Every call gets a result, even a cancelled one: providers refuse a history with an open call.
+
+        Whether the guard has seen a loop.
+        """
+        is_loop = False
         for index, call in enumerate(calls):
             try:
-                text = await self._dispatcher.dispatch(call)
+                done = await self._dispatcher.dispatch(call)
             except BaseException:
                 open_calls = calls[index:]
                 self.messages += tuple(ToolMessage(c.id, c.name, _CANCELLED) for c in open_calls)
                 raise
-            self.messages = (*self.messages, ToolMessage(call.id, call.name, text))
+            is_loop = is_loop or done.is_loop
+            self.messages = (*self.messages, ToolMessage(call.id, call.name, done.text))
+        return is_loop
 
-    async def _ask(self) -> ModelReply:
-        request = self._request(self.messages)
+    async def _ask(self, *, think: bool = False) -> ModelReply:
+        if not think:
+            self._binder.before_call(self.messages)
+        request = self._binder.request(self.messages, think=think)
         turn = self._session.state.turn + 1
-        budget = self._measure(request)
+        budget, sent = self._binder.budget(request), self._binder.sent(request)
         self._session.emit(BudgetMeasured(budget))
-        bound = self._session.state.bound_ids
-        self._session.emit(ModelRequested(turn, bound, budget.parts, len(request.messages)))
+        self._session.emit(
+            ModelRequested(
+                turn,
+                self._session.state.bound_ids,
+                budget.parts,
+                len(request.messages),
+                self._binder.delivery,
+                sent.same,
+                sent.resent,
+                sent.change,
+                think,
+            )
+        )
         started = self._clock.monotonic()
         reply = await self._stream(request)
         elapsed = (self._clock.monotonic() - started) * 1000
         self._session.emit(
-            ModelResponded(turn, reply.text, reply.tool_calls, reply.usage, reply.finish_reason, elapsed)
+            ModelResponded(
+                turn, reply.text, reply.tool_calls, reply.usage, reply.finish_reason, elapsed, think
+            )
         )
         return reply
 

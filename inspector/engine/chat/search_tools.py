@@ -1,12 +1,16 @@
 """The `search_tools` meta-tool: searches, loads what it found, and notes when nothing new came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from inspector.domain.event import SearchPerformed, ToolLoaded
+from inspector.domain.event import RedundantSearch, SearchPerformed
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
+from inspector.domain.settings import Settings
+from inspector.engine.binding.binder import Binder
+from inspector.engine.binding.context import BOUNDED
+from inspector.engine.binding.delivery import TEXT, schema_text
 from inspector.engine.guards.iteration import IterationGuard
 from inspector.engine.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
@@ -23,38 +27,62 @@ class SearchTools:
     def __init__(
         self,
         session: Session,
-        retrieval: Retrieval,
+        retrieval: Callable[[], Retrieval],
+        binder: Binder,
         iteration: IterationGuard,
         redundancy: RedundancyDetector,
         clock: Clock,
+        settings: Callable[[], Settings],
     ) -> None:
         self._session = session
         self._retrieval = retrieval
+        self._binder = binder
         self._iteration = iteration
         self._redundancy = redundancy
         self._clock = clock
+        self._settings = settings
 
     def execute(self, arguments: JsonObject) -> str:
         """Run the search; what it found is bound for the next model call."""
         request = parse_request(arguments)
-        answer = self._retrieval.search(request, bound=self._session.state.bound_ids)
+        state = self._session.state
+        answer = self._retrieval().search(request, bound=state.bound_ids, unmet=self._binder.unmet())
+        answer = answer.within(self._staying([hit.tool_id for hit in answer.report.results]))
         found = [hit.tool_id for hit in answer.report.results]
-        self._redundancy.forget([tool.id for tool in self._session.state.with_binding(Binding.EVICTED)])
+        self._redundancy.forget([tool.id for tool in state.with_binding(Binding.EVICTED)])
         redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
-        text = f"{answer.text}\n\n{redundant.note}" if redundant else answer.text
+        text = self._told(answer, redundant)
         self._session.emit(SearchPerformed(answer.report, text))
-        self._load(answer)
+        self._bind(answer, found)
         if redundant:
             self._session.emit(redundant)
         return text
 
-    def _load(self, answer: SearchAnswer) -> None:
-        for tool in answer.to_load:
-            known = self._session.state.tools.get(tool.id)
-            self._iteration.clear(tool.id)
-            self._session.emit(
-                ToolLoaded(tool.id, known.tokens if known else 0, answer.report.request.label())
-            )
+    def _staying(self, found: Sequence[str]) -> Sequence[str]:
+        """The first of what was found that there is room for, as ToolContext.find binds them."""
+        if self._settings().binding.policy != BOUNDED:
+            return found
+        limits, tokens = self._binder.context.limits, 0
+        staying = found[: limits.capacity or None]
+        for place, tool_id in enumerate(staying):
+            tokens += self._session.state.tools[tool_id].tokens
+            if limits.tokens is not None and tokens > limits.tokens:
+                return staying[:place]
+        return staying
+
+    def _told(self, answer: SearchAnswer, redundant: RedundantSearch | None) -> str:
+        """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""
+        parts = [answer.text]
+        if self._settings().binding.delivery == TEXT and answer.to_load:
+            parts.append(schema_text(answer.to_load))
+        if redundant:
+            parts.append(redundant.note)
+        return "\n\n".join(parts)
+
+    def _bind(self, answer: SearchAnswer, found: Sequence[str]) -> None:
+        """Bind what was found; whoever finds an evicted tool again may use it again."""
+        for tool_id in self._binder.context.find(found, answer.report.request.label()):
+            self._iteration.clear(tool_id)
 
 
 def parse_request(arguments: JsonObject) -> SearchRequest:

@@ -21,6 +21,7 @@ from inspector.engine.retrieval.semantics import Semantics
 
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
+_NOTHING: Mapping[str, Sequence[str]] = {}
 
 
 class Retrieval:
@@ -59,6 +60,13 @@ class Retrieval:
         self.use_index(self.index.updated(tools, summaries))
         if self._embedding is not None:
             self._embedding.follow(self.index)
+
+    def use_settings(self, settings: DiscoverySettings) -> None:
+        """Search by other settings from now on; the embedding model stays. Raises ToolsightError."""
+        self.ranker_name = require_ranker(settings.ranker)
+        self.settings = settings
+        self.threshold = settings.min_probability
+        self.rankers = CatalogRankers(self.index, settings)
 
     def use_ranker(self, name: str) -> None:
         """Rank with another ranker from now on. Raises ToolsightError."""
@@ -100,14 +108,22 @@ class Retrieval:
         bound: Collection[str],
         load: bool = True,
         misses: int = MISSES_KEPT,
+        unmet: Mapping[str, Sequence[str]] = _NOTHING,
     ) -> SearchAnswer:
-        """Answer a request over the tools as they are now, see ToolSearch."""
-        search = ToolSearch(self.index, self.rankers.names, self.ranker, self.rules, self.clock)
+        """Answer a request over the tools as they are now, see ToolSearch and SearchRules."""
+        rules = replace(self.rules, unmet=unmet)
+        search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
         return search.run(request, bound=bound, load=load, misses=misses)
 
-    def look(self, request: SearchRequest, *, bound: Collection[str]) -> SearchAnswer:
+    def look(
+        self,
+        request: SearchRequest,
+        *,
+        bound: Collection[str],
+        unmet: Mapping[str, Sequence[str]] = _NOTHING,
+    ) -> SearchAnswer:
         """Answer as `search` does, for a person: nothing is to be loaded, and more of what missed is told."""
-        return self.search(request, bound=bound, load=False, misses=MISSES_SHOWN)
+        return self.search(request, bound=bound, load=False, misses=MISSES_SHOWN, unmet=unmet)
 
     def evalset(self, index: ToolIndex | None = None) -> EvalSet:
         """Labelled requests over the tools as they are: those given that still apply, or generated ones.

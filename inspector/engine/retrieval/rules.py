@@ -1,6 +1,6 @@
 """What turns a ranking into the results of a search."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inspector.domain.ranking import Outcome, SearchRequest
@@ -10,7 +10,7 @@ from inspector.engine.retrieval.ranker import Mask, Ranking
 
 @dataclass(frozen=True, slots=True)
 class SearchRules:
-    """At most `limit` results. `tags` are those of each server.
+    """At most `limit` results. `tags` are those of each server, `unmet` what keeps tools out, by tool.
 
     Where the ranker knows how likely tools fit, a search whose first tool is below `threshold` has no
     results, and a tool below `tool_threshold` is none.
@@ -20,6 +20,7 @@ class SearchRules:
     threshold: float = 0.0
     tool_threshold: float = 0.0
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def abstains(self, ranking: Ranking) -> bool:
         """Whether it is too improbable that any tool fits."""
@@ -34,7 +35,9 @@ class SearchRules:
         return Outcome.UNLIKELY if ranking.kept[position] else Outcome.BELOW_FLOOR
 
     def outside(self, tool: Tool, request: SearchRequest) -> Outcome | None:
-        """What the request itself leaves out."""
+        """What the request itself leaves out, or a precondition."""
+        if tool.id in self.unmet:
+            return Outcome.PRECONDITION
         if request.server_name and tool.server != request.server_name:
             return Outcome.OTHER_SERVER
         carried = self.tags.get(tool.server, ())

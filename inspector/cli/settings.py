@@ -1,0 +1,108 @@
+"""Every setting with its value and where that comes from, and the profiles."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from itertools import groupby
+from textwrap import fill
+from typing import Any
+
+import click
+
+from inspector.cli.option import as_json, configured, options
+from inspector.cli.options import Options
+from inspector.cli.render import say, say_json
+from inspector.domain.configuration import Configuration
+from inspector.domain.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of
+from inspector.domain.profile import PROFILES, Profile, find_profile, profile_settings
+from inspector.domain.settings import Settings
+
+_VALUE_WIDTH = 24
+_INDENT = "    "
+_WIDEST = 110
+
+
+@click.command()
+@click.option("--profiles", is_flag=True, help="List the profiles, and what each changes.")
+@configured
+@as_json
+def settings(profiles: bool, as_json: bool, **values: Any) -> None:
+    """List every setting: its value, where that comes from, what it may be, and what it does.
+
+    Without a configuration these are the profile's values, and those given with --set.
+    """
+    chosen = options(**values)
+    if profiles:
+        _say_profiles(as_json=as_json)
+    else:
+        _say_settings(chosen, _configuration(chosen), as_json=as_json)
+
+
+def _configuration(chosen: Options) -> Configuration:
+    from inspector.cli.composition import configuration_path, read_configuration
+
+    return read_configuration(chosen) if configuration_path(chosen) else Configuration("", ())
+
+
+def _say_settings(chosen: Options, configuration: Configuration, *, as_json: bool) -> None:
+    profile = find_profile(chosen.profile or configuration.profile)
+    values = {**configuration.values, **chosen.values}
+    effective = profile_settings(profile.name, configuration.settings, values)
+    came = origins(configuration.settings, profile.values, configuration.values, chosen.values)
+    if as_json:
+        rows = [_as_object(one, effective, came[one.path]) for one in knobs()]
+        say_json({"config": configuration.source, "profile": profile.name, "settings": rows})
+        return
+    source = configuration.source or "no configuration in this folder"
+    say(f"profile {profile.name}   {source}   * differs from the default")
+    for section, group in groupby(knobs(), key=lambda one: one.path.partition(".")[0]):
+        say(f"\n{section}")
+        for one in group:
+            say(_line(one, value_of(effective, one.path), came[one.path]))
+            say(_wrapped(f"{one.about} [{one.allowed}]"))
+
+
+def _line(one: Knob, value: Any, origin: Origin) -> str:
+    width = max(len(other.path) for other in knobs())
+    shown = render_value(value) or "-"
+    mark = " " if value == value_of(Settings(), one.path) else "*"
+    return f"{mark} {one.path:<{width}}  {shown:<{_VALUE_WIDTH}}  {_origin(origin)}"
+
+
+def _origin(origin: Origin) -> str:
+    return "--set" if origin is Origin.SESSION else origin.value
+
+
+def _wrapped(text: str) -> str:
+    """Indented lines; no longer than people like to read, however wide the terminal is."""
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    return fill(text, width, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False)
+
+
+def _as_object(one: Knob, effective: Settings, origin: Origin) -> Mapping[str, Any]:
+    value = {"value": value_of(effective, one.path), "default": value_of(Settings(), one.path)}
+    return {**asdict(one), **value, "origin": _origin(origin)}
+
+
+def _say_profiles(*, as_json: bool) -> None:
+    if as_json:
+        say_json([asdict(profile) for profile in PROFILES.values()])
+        return
+    for number, profile in enumerate(PROFILES.values()):
+        if number:
+            say()
+        say(f"{profile.name}   {profile.title}")
+        say(_wrapped(profile.about))
+        for line in _changes(profile):
+            say(f"{_INDENT}{line}")
+
+
+def _changes(profile: Profile) -> Iterator[str]:
+    """What the profile has otherwise than the defaults."""
+    changed = {path: value for path, value in profile.values.items() if value != value_of(Settings(), path)}
+    if not changed:
+        yield "The defaults."
+    width = max(map(len, changed), default=0)
+    for path, value in changed.items():
+        default = render_value(value_of(Settings(), find_knob(path).path))
+        yield f"{path:<{width}}  {render_value(value)}  (default {default})"

@@ -1,0 +1,188 @@
+"""What has to occur in a session's stream, or must not: checked against its records."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import Any
+
+from inspector.domain.closest import closest
+from inspector.domain.error import ConfigError
+from inspector.domain.event import EVENT_TYPES, Event, Record
+from inspector.domain.jsonvalue import compact
+
+EQUALS, CONTAINS, AT_LEAST, AT_MOST = "equals", "contains", "at_least", "at_most"
+_WRAPPERS = frozenset({CONTAINS, AT_LEAST, AT_MOST})
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What one field has to be. `how` is `equals`, `contains` (a text in a text, or an item of a list),
+    `at_least` or `at_most`.
+    """
+
+    field: str
+    how: str
+    value: Any
+
+    def holds(self, event: Event) -> bool:
+        actual = getattr(event, self.field)
+        if self.how == CONTAINS:
+            return isinstance(actual, str | list | tuple) and self.value in actual
+        if self.how == EQUALS:
+            return _same(self.value, actual)
+        if not _is_number(actual):
+            return False
+        return bool(actual >= self.value if self.how == AT_LEAST else actual <= self.value)
+
+    @property
+    def text(self) -> str:
+        """`count at least 3`: the condition in words."""
+        how = "" if self.how == EQUALS else f"{self.how.replace('_', ' ')} "
+        return f"{self.field} {how}{_shown(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """An event of one kind, each of whose conditions holds."""
+
+    kind: str
+    conditions: tuple[Condition, ...] = ()
+
+    def unmet(self, record: Record) -> tuple[Condition, ...]:
+        """The conditions that do not hold for a record of the kind."""
+        return tuple(condition for condition in self.conditions if not condition.holds(record.event))
+
+    def is_met(self, record: Record) -> bool:
+        return record.kind == self.kind and not self.unmet(record)
+
+    @property
+    def text(self) -> str:
+        """The event in words, for people."""
+        return ", ".join((self.kind, *(condition.text for condition in self.conditions)))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of one expectation.
+
+    `seq` is the record that decided it: the one that met it or, where it is not met, the nearest one, if any.
+    `reason` is for people. With `forbidden` the expectation is met when no record is like it.
+    """
+
+    expectation: Expectation
+    met: bool
+    reason: str
+    seq: int | None = None
+    forbidden: bool = False
+
+    @property
+    def text(self) -> str:
+        """The whole finding in one line."""
+        never = "never " if self.forbidden else ""
+        return f"{never}{self.expectation.text}: {self.reason}"
+
+
+def expectation(entry: Mapping[str, Any]) -> Expectation:
+    """Read `{event: loop, tool: "weather:get_forecast", count: {at_least: 3}}`.
+
+    A mapping of nothing but `contains`, `at_least` and `at_most` is a condition; any other value has to be
+    equal. Raises ConfigError, with the nearest names, for an unknown event or field.
+    """
+    kind = entry.get("event")
+    if not isinstance(kind, str):
+        raise ConfigError("event is missing" if kind is None else "event has to be text")
+    if kind not in EVENT_TYPES:
+        raise _unknown(f"there is no event '{kind}'", kind, EVENT_TYPES)
+    known = [one.name for one in fields(EVENT_TYPES[kind])]
+    conditions: list[Condition] = []
+    for name, value in entry.items():
+        if name == "event":
+            continue
+        if name not in known:
+            raise _unknown(f"the event '{kind}' has no field '{name}'", name, known)
+        conditions += _conditions(name, value)
+    return Expectation(kind, tuple(conditions))
+
+
+def check(
+    records: Sequence[Record], expect: Sequence[Expectation], never: Sequence[Expectation] = ()
+) -> tuple[Finding, ...]:
+    """One finding for each of `expect`, which have to occur in this order, then one for each of `never`.
+
+    Each takes the first record after the one before it, which finds an order wherever there is one. One that
+    is not met holds up none of those after it.
+    """
+    findings: list[Finding] = []
+    position = 0
+    for wanted in expect:
+        met = next((n for n in range(position, len(records)) if wanted.is_met(records[n])), None)
+        if met is None:
+            findings.append(_missed(wanted, records, position))
+        else:
+            findings.append(Finding(wanted, True, f"met at {records[met].seq}", records[met].seq))
+            position = met + 1
+    return (*findings, *(_kept_out(unwanted, records) for unwanted in never))
+
+
+def _missed(wanted: Expectation, records: Sequence[Record], position: int) -> Finding:
+    """Why it is not met, by the later record with the fewest conditions unmet, or else by an earlier one."""
+    later = [record for record in records[position:] if record.kind == wanted.kind]
+    alike = later or [record for record in records[:position] if record.kind == wanted.kind]
+    early = next((record for record in records[:position] if wanted.is_met(record)), None)
+    if early is not None:
+        return Finding(wanted, False, f"not met in this order: it occurs at {early.seq}", early.seq)
+    if not alike:
+        return Finding(wanted, False, f"not met: there is no event {wanted.kind}")
+    nearest = min(alike, key=lambda record: len(wanted.unmet(record)))
+    differs = "; ".join(
+        f"{condition.field} is {_shown(getattr(nearest.event, condition.field))}"
+        for condition in wanted.unmet(nearest)
+    )
+    return Finding(wanted, False, f"not met: the nearest is {nearest.seq}, where {differs}", nearest.seq)
+
+
+def _kept_out(unwanted: Expectation, records: Sequence[Record]) -> Finding:
+    met = next((record for record in records if unwanted.is_met(record)), None)
+    if met is None:
+        return Finding(unwanted, True, "did not occur", forbidden=True)
+    return Finding(unwanted, False, f"occurs at {met.seq}", met.seq, forbidden=True)
+
+
+def _conditions(name: str, value: Any) -> list[Condition]:
+    if not isinstance(value, Mapping) or not value or not _WRAPPERS.issuperset(value):
+        return [Condition(name, EQUALS, value)]
+    for how, bound in value.items():
+        if how == CONTAINS and not isinstance(bound, str):
+            raise ConfigError(f"{name}: {how} has to be text")
+        if how != CONTAINS and not _is_number(bound):
+            raise ConfigError(f"{name}: {how} has to be a number")
+    return [Condition(name, how, bound) for how, bound in value.items()]
+
+
+def _same(expected: Any, actual: Any) -> bool:
+    """Equal as JSON: a list and a tuple are one thing, a number and a switch are two."""
+    if is_dataclass(actual) and not isinstance(actual, type):
+        actual = asdict(actual)
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return expected.keys() == actual.keys() and all(_same(expected[key], actual[key]) for key in expected)
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        return len(expected) == len(actual) and all(map(_same, expected, actual))
+    return bool(expected == actual)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _unknown(problem: str, name: str, known: Sequence[str] | Mapping[str, Any]) -> ConfigError:
+    near = closest(name, known) or tuple(known)
+    return ConfigError(problem, hint=f"Known: {', '.join(near)}.")
+
+
+def _shown(value: Any) -> str:
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    text = compact(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,285 @@
+"""The fold from events to the state of a session: `state = apply(state, record)`."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import singledispatch
+
+from inspector.domain import event as ev
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import Binding, ServerState, SessionState, ToolState
+
+
+def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> SessionState:
+    """Replay a stream from the start, or on from `state`."""
+    current = state or SessionState()
+    for record in records:
+        current = apply(current, record)
+    return current
+
+
+def apply(state: SessionState, record: ev.Record) -> SessionState:
+    """The state after one more event."""
+    state = replace(state, at=record.at, conversation=state.conversation.after(record))
+    return _step(record.event, state)
+
+
+@singledispatch
+def _step(_event: ev.Event, state: SessionState) -> SessionState:
+    """Events that only the conversation or the feed shows change nothing here."""
+    return state
+
+
+@_step.register
+def _(event: ev.SessionStarted, state: SessionState) -> SessionState:
+    return replace(
+        state,
+        config=event.config,
+        model=event.model,
+        model_label=event.model_label,
+        window=event.window,
+        toolset=event.toolset,
+        profile=event.profile,
+        settings=event.settings,
+        servers={name: ServerState(name) for name in event.servers},
+    )
+
+
+@_step.register
+def _(event: ev.SettingsChanged, state: SessionState) -> SessionState:
+    return replace(state, profile=event.profile, settings=event.settings)
+
+
+@_step.register
+def _(event: ev.MilestoneReached, state: SessionState) -> SessionState:
+    return replace(state, milestones=tuple(dict.fromkeys((*state.milestones, event.name))))
+
+
+@_step.register
+def _(event: ev.ModelSwitched, state: SessionState) -> SessionState:
+    return replace(state, model=event.model, model_label=event.label, window=event.window)
+
+
+def _with_server(state: SessionState, server: ServerState) -> SessionState:
+    return replace(state, servers={**state.servers, server.name: server})
+
+
+@_step.register
+def _(event: ev.ServerConnecting, state: SessionState) -> SessionState:
+    server = ServerState(event.server, phase=ServerPhase.CONNECTING, target=event.target)
+    return _with_server(state, server)
+
+
+@_step.register
+def _(event: ev.ServerReady, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    server = ServerState(
+        event.server,
+        phase=ServerPhase.READY,
+        target=known.target,
+        tools=event.tools,
+        tokens=event.tokens,
+        info=event.info,
+        skipped=event.skipped,
+        milliseconds=event.milliseconds,
+    )
+    return _with_server(state, server)
+
+
+@_step.register
+def _(event: ev.ToolsChanged, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
+    for name in event.changed:
+        state = _with_tool(state, f"{event.server}:{name}", changed_turn=state.turn)
+    return _with_server(state, changed)
+
+
+@_step.register
+def _(event: ev.ServerFailed, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    server = replace(
+        known,
+        phase=ServerPhase.FAILED,
+        reason=event.reason,
+        hint=event.hint,
+        stderr_tail=event.stderr_tail,
+        tools=0,
+        tokens=0,
+    )
+    return _with_server(state, server)
+
+
+@_step.register
+def _(event: ev.ServerStopped, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
+
+
+@_step.register
+def _(event: ev.IndexChanged, state: SessionState) -> SessionState:
+    return replace(state, index=event.index)
+
+
+@_step.register
+def _(event: ev.CatalogBuilt, state: SessionState) -> SessionState:
+    tools = {entry.id: _rebound(state.tools.get(entry.id), entry) for entry in event.entries}
+    return replace(
+        state,
+        toolset=event.toolset,
+        tools=tools,
+        load_order=tuple(
+            id_ for id_ in state.load_order if id_ in tools and tools[id_].binding is Binding.LOADED
+        ),
+        manifest=event.manifest,
+        meta_tokens=event.meta_tokens,
+        hidden_tools=event.hidden,
+        pool=event.pool,
+        pool_tokens=event.pool_tokens,
+        advisory=event.advisory,
+        manifest_rules=event.rules,
+    )
+
+
+def _rebound(known: ToolState | None, entry: ev.CatalogEntry) -> ToolState:
+    """Loaded tools stay loaded and evicted ones evicted when the catalog is built again (PRD section 5)."""
+    fresh = Binding.DEFERRED if entry.deferred else Binding.PINNED
+    if known is None:
+        return ToolState(entry.id, entry.tokens, fresh)
+    moved = known.binding in (Binding.LOADED, Binding.EVICTED)
+    return replace(known, tokens=entry.tokens, binding=known.binding if moved and entry.deferred else fresh)
+
+
+def _with_tool(state: SessionState, tool_id: str, **changes: object) -> SessionState:
+    tool = state.tools.get(tool_id)
+    if tool is None:
+        return state
+    return replace(state, tools={**state.tools, tool_id: replace(tool, **changes)})  # type: ignore[arg-type]
+
+
+@_step.register
+def _(event: ev.ToolLoaded, state: SessionState) -> SessionState:
+    tool = state.tools.get(event.tool)
+    if tool is None or tool.binding.is_bound:
+        return state
+    state = _with_tool(_found(state, tool, event.reason, Binding.LOADED), event.tool, place=event.place)
+    return replace(state, load_order=(*state.load_order, event.tool), loads=state.loads + 1)
+
+
+@_step.register
+def _(event: ev.ToolRefreshed, state: SessionState) -> SessionState:
+    tool = state.tools.get(event.tool)
+    return state if tool is None else _found(state, tool, event.reason, tool.binding)
+
+
+def _found(state: SessionState, tool: ToolState, reason: str, binding: Binding) -> SessionState:
+    first = state.at if tool.discovered_at is None else tool.discovered_at
+    state = _with_tool(
+        state,
+        tool.id,
+        binding=binding,
+        reason=reason,
+        last_turn=state.turn,
+        found=tool.found + 1,
+        discovered_at=first,
+        last_used_at=state.at,
+    )
+    return replace(state, discovered=state.discovered | {tool.id})
+
+
+@_step.register
+def _(event: ev.ToolEvicted, state: SessionState) -> SessionState:
+    known = state.tools.get(event.tool)
+    if known is None or known.binding is not Binding.LOADED:
+        return state
+    state = _with_tool(state, event.tool, binding=Binding.EVICTED, reason=event.reason)
+    order = tuple(tool_id for tool_id in state.load_order if tool_id != event.tool)
+    return replace(state, load_order=order, evictions=state.evictions + 1)
+
+
+@_step.register
+def _(event: ev.GateApplied, state: SessionState) -> SessionState:
+    """What the gate let through is bound for this call; what it had let through before waits again."""
+    before = frozenset(state.load_order)
+    scores = {one.tool: one.score for one in event.candidates}
+    for tool_id in state.load_order:
+        if tool_id not in event.active:
+            state = _with_tool(state, tool_id, binding=Binding.DEFERRED, reason="not at the gate this turn")
+    known = (tool_id for tool_id in dict.fromkeys(event.active) if tool_id in state.tools)
+    active = tuple(id_ for id_ in known if state.tools[id_].binding is not Binding.PINNED)
+    for place, tool_id in enumerate(active, start=1):
+        reason = f"gate {scores.get(tool_id, 0.0):.2f}"
+        state = _found(state, state.tools[tool_id], reason, Binding.LOADED)
+        state = _with_tool(state, tool_id, place=place)
+    loads = sum(tool_id not in before for tool_id in active)
+    return replace(state, load_order=active, gate=event, loads=state.loads + loads)
+
+
+@_step.register
+def _(event: ev.ModelRequested, state: SessionState) -> SessionState:
+    return replace(
+        state,
+        turn=event.turn,
+        thinking=event.think,
+        tool_token_history=(*state.tool_token_history, event.tokens.tool_tokens),
+    )
+
+
+@_step.register
+def _(_event: ev.ModelResponded, state: SessionState) -> SessionState:
+    return replace(state, thinking=False)
+
+
+@_step.register
+def _(event: ev.CallStarted, state: SessionState) -> SessionState:
+    if not state.recovering or event.by != "model":
+        return state
+    return replace(state, recovering=False, recoveries=state.recoveries + 1)
+
+
+@_step.register
+def _(_event: ev.CallRejected, state: SessionState) -> SessionState:
+    return replace(state, rejections=state.rejections + 1, recovering=True)
+
+
+@_step.register
+def _(event: ev.CallFinished, state: SessionState) -> SessionState:
+    known = state.tools.get(event.tool)
+    uses = known.uses + 1 if known else 0
+    state = _with_tool(state, event.tool, uses=uses, last_turn=state.turn, last_used_at=state.at)
+    outputs = state.outputs | {event.tool} if event.ok else state.outputs
+    return replace(state, calls=state.calls + 1, used=state.used | {event.tool}, outputs=outputs)
+
+
+@_step.register
+def _(event: ev.CallCounted, state: SessionState) -> SessionState:
+    return replace(state, counts={**state.counts, event.tool: event})
+
+
+@_step.register
+def _(_event: ev.LoopDetected, state: SessionState) -> SessionState:
+    return replace(state, loops=state.loops + 1)
+
+
+@_step.register
+def _(_event: ev.RedundantSearch, state: SessionState) -> SessionState:
+    return replace(state, redundant=state.redundant + 1)
+
+
+@_step.register
+def _(_event: ev.SearchPerformed, state: SessionState) -> SessionState:
+    return replace(state, searches=state.searches + 1)
+
+
+@_step.register
+def _(event: ev.BudgetMeasured, state: SessionState) -> SessionState:
+    return replace(state, budget=event.budget)
+
+
+@_step.register
+def _(_event: ev.UserSaid, state: SessionState) -> SessionState:
+    return replace(state, busy=True)
+
+
+@_step.register
+def _(_event: ev.TurnEnded, state: SessionState) -> SessionState:
+    return replace(state, busy=False)

@@ -1,0 +1,130 @@
+"""Preconditions of tools: small predicates over what is known of a session (Tool Attention, section 5.4).
+
+They are written as one Python call with literal arguments, such as `is_authenticated(scope="github:write")`,
+and they are read, never evaluated as Python. They ask the session's state and no text of anyone, so that no
+wording of a request can get around them.
+"""
+
+import ast
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inspector.domain.error import ConfigError
+
+Literal = str | int | float | bool | None | tuple["Literal", ...]
+
+MAX_LENGTH = 500
+_HINT = "Write one call, such as milestone_reached('plan_confirmed'), perhaps with `not` in front."
+_ARGUMENT_HINT = "Arguments are text, numbers, True, False, None, and lists of these."
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One call: `args` and `kwargs` hold literals, lists as tuples; `text` is what it was read from."""
+
+    name: str
+    args: tuple[Literal, ...] = ()
+    kwargs: Mapping[str, Literal] = field(default_factory=dict, hash=False)
+    text: str = ""
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a session: scopes it holds, ids of tools that returned something, milestones."""
+
+    scopes: frozenset[str] = frozenset()
+    outputs: frozenset[str] = frozenset()
+    milestones: frozenset[str] = frozenset()
+
+
+def is_authenticated(facts: Facts, scope: str) -> bool:
+    """Whether the session holds the scope; a held scope that ends in `*` covers all that begin like it."""
+    return scope in facts.scopes or any(
+        held.endswith("*") and scope.startswith(held[:-1]) for held in facts.scopes
+    )
+
+
+def has_prior_tool_output(facts: Facts, prefix: str) -> bool:
+    """Whether a tool returned something whose id, or whose name without the server, begins like this."""
+    return any(
+        tool_id.startswith(prefix) or tool_id.partition(":")[2].startswith(prefix)
+        for tool_id in facts.outputs
+    )
+
+
+def milestone_reached(facts: Facts, name: str) -> bool:
+    """Whether the milestone was reached in this session."""
+    return name in facts.milestones
+
+
+BUILT_IN: Mapping[str, Callable[..., bool]] = {
+    "is_authenticated": is_authenticated,
+    "has_prior_tool_output": has_prior_tool_output,
+    "milestone_reached": milestone_reached,
+}
+
+
+def parse_predicate(text: str) -> Predicate:
+    """The predicate that a text is. Raises ConfigError, and nothing else, for a text that is none."""
+    stripped = text.strip()
+    if len(stripped) > MAX_LENGTH:
+        raise _unreadable(stripped, f"is longer than {MAX_LENGTH} characters")
+    if not stripped:
+        raise _unreadable(stripped, "is empty")
+    if len(stripped.splitlines()) > 1:
+        raise _unreadable(stripped, "takes more than one line")
+    try:
+        return _predicate(stripped, _parsed(stripped))
+    except SyntaxError as error:
+        raise _unreadable(stripped, f"is no call: {error.msg}") from error
+    except (RecursionError, MemoryError) as error:
+        raise _unreadable(stripped, "is nested too deeply") from error
+    except ValueError as error:
+        raise _unreadable(stripped, "holds characters that no call may hold") from error
+
+
+def _parsed(text: str) -> ast.expr:
+    with warnings.catch_warnings():
+        # An odd escape in a string is no reason to write over the screen.
+        warnings.simplefilter("ignore")
+        return ast.parse(text, mode="eval").body
+
+
+def _predicate(text: str, tree: ast.expr) -> Predicate:
+    negated = isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
+    call = tree.operand if isinstance(tree, ast.UnaryOp) and negated else tree
+    if not isinstance(call, ast.Call):
+        raise _unreadable(text, "is no call")
+    if not isinstance(call.func, ast.Name):
+        raise _unreadable(text, "calls something that is no plain name")
+    args = tuple(_literal(text, node) for node in call.args)
+    return Predicate(call.func.id, args, _keywords(text, call.keywords), text, negated)
+
+
+def _keywords(text: str, keywords: Sequence[ast.keyword]) -> Mapping[str, Literal]:
+    found: dict[str, Literal] = {}
+    for keyword in keywords:
+        if keyword.arg is None:
+            raise _unreadable(text, "has an argument that is no literal", _ARGUMENT_HINT)
+        if keyword.arg in found:
+            raise _unreadable(text, f"gives {keyword.arg!r:.80} twice")
+        found[keyword.arg] = _literal(text, keyword.value)
+    return found
+
+
+def _literal(text: str, node: ast.expr) -> Literal:
+    match node:
+        case ast.Constant(value=str() | int() | float() | None as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            if not isinstance(value, bool):
+                return -value
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return tuple(_literal(text, item) for item in items)
+    raise _unreadable(text, "has an argument that is no literal", _ARGUMENT_HINT)
+
+
+def _unreadable(text: str, problem: str, hint: str = _HINT) -> ConfigError:
+    return ConfigError(f"the predicate {text[:80]!r} {problem}", hint=hint)

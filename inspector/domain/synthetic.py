@@ -1,0 +1,6 @@
+"""Tools of Toolsight's own: handled here, never sent to a server (PRD section 2.8)."""
+
+from inspector.domain.manifest import SEARCH_TOOLS
+
+CALL_TOOL = "call_tool"
+SYNTHETIC = frozenset({SEARCH_TOOLS, CALL_TOOL})

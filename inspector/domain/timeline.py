@@ -1,0 +1,293 @@
+"""A session over its turns: which tool was bound in which model call, what moved it, and why.
+
+A turn is one model call. Column `n` is what call `n` was sent; what the call then did shows in its actions,
+and what that moved shows in column `n + 1`, the first call to see it. The column after the last call is now.
+"""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from inspector.domain import event as ev
+from inspector.domain.conversation import Conversation
+from inspector.domain.event_text import summary
+from inspector.domain.fold import apply
+from inspector.domain.session import Binding, SessionState, ToolState
+from inspector.domain.tool_pattern import matches
+
+_MAY_MOVE = (ev.CatalogBuilt, ev.ToolLoaded, ev.ToolEvicted, ev.GateApplied)
+_ACTIONS = (ev.SearchPerformed, ev.CallFinished, ev.CallRejected, ev.LoopDetected, ev.RedundantSearch)
+_NO_CONVERSATION = Conversation()
+_ACTION_LIMIT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A tool whose binding changed before model call `turn`, the first one to see it.
+
+    `binding_from` is None where the tool was not in the catalog, `binding_to` where it left it. `cause` is
+    `load`, `gate`, `catalog`, or what an eviction gives as its cause; `reason` is for people.
+    """
+
+    tool: str
+    turn: int
+    seq: int
+    binding_from: Binding | None
+    binding_to: Binding | None
+    reason: str
+    cause: str
+
+    @property
+    def is_move(self) -> bool:
+        """Whether it is more than the tool's coming into the catalog."""
+        return self.binding_from is not None
+
+
+@dataclass(slots=True)
+class Lane:
+    """One tool over the turns. `moves` begin with its arrival in the catalog."""
+
+    tool: str
+    moves: list[Move] = field(default_factory=list)
+
+    def during(self, turn: int) -> Binding | None:
+        """The binding while model call `turn` ran; None while the tool was not in the catalog."""
+        place = bisect_right(self.moves, turn, key=lambda move: move.turn)
+        return self.moves[place - 1].binding_to if place else None
+
+    def states(self, first: int, count: int) -> Iterator[tuple[Binding | None, bool]]:
+        """The binding in each of `count` calls from `first` on, and whether it moved before that call."""
+        place = bisect_right(self.moves, first - 1, key=lambda move: move.turn)
+        for turn in range(first, first + count):
+            start = place
+            while place < len(self.moves) and self.moves[place].turn == turn:
+                place += 1
+            binding = self.moves[place - 1].binding_to if place else None
+            yield binding, any(move.is_move for move in self.moves[start:place])
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What had been counted by a moment; `accuracy` as `SessionState.accuracy`, `tools` by binding."""
+
+    searches: int = 0
+    loads: int = 0
+    evictions: int = 0
+    rejections: int = 0
+    recoveries: int = 0
+    loops: int = 0
+    accuracy: float | None = None
+    tools: Mapping[Binding, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something the model did, or that was done about it: a search, a call, a rejection, a loop."""
+
+    seq: int
+    kind: str
+    text: str
+    ok: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One model call. `message` counts the user's messages, `tally` is what had been counted before it."""
+
+    number: int
+    seq: int
+    message: int
+    said: str
+    tool_tokens: int
+    same: int
+    resent: int
+    change: str
+    think: bool
+    tally: Tally
+    actions: list[Action] = field(default_factory=list, compare=False)
+
+
+class Timeline:
+    """Grows with the stream, record by record; a record costs the same however long the stream is.
+
+    `turns` are the model calls, `lanes` the tools that moved or were pinned by name, in the order in which
+    they first did.
+    """
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self.lanes: list[Lane] = []
+        self._all: dict[str, Lane] = {}
+        self._own: set[str] = set()
+        self._moves: dict[int, list[Move]] = {}
+        self._tools: Counter[Binding] = Counter()
+        self._state = SessionState()
+        self._said = ""
+        self._messages = 0
+        self._by_hand: set[str] = set()
+
+    @classmethod
+    def of(cls, records: Iterable[ev.Record]) -> Self:
+        """The timeline of a whole stream."""
+        timeline = cls()
+        for record in records:
+            timeline.after(record)
+        return timeline
+
+    @property
+    def now(self) -> int:
+        """The column after the last model call: what the next one will be sent."""
+        return len(self.turns) + 1
+
+    def tally(self, column: int) -> Tally:
+        """What had been counted when the model call of the column ran."""
+        return self.turns[column - 1].tally if 0 < column < self.now else self._tally()
+
+    def moves_at(self, column: int) -> tuple[Move, ...]:
+        """Every move that the column is the first to show, in order."""
+        return tuple(self._moves.get(column, ()))
+
+    def rest(self, column: int) -> Mapping[Binding, int]:
+        """How many tools without a lane of their own were pinned or deferred."""
+        own = Counter(lane.during(column) for lane in self.lanes)
+        return {kind: count - own[kind] for kind, count in self.tally(column).tools.items()}
+
+    def after(self, record: ev.Record) -> None:
+        """Go on by one record."""
+        event = record.event
+        if isinstance(event, ev.AnswerStreamed):
+            return
+        before = self._state
+        self._state = _light(apply(before, record))
+        if isinstance(event, _MAY_MOVE):
+            self._move(record, before.tools)
+        self._note(record)
+
+    def _note(self, record: ev.Record) -> None:
+        match record.event:
+            case ev.UserSaid(text):
+                self._said = text
+                self._messages += 1
+            case ev.ModelRequested() as event:
+                self.turns.append(self._turn(record.seq, event))
+            case ev.CallStarted(call_id=call_id, by=by):
+                (self._by_hand.discard if by == "model" else self._by_hand.add)(call_id)
+            case event if isinstance(event, _ACTIONS) and self.turns and self._is_model(event):
+                self.turns[-1].actions.append(_action(record))
+
+    def _is_model(self, event: ev.Event) -> bool:
+        if isinstance(event, ev.CallFinished):
+            return event.call_id not in self._by_hand
+        return not isinstance(event, ev.SearchPerformed) or event.by == "model"
+
+    def _turn(self, seq: int, event: ev.ModelRequested) -> Turn:
+        return Turn(
+            self.now,
+            seq,
+            self._messages,
+            self._said,
+            event.tokens.tool_tokens,
+            event.same,
+            event.resent,
+            event.change,
+            event.think,
+            self._tally(),
+        )
+
+    def _tally(self) -> Tally:
+        state = self._state
+        return Tally(
+            state.searches,
+            state.loads,
+            state.evictions,
+            state.rejections,
+            state.recoveries,
+            state.loops,
+            state.accuracy,
+            {binding: self._tools[binding] for binding in Binding},
+        )
+
+    def _move(self, record: ev.Record, before: Mapping[str, ToolState]) -> None:
+        after = self._state.tools
+        for tool_id in _candidates(record.event, before, after):
+            old, new = before.get(tool_id), after.get(tool_id)
+            binding_from = old.binding if old is not None else None
+            binding_to = new.binding if new is not None else None
+            if binding_from is binding_to:
+                continue
+            reason = _reason(record.event, binding_from, new)
+            cause = _cause(record.event)
+            move = Move(tool_id, self.now, record.seq, binding_from, binding_to, reason, cause)
+            self._keep(move, record.event)
+
+    def _keep(self, move: Move, event: ev.Event) -> None:
+        lane = self._all.setdefault(move.tool, Lane(move.tool))
+        lane.moves.append(move)
+        for binding, step in ((move.binding_from, -1), (move.binding_to, 1)):
+            if binding is not None:
+                self._tools[binding] += step
+        if move.tool not in self._own and ((move.is_move and move.binding_to) or self._is_named(move, event)):
+            self._own.add(move.tool)
+            self.lanes.append(lane)
+        if move.tool in self._own:
+            self._moves.setdefault(move.turn, []).append(move)
+
+    def _is_named(self, move: Move, event: ev.Event) -> bool:
+        """Whether the tool is pinned for itself: by a setting, or while others of its server wait."""
+        if move.binding_to is not Binding.PINNED or not isinstance(event, ev.CatalogBuilt):
+            return False
+        binding = self._state.settings.get("binding")
+        patterns = binding.get("always_include") if isinstance(binding, Mapping) else ()
+        return matches(move.tool, _strings(patterns)) or _server(move.tool) in _waiting(event)
+
+
+def _light(state: SessionState) -> SessionState:
+    """The state without what grows with the stream: copying that for every record is quadratic."""
+    if not state.conversation.items and not state.tool_token_history:
+        return state
+    return replace(state, conversation=_NO_CONVERSATION, tool_token_history=())
+
+
+def _candidates(
+    event: ev.Event, before: Mapping[str, ToolState], after: Mapping[str, ToolState]
+) -> Iterator[str] | Sequence[str]:
+    """The tools that the event can have moved."""
+    if isinstance(event, ev.ToolLoaded | ev.ToolEvicted):
+        return (event.tool,)
+    return iter(dict.fromkeys((*before, *after)))
+
+
+def _cause(event: ev.Event) -> str:
+    return (event.cause if isinstance(event, ev.ToolEvicted) else "") or event.kind
+
+
+def _reason(event: ev.Event, binding_from: Binding | None, tool: ToolState | None) -> str:
+    if not isinstance(event, ev.CatalogBuilt):
+        return tool.reason if tool is not None else ""
+    toolset = f", toolset {event.toolset}" if event.toolset else ""
+    if tool is None:
+        return f"left the catalog{toolset}"
+    came = "always bound" if tool.binding is Binding.PINNED else "waits for a search"
+    return f"{came} from here on{toolset}" if binding_from else f"{came}{toolset}"
+
+
+def _action(record: ev.Record) -> Action:
+    event = record.event
+    failed = (isinstance(event, ev.CallFinished) and not event.ok) or not isinstance(
+        event, ev.SearchPerformed | ev.CallFinished
+    )
+    return Action(record.seq, record.kind, summary(event)[:_ACTION_LIMIT], not failed)
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list | tuple) else ()
+
+
+def _server(tool_id: str) -> str:
+    return tool_id.partition(":")[0]
+
+
+def _waiting(event: ev.CatalogBuilt) -> frozenset[str]:
+    return frozenset(_server(entry.id) for entry in event.entries if entry.deferred)

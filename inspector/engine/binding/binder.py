@@ -1,0 +1,139 @@
+"""What the model is bound to: the catalog, what of it was discovered, and the request that carries it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from inspector.domain.budget import Budget
+from inspector.domain.catalog import Catalog
+from inspector.domain.configuration import Configuration
+from inspector.domain.event import BudgetMeasured, ToolEvicted
+from inspector.domain.message import Message, ModelRequest
+from inspector.domain.precondition import Facts
+from inspector.domain.session import Binding, SessionState
+from inspector.domain.settings import Settings
+from inspector.domain.tool import Tool
+from inspector.engine.binding.catalog import build_catalog
+from inspector.engine.binding.context import GATE, ToolContext
+from inspector.engine.binding.delivery import REWRITE, Difference, SentTools, has_proxy, tools_array
+from inspector.engine.binding.gate import Gate
+from inspector.engine.binding.loader import DefinitionLoader
+from inspector.engine.binding.precondition import Preconditions
+from inspector.engine.budget.measure import BudgetMeter
+from inspector.engine.ports import Clock
+from inspector.engine.retrieval.retrieval import Retrieval
+from inspector.engine.session import Session
+
+
+class Binder:
+    """Holds the catalog and decides before every model call what of it is bound."""
+
+    def __init__(
+        self,
+        session: Session,
+        configuration: Callable[[], Configuration],
+        clock: Clock,
+        settings: Callable[[], Settings],
+        meter: Callable[[], BudgetMeter],
+        retrieval: Callable[[], Retrieval],
+    ) -> None:
+        self.catalog = Catalog()
+        self.preconditions = Preconditions(lambda: settings().access, {})
+        self.static_tokens = 0
+        self._session = session
+        self._configuration = configuration
+        self._settings = settings
+        self._meter = meter
+        self._retrieval = retrieval
+        self._loader = DefinitionLoader(lambda: self.catalog, lambda: settings().gate.loader_capacity)
+        self._sent = SentTools(lambda text: meter().text(text))
+        self._gate = Gate(lambda: retrieval().rankers, clock)
+        self.context = ToolContext(
+            session,
+            clock,
+            lambda: settings().binding,
+            self._loader,
+            lambda tool: meter().tool(tool),
+            self._free,
+        )
+
+    def rebuild(self, connected: Sequence[Tool], toolset: str, summaries: Mapping[str, str]) -> None:
+        """Make the catalog anew; loaded tools that are gone from their server are told as evicted."""
+        built = build_catalog(
+            connected, self._configuration(), self._settings(), toolset, summaries, self._meter()
+        )
+        self.catalog = built.catalog
+        self.static_tokens = built.event.static_tokens
+        for tool_id in self._session.state.load_order:
+            if built.catalog.get(tool_id) is None:
+                self._session.emit(
+                    ToolEvicted(tool_id, "no longer permitted, or gone from its server", "gone")
+                )
+        self._retrieval().update(self.catalog.searchable, summaries)
+        self._session.emit(built.event)
+        self.context.trim()
+
+    def before_call(self, messages: Sequence[Message]) -> None:
+        """Evict what has to go; where the policy is the gate, choose what this call is bound to."""
+        settings = self._settings()
+        if settings.binding.policy != GATE:
+            self.context.trim()
+            return
+        state = self._session.state
+        self._session.emit(
+            self._gate.apply(
+                messages, settings.gate, self.unmet(), lambda tool_id: state.tools[tool_id].tokens
+            )
+        )
+
+    def unmet(self) -> Mapping[str, Sequence[str]]:
+        """The preconditions that do not hold now, by tool."""
+        return self.preconditions.closed([tool.id for tool in self.catalog.tools], self._facts())
+
+    def unmet_of(self, tool_id: str) -> Sequence[str]:
+        """The preconditions of one tool that do not hold now."""
+        return self.preconditions.unmet(tool_id, self._facts())
+
+    def request(
+        self, messages: tuple[Message, ...], *, think: bool = False, state: SessionState | None = None
+    ) -> ModelRequest:
+        """Exactly what the model is sent; of another `state` than the session's what is known of it."""
+        settings, state = self._settings(), state or self._session.state
+        system = settings.chat.system_prompt
+        return ModelRequest(
+            system=f"{system}\n\n{state.pool}" if state.pool else system,
+            messages=messages,
+            tools=tools_array(self.catalog, state, self.delivery, self._loader),
+            max_output=settings.budget.output_reserve,
+            think=think,
+        )
+
+    @property
+    def delivery(self) -> str:
+        """How tools go out; the gate has no search result that could tell parameters instead."""
+        binding = self._settings().binding
+        return REWRITE if binding.policy == GATE and has_proxy(binding.delivery) else binding.delivery
+
+    def sent(self, request: ModelRequest) -> Difference:
+        """Note that a request goes out; what of its tools a prompt cache can reuse."""
+        return self._sent.send(request.tools)
+
+    def measure(self, messages: tuple[Message, ...]) -> None:
+        """Tell the budget of the next request."""
+        self._session.emit(BudgetMeasured(self.budget(self.request(messages))))
+
+    def budget(self, request: ModelRequest) -> Budget:
+        """What a request costs."""
+        return self._meter().measure(request, self.static_tokens, self._session.state.pool_tokens)
+
+    def _facts(self) -> Facts:
+        state = self._session.state
+        scopes = frozenset(self._settings().access.scopes)
+        return Facts(scopes, state.outputs, frozenset(state.milestones))
+
+    def _free(self) -> int:
+        """Tokens of the window that nothing but discovered tools can use, as the last request was."""
+        state = self._session.state
+        if state.budget is None:
+            return state.window
+        parts = state.budget.parts
+        pinned = sum(tool.tokens for tool in state.with_binding(Binding.PINNED))
+        return max(state.budget.window - parts.used + max(parts.tools - pinned, 0), 0)

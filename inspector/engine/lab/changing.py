@@ -1,0 +1,123 @@
+"""Servers whose tools change in the middle of a session, as a scenario says; real ones or not."""
+
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from inspector.domain.closest import closest
+from inspector.domain.error import ConfigError, ServerExited
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.scenario import CatalogChange
+from inspector.domain.server import Era, ServerInfo, ServerSpec
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Connector, ServerLink, ToolListing
+
+_NO_ANSWER = "The scenario added this tool: no server answers it."
+
+
+class ChangingConnector:
+    """Another connector, over whose listings the changes are laid, in the order they were made."""
+
+    def __init__(self, connector: Connector) -> None:
+        self._connector = connector
+        self._changes: list[CatalogChange] = []
+        self._links: dict[str, _ChangingLink] = {}
+
+    @asynccontextmanager
+    async def connect(
+        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+    ) -> "AsyncGenerator[_ChangingLink, None]":
+        """See `Connector`. A server that connects again has the changes made before."""
+        opening = self._connector.connect(spec, era=era, on_tools_changed=on_tools_changed)
+        async with opening as link:
+            changing = _ChangingLink(link, on_tools_changed)
+            changing.changes = [change for change in self._changes if change.server == spec.name]
+            self._links[spec.name] = changing
+            try:
+                yield changing
+            finally:
+                if self._links.get(spec.name) is changing:
+                    del self._links[spec.name]
+
+    def change(self, change: CatalogChange) -> bool:
+        """Change a connected server's tools; whether its list is another one now, which it then tells.
+
+        Raises ConfigError where the server is not connected or has no such tool, and nothing is changed.
+        """
+        link = self._links.get(change.server)
+        if link is None:
+            near = ", ".join(closest(change.server, self._links) or sorted(self._links)) or "none"
+            raise ConfigError(
+                f"the server '{change.server}' is not connected, so its tools cannot change",
+                hint=f"Connected: {near}.",
+            )
+        differs = link.apply(change)
+        self._changes.append(change)
+        return differs
+
+
+class _ChangingLink:
+    """A ServerLink that lists what the changes leave, and answers for the tools they add."""
+
+    def __init__(self, link: ServerLink, on_tools_changed: Callable[[], None]) -> None:
+        self.changes: list[CatalogChange] = []
+        self._link = link
+        self._on_tools_changed = on_tools_changed
+        self._listed: tuple[Tool, ...] = ()
+
+    @property
+    def info(self) -> ServerInfo:
+        return self._link.info
+
+    def apply(self, change: CatalogChange) -> bool:
+        """Lay a change over the last list. Raises ConfigError for a tool that is not in it."""
+        _require(self._listed, change)
+        after = changed(self._listed, change)
+        differs = after != self._listed
+        self.changes.append(change)
+        self._listed = after
+        if differs:
+            self._on_tools_changed()
+        return differs
+
+    async def list_tools(self) -> ToolListing:
+        listing = await self._link.list_tools()
+        tools = listing.tools
+        for change in self.changes:
+            tools = changed(tools, change)
+        self._listed = tools
+        return replace(listing, tools=tools)
+
+    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        for change in reversed(self.changes):
+            for added in change.add:
+                if added.id == f"{change.server}:{tool}":
+                    return ToolResult(added.answer or _NO_ANSWER, is_error=not added.answer)
+        return await self._link.call(tool, arguments, timeout=timeout)
+
+    async def wait_closed(self) -> ServerExited:
+        return await self._link.wait_closed()
+
+    def stderr_tail(self) -> str:
+        return self._link.stderr_tail()
+
+
+def changed(tools: Iterable[Tool], change: CatalogChange) -> tuple[Tool, ...]:
+    """A server's tools after a change: what it removes goes first, so that it may add the same id anew."""
+    kept = {tool.id: tool for tool in tools if tool.id not in change.remove}
+    for tool_id, description in change.describe.items():
+        if tool_id in kept:
+            kept[tool_id] = replace(kept[tool_id], description=description)
+    for added in change.add:
+        name = added.id.removeprefix(f"{change.server}:")
+        kept[added.id] = Tool(change.server, name, added.description)
+    return tuple(kept.values())
+
+
+def _require(tools: Iterable[Tool], change: CatalogChange) -> None:
+    known = [tool.id for tool in tools]
+    for tool_id in (*change.remove, *change.describe):
+        if tool_id not in known:
+            near = ", ".join(closest(tool_id, known) or known) or "none"
+            raise ConfigError(f"there is no tool '{tool_id}' to change", hint=f"Tools: {near}.")

@@ -1,0 +1,384 @@
+"""The timeline page: lanes over turns, and any moment of any session on every page."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from fixtures.hostile import HOSTILE
+from inspector.adapters.memory import MemoryServer
+from inspector.app.bridge import ReplayedState
+from inspector.app.presenters import timeline as present
+from inspector.app.presenters.tools import ICONS
+from inspector.app.screens.events import EventsScreen
+from inspector.app.screens.manifest import ManifestScreen
+from inspector.app.screens.session import SessionScreen
+from inspector.app.screens.timeline import SessionDialog, TimelineScreen
+from inspector.app.scrub import CHECKPOINT, ReplayRefusal, Scrub, Stream
+from inspector.domain import event as ev
+from inspector.domain.fold import fold
+from inspector.domain.session import Binding
+from inspector.domain.timeline import Timeline
+from tests.domain.test_event import records
+from tests.domain.test_timeline import CATALOG, STORY, request
+from tests.support.app import app_rig, until, until_still
+from tests.support.office import office
+from tests.support.picture import Shown, SnapCompare, still
+from tests.support.told_model import Step, calls, says, searches
+from tests.support.workbench import READS, Rig
+from tests.widgets.screen import lines
+from widgets import RecordList, TextView
+
+__all__ = ["still"]
+
+QUESTION = "Which orders are late? Mail the list to sales."
+STEPS: tuple[Step, ...] = (
+    searches(query="list the late orders of a customer"),
+    calls(("shop__list_orders", {"customer": "acme", "status": "late"})),
+    searches(query="send an e-mail message"),
+    calls(("mail__send_message", {"recipient": "sales"})),
+    calls(("shop__list_orders", {"customer": "acme"})),
+    says("Three orders are late; sales has the list."),
+)
+_SAME = calls(("shop__list_orders", {"customer": "acme"}))
+LOOP: tuple[Step, ...] = (
+    *STEPS[:3],
+    _SAME,
+    _SAME,
+    _SAME,
+    _SAME,
+    says("Three orders are late."),
+)
+
+
+def reading_office() -> dict[str, MemoryServer]:
+    """The office with tools that only read: no call asks for a yes."""
+    return {
+        name: MemoryServer([replace(tool, annotations=READS) for tool in server.tools])
+        for name, server in office().items()
+    }
+
+
+def _seen(pilot: Pilot[None]) -> str:
+    return "\n".join(lines(pilot.app))
+
+
+def _scrub(pilot: Pilot[None]) -> Scrub:
+    return pilot.app.scrub  # type: ignore[attr-defined, no-any-return]
+
+
+def _view(pilot: Pilot[None]) -> ev.Record:
+    return pilot.app.view  # type: ignore[attr-defined, no-any-return]
+
+
+def _text(pilot: Pilot[None], selector: str) -> str:
+    return str(pilot.app.screen.query_one(selector, Static).visual)
+
+
+async def _talked(pilot: Pilot[None], rig: Rig) -> None:
+    """The conversation, then the timeline."""
+    await rig.bench.chat(QUESTION)
+    await pilot.press("f10")
+    await until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen) and "now of 6" in _seen(pilot))
+
+
+async def _replay(pilot: Pilot[None], *keys: str) -> None:
+    await pilot.press(*keys)
+    await until(pilot, lambda: _scrub(pilot).is_replay)
+
+
+async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        lanes = pilot.app.screen.query_one(RecordList)
+        shop = next(record for record in lanes.shown if record.key == "shop:list_orders")
+        assert str(shop.cells[1]).split() == ["○", "›●", "●", "●", "●", "●", "●"]
+        assert "never touched" in _seen(pilot)
+
+
+async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await pilot.press("home", "right")
+        detail = _text(pilot, "#timeline-text")
+        assert _text(pilot, "#timeline-facts").startswith("turn 2 of 6")
+        assert "deferred → loaded" in detail
+        assert "late orders of a customer" in detail
+        assert "shop:list_orders  ok" in detail or "shop:list_orders  failed" in detail
+        await pilot.press("end")
+        assert _text(pilot, "#timeline-facts").startswith("now of 6 turns")
+
+
+async def test_enter_shows_that_moment_on_every_page() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        assert "REPLAY turn 1 of 6" in _seen(pilot)
+        await pilot.press("f6")
+        await until(pilot, lambda: isinstance(pilot.app.screen, EventsScreen))
+        events = pilot.app.screen.query_one("#events", RecordList)
+        assert events.records[-1].cells[2] == "request"
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ManifestScreen))
+        assert "shop__list_orders" not in pilot.app.screen.query_one("#manifest-array", TextView).text
+        await pilot.press("f7")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        assert "REPLAY turn 1 of 6" in _seen(pilot)
+        assert "Three orders are late" not in _seen(pilot)
+        for key in ("f2", "f5"):
+            await pilot.press(key)
+            await until(pilot, lambda: "REPLAY turn 1 of 6" in _seen(pilot))
+
+
+async def test_the_manifest_page_shows_what_that_call_was_bound_to() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "right", "right", "enter")
+        bound = _scrub(pilot).bench.next_request().tools
+        sent = rig.model.requests[2].tools
+        assert [entry["function"]["name"] for entry in bound] == [entry["function"]["name"] for entry in sent]
+
+
+async def test_in_a_replay_the_cursor_takes_every_page_along() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        await pilot.press("right", "right")
+        await until(pilot, lambda: "REPLAY turn 3 of 6" in _seen(pilot))
+        assert rig.bench.state.turn == 6
+        assert _scrub(pilot).bench.state.turn == 3
+
+
+async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        shown = _view(pilot)
+        await rig.bench.chat("And again?")
+        await pilot.pause(0.1)
+        assert _view(pilot) is shown
+        await pilot.press("l")
+        await until(pilot, lambda: "now of 7" in _seen(pilot))
+        assert "REPLAY" not in _seen(pilot)
+        assert pilot.app.view.session == rig.bench.state  # type: ignore[attr-defined]
+
+
+async def test_the_timeline_grows_with_the_session_and_the_cursor_stays_where_it_was_put() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await pilot.press("home")
+        await rig.bench.chat("And again?")
+        await until(pilot, lambda: "turn 1 of 7" in _seen(pilot))
+        await pilot.press("end")
+        rig.bench.load("calendar:list_events")
+        await until(pilot, lambda: "calendar:list_events" in _seen(pilot))
+
+
+async def test_a_recorded_session_is_shown_from_its_start() -> None:
+    async with app_rig(servers=reading_office()) as (pilot, rig):
+        for record in records(STORY, "earlier"):
+            rig.store.append(record)
+        await pilot.press("f10", "o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: _scrub(pilot).is_replay)
+        assert "REPLAY turn 1 of 3  earlier" in _seen(pilot)
+        assert "which orders are late?" in _seen(pilot)
+        await pilot.press("end")
+        await until(pilot, lambda: "REPLAY end of 3 turns" in _seen(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        assert "shop:list" in _seen(pilot)
+        await pilot.press("f10", "l")
+        await until(pilot, lambda: "REPLAY" not in _seen(pilot))
+
+
+async def test_a_replay_of_a_session_with_other_servers_names_the_tools_it_cannot_describe() -> None:
+    async with app_rig(servers=reading_office()) as (pilot, rig):
+        for record in records(STORY, "earlier"):
+            rig.store.append(record)
+        scrub = _scrub(pilot)
+        stream = scrub.read("earlier")
+        scrub.replay(stream, 2, scrub.moment(stream, 2))
+        entries = {entry["function"]["name"]: entry for entry in scrub.bench.next_request().tools}
+        assert "no record holds its definition" in str(entries["shop__list"])
+
+
+@pytest.mark.parametrize("name", ["load", "evict", "search", "switch_model", "switch_toolset"])
+async def test_a_replay_changes_nothing(name: str) -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        count = len(rig.bench.records())
+        with pytest.raises(ReplayRefusal, match="replay"):
+            getattr(_scrub(pilot).bench, name)("shop:list_orders")
+        with pytest.raises(ReplayRefusal):
+            await _scrub(pilot).bench.chat("hello")
+        assert len(rig.bench.records()) == count
+
+
+async def test_a_question_typed_in_a_replay_is_refused_with_the_way_out() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        await pilot.press("f7")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        pilot.app.screen.query_one("#prompt").focus()
+        await pilot.press(*"hello", "enter")
+        await until(pilot, lambda: bool(pilot.app._notifications))
+        (told,) = pilot.app._notifications
+        assert "you are looking at a replay" in told.message
+        assert "l goes back" in told.message
+        assert rig.bench.state.turn == 6
+
+
+async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_arrows() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        lanes = pilot.app.screen.query_one(RecordList)
+        await pilot.press("f")
+        assert all(not record.key.startswith(present.REST) for record in lanes.records)
+        await pilot.press("slash", *"mail:send", "left", "home")
+        assert [record.key for record in lanes.shown] == ["mail:send_message"]
+        assert _text(pilot, "#timeline-facts").startswith("now")
+        await pilot.press("escape", "f")
+        assert any(record.key.startswith(present.REST) for record in lanes.records)
+
+
+async def test_a_click_on_a_cell_goes_to_its_turn() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        rows = pilot.app.screen.query_one(RecordList).rows
+        frame = present.frame(_scrub(pilot).stream.timeline, 7, 1, rows.size.width - 2)
+        await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
+        await until(pilot, lambda: _text(pilot, "#timeline-facts").startswith("turn 4"))
+
+
+async def test_an_empty_session_says_what_to_do() -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f10")
+        await until(pilot, lambda: "No model call yet" in _seen(pilot))
+        await pilot.press("left", "right", "home", "enter", "f")
+        await until(pilot, lambda: "REPLAY end of 0 turns" in _seen(pilot) or "REPLAY now" in _seen(pilot))
+
+
+async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold() -> None:
+    turn = [request(1), ev.ToolLoaded("shop:list", 9, "search"), ev.ToolEvicted("shop:list", "loop", "loop")]
+    async with app_rig(servers=reading_office()) as (pilot, rig):
+        everything = records([CATALOG, *turn * 3333], "long")
+        for record in everything:
+            rig.store.append(record)
+        await pilot.press("f10", "o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: "turn 1 of 3333" in _text(pilot, "#timeline-facts"))
+        await pilot.press("end", "left")
+        await until(pilot, lambda: "REPLAY turn 3333 of 3333" in _seen(pilot))
+        assert _scrub(pilot).bench.state == ReplayedState.of(
+            fold(everything[: 1 + 3 * 3332 + 1]), "turn 3333 of 3333", "long"
+        )
+
+
+@pytest.mark.parametrize("seq", [0, 1, CHECKPOINT - 1, CHECKPOINT, CHECKPOINT + 1, 601, 9999])
+def test_a_state_from_a_checkpoint_is_the_state_from_the_start(seq: int) -> None:
+    everything = records([CATALOG, *STORY * 46])
+    stream = Stream("s", everything)
+    assert stream.state(601) == fold(everything[:601])
+    assert stream.state(seq) == fold([record for record in everything if record.seq <= seq])
+
+
+def test_a_stream_with_gaps_is_found_by_number() -> None:
+    kept = [record for record in records(STORY) if record.seq % 3]
+    stream = Stream("s", kept)
+    assert [record.seq for record in stream.until(6)] == [1, 2, 4, 5]
+    assert stream.state(6) == fold(kept[:4])
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_breaks_the_page(text: str) -> None:
+    stream = [
+        ev.CatalogBuilt(text, (ev.CatalogEntry(text, 1, True), ev.CatalogEntry("b", 1, False)), text, 0, 0),
+        ev.UserSaid(text),
+        ev.ToolLoaded(text, 1, text),
+        request(1, text, change=text),
+        ev.CallRejected("c", text, text, text),
+        ev.ToolEvicted(text, text, text),
+    ]
+    timeline = Timeline.of(records(stream))
+    for column in (1, 2):
+        frame = present.frame(timeline, column, 1, 60)
+        assert present.rows(timeline, frame, only_moved=False)
+        shown = [
+            present.ruler(timeline, frame, "now"),
+            present.facts(timeline, column, "now", 80),
+            present.detail(timeline, column, text, "now", 40),
+        ]
+        assert not any("\x1b" in content.plain or "\u202e" in content.plain for content in shown)
+
+
+@pytest.mark.parametrize("now", [1, 9, 99, 1234])
+@pytest.mark.parametrize("width", [8, 40, 200])
+def test_the_column_of_the_cursor_is_always_on_screen(now: int, width: int) -> None:
+    timeline = Timeline.of(records([CATALOG, *(request(turn) for turn in range(1, now))]))
+    first = 1
+    for cursor in (1, now // 2 + 1, now, now // 3 + 1, 1):
+        frame = present.frame(timeline, cursor, first, width)
+        assert cursor in frame.columns
+        assert 1 <= frame.first <= frame.columns[-1] <= timeline.now
+        first = frame.first
+
+
+class Told(Shown):
+    """An app whose model answers a question in six turns before the picture is taken."""
+
+    @property
+    def is_settled(self) -> bool:
+        is_replay = self.view is not None and isinstance(self.view.session, ReplayedState)
+        return is_replay or super().is_settled
+
+
+def _after(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[None]]:
+    async def run(pilot: Pilot[None]) -> None:
+        app = pilot.app
+        assert isinstance(app, Told)
+        await until(pilot, lambda: app.is_settled)
+        if light:
+            app.action_toggle_theme()
+        await app.bench.chat(QUESTION)
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause(0.05)
+        await until(pilot, lambda: app.is_settled)
+        await until_still(pilot)
+
+    return run
+
+
+PICTURES = {
+    "now": _after("f10"),
+    "turn": _after("f10", "home", "right", "down"),
+    "replay": _after("f10", "home", "right", "right", "enter"),
+    "session": _after("f10", "home", "right", "right", "enter", "f7"),
+    "dialog": _after("f10", "o"),
+    "light": _after("f10", "home", "right", "enter", light=True),
+}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_timeline_looks_the_same(snap_compare: SnapCompare, name: str, size: tuple[int, int]) -> None:
+    told = Told(*STEPS, servers=reading_office())
+    assert snap_compare(told, terminal_size=size, run_before=PICTURES[name])
+
+
+def test_a_binding_has_a_sign_of_its_own() -> None:
+    assert len({sign for sign, _ in ICONS.values()}) == len(Binding)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 32), (200, 60)])
+def test_a_loop_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    told = Told(*LOOP, servers=reading_office())
+    run = _after("f10", "end", "left", "left")
+    assert snap_compare(told, terminal_size=size, run_before=run)

@@ -1,0 +1,182 @@
+"""`toolsight settings`, and the options that change settings for one run."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from inspector.cli.option import configured, options
+from inspector.cli.options import Options
+from inspector.cli.settings import settings
+from inspector.domain.error import ConfigError
+from inspector.domain.knob import knobs
+from inspector.domain.profile import PROFILES
+from tests.cli.conftest import Toolsight
+from tests.support.weather_configuration import write_weather_configuration
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    content = {
+        "profile": "kaman",
+        "tool_discovery": {"max_search_results": 7, "ranker": "dense"},
+        "settings": {"binding": {"ttl_seconds": 60}, "guard.window_calls": 12},
+        "mcpServers": {"s": {"command": "x"}},
+    }
+    path = tmp_path / "toolsight.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder without a configuration."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+
+
+def said(*arguments: str) -> str:
+    done = CliRunner().invoke(settings, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def listed(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(said("--json", *arguments))
+    return found
+
+
+def by_path(found: dict[str, Any]) -> dict[str, tuple[Any, str]]:
+    return {one["path"]: (one["value"], one["origin"]) for one in found["settings"]}
+
+
+def chosen(*arguments: str) -> Options:
+    """What a command with the options is told."""
+    told: list[Options] = []
+    command = click.command()(configured(lambda **values: told.append(options(**values))))
+    command.main(list(arguments), standalone_mode=False)
+    return told[0]
+
+
+def test_every_setting_is_listed_with_where_its_value_comes_from(file: Path) -> None:
+    found = listed("--config", str(file), "--set", "binding.capacity=3")
+    assert found["profile"] == "kaman"
+    assert found["config"] == str(file)
+    values = by_path(found)
+    assert list(values) == [one.path for one in knobs()]
+    assert values["discovery.max_search_results"] == (7, "file")
+    assert values["discovery.ranker"] == ("dense", "file")
+    assert values["binding.delivery"] == ("rewrite", "profile")
+    assert values["binding.ttl_seconds"] == (60.0, "settings")
+    assert values["guard.window_calls"] == (12, "settings")
+    assert values["binding.capacity"] == (3, "--set")
+    assert values["gate.top_k"] == (10, "default")
+
+
+def test_a_profile_on_the_command_line_wins_over_the_files(file: Path) -> None:
+    found = listed("--config", str(file), "--profile", "prd")
+    assert found["profile"] == "prd"
+    assert by_path(found)["discovery.ranker"] == ("prd-bm25", "profile")
+    assert by_path(found)["binding.ttl_seconds"] == (60.0, "settings")
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_without_a_configuration_the_profile_alone_is_listed() -> None:
+    assert by_path(listed("--profile", "kaman"))["binding.capacity"] == (8, "profile")
+    assert "no configuration in this folder" in said()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_the_list_says_what_a_setting_does_and_what_it_may_be() -> None:
+    text = said("--set", "binding.capacity=3")
+    assert "\nbinding\n" in text
+    (line,) = (line for line in text.splitlines() if "binding.capacity" in line)
+    assert line.split() == ["*", "binding.capacity", "3", "--set"]
+    assert "discovered tools that stay bound" in text
+    assert "a whole number, 0 or more" in " ".join(text.split())
+
+
+def test_profiles_are_listed_with_what_they_change() -> None:
+    text = said("--profiles")
+    assert all(profile.title in text for profile in PROFILES.values())
+    assert "binding.capacity                8  (default 12)" in text
+    objects = json.loads(said("--profiles", "--json"))
+    assert {one["name"]: one["values"] for one in objects}["kaman"]["binding.capacity"] == 8
+
+
+def test_values_are_typed_checked_and_the_last_one_wins() -> None:
+    told = chosen(
+        "--profile",
+        "stack",
+        "--set",
+        "guard.enabled=off",
+        "--set",
+        "binding.always_include=mail:*,shop:list",
+        "--set",
+        'guard.guidance={"a": "b=c"}',
+        "--set",
+        "binding.capacity=1",
+        "--set",
+        "binding.capacity=2",
+    )
+    assert told.profile == "stack"
+    assert told.values == {
+        "guard.enabled": False,
+        "binding.always_include": ("mail:*", "shop:list"),
+        "guard.guidance": {"a": "b=c"},
+        "binding.capacity": 2,
+    }
+    assert chosen() == Options()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (("--set", "bindng.capacity=3"), "there is no setting 'bindng.capacity'", "binding.capacity"),
+        (("--set", "binding.capacity=x"), "binding.capacity must be a whole number", "stay bound"),
+        (("--set", "binding.capacity"), "gives no value", "--set binding.capacity=VALUE"),
+        (("--set", ""), "there is no setting ''", "toolsight settings"),
+        (("--profile", "kamann"), "there is no profile 'kamann'", "kaman"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_with_what_was_meant(
+    arguments: tuple[str, ...], message: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        chosen(*arguments)
+    assert message in raised.value.message
+    assert hint in raised.value.hint
+
+
+def test_the_command_is_there_for_its_users(toolsight: Toolsight, file: Path) -> None:
+    done = toolsight("settings", "--config", str(file), "--set", "binding.capacity=3")
+    assert done.returncode == 0, done.stderr
+    assert "profile kaman" in done.stdout
+    refused = toolsight("settings", "--config", str(file), "--set", "binding.capacty=3")
+    assert refused.returncode == 1
+    assert "Did you mean `binding.capacity`?" in refused.stderr
+
+
+def test_a_session_has_the_profile_and_the_values_of_the_command_line(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    path = write_weather_configuration(tmp_path)
+
+    def bound(*arguments: str) -> list[str]:
+        common = ("--config", str(path), "--approve", "--json", "--set", "discovery.embedding_model=none")
+        done = toolsight("manifest", *common, *arguments)
+        assert done.returncode == 0, done.stderr
+        return [entry["function"]["name"] for entry in json.loads(done.stdout)["tools"]]
+
+    assert bound() == ["search_tools"]
+    assert "search_tools" not in bound("--profile", "static")
+    assert len(bound("--set", "binding.always_include=weather:get_*")) > 1
+
+
+def test_every_command_with_a_session_takes_them(toolsight: Toolsight) -> None:
+    for command in ("demo", "tools", "search", "chat", "budget", "manifest", "bench"):
+        assert {"--profile", "--set"} <= set(toolsight(command, "--help").stdout.split())

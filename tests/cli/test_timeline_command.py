@@ -1,0 +1,54 @@
+"""`toolsight timeline`: what the page shows, as text and as JSON."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.sqlite_store import SqliteStore
+from tests.cli.conftest import Toolsight
+from tests.domain.test_event import records
+from tests.domain.test_timeline import STORY
+
+
+@pytest.fixture(scope="module")
+def recorded(database: Path) -> None:
+    with SqliteStore(database) as store:
+        for record in (*records(STORY, "20260101-a"), *records(STORY[:1], "20250101-b")):
+            store.append(record)
+
+
+@pytest.mark.usefixtures("recorded")
+def test_lanes_moves_and_turns_are_printed_with_every_reason(toolsight: Toolsight) -> None:
+    printed = toolsight("timeline", "20260101-a")
+    assert printed.returncode == 0, printed.stderr
+    assert any(line.split() == ["shop:list", "○●✕✕"] for line in printed.stdout.splitlines())
+    assert "search: orders" in printed.stdout
+    assert "called 3x with equal arguments" in printed.stdout
+    assert "2 more tools were deferred all the time" in printed.stdout
+    assert "loads 1, evictions 1" in printed.stdout
+    assert "accuracy 100 %" in printed.stdout
+
+
+@pytest.mark.usefixtures("recorded")
+def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) -> None:
+    said = json.loads(toolsight("timeline", "20260101-a", "--json").stdout)
+    assert said["lanes"] == [{"tool": "shop:list", "during": ["deferred", "loaded", "evicted", "evicted"]}]
+    assert [(move["turn"], move["cause"]) for move in said["moves"]] == [(2, "load"), (3, "loop")]
+    assert [turn["number"] for turn in said["turns"]] == [1, 2, 3]
+    assert said["rest"]["deferred"] == 2
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_session_without_a_turn_says_that_nothing_moved(toolsight: Toolsight) -> None:
+    printed = toolsight("timeline", "20250101-b")
+    assert printed.returncode == 0, printed.stderr
+    assert "0 turns" in printed.stdout
+    assert "No tool moved." in printed.stdout
+
+
+def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> None:
+    failed = toolsight("timeline", "nowhere")
+    assert failed.returncode == 1
+    assert "there is no session 'nowhere'" in failed.stderr
+    assert "toolsight sessions" in failed.stderr

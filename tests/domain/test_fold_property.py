@@ -1,0 +1,143 @@
+"""A session is a fold: any stream, cut anywhere, stored and read back, gives the same state.
+
+The streams hold every kind of event, with ids from a small pool, so that each transition meets each state,
+and with ids that nothing has heard of. Whatever an engine would never emit is among them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings, strategies as st
+
+from inspector.adapters.sqlite_store import SqliteStore
+from inspector.domain import event as ev
+from inspector.domain.event import EVENT_TYPES, Event
+from inspector.domain.fold import apply, fold
+from inspector.domain.session import Binding, SessionState
+from tests.domain.test_event import events_by_kind, records, texts
+
+SERVERS = ("a", "b")
+TOOLS = ("a:one", "a:two", "a:three", "b:one", "b:two")
+UNKNOWN = ("a:gone", "c:none", "search_tools", "")
+CALLS = ("c1", "c2", "c3")
+_SESSIONS = count()
+
+tools = st.sampled_from((*TOOLS, *UNKNOWN)) | texts
+tool_lists = st.lists(tools, max_size=4).map(tuple)
+entries = st.lists(
+    st.builds(ev.CatalogEntry, st.sampled_from(TOOLS), st.integers(0, 9999), st.booleans()), max_size=6
+).map(tuple)
+# A field that holds an id takes it from the pool; the rest of the event is anything.
+_POOL: Mapping[str, st.SearchStrategy[object]] = {
+    "tool": tools,
+    "call_id": st.sampled_from(CALLS),
+    "server": st.sampled_from((*SERVERS, "c", "")),
+    "active": tool_lists,
+    "bound": tool_lists,
+    "changed": tool_lists,
+    "entries": entries,
+    "by": st.sampled_from(("model", "user")),
+}
+
+
+@st.composite
+def pooled(draw: st.DrawFn, kind: str) -> Event:
+    """An event of the kind whose ids are from the pool."""
+    event = draw(events_by_kind[kind])
+    names = [name for name in _POOL if name in type(event).__dataclass_fields__]
+    return replace(event, **{name: draw(_POOL[name]) for name in names})
+
+
+every_kind = st.sampled_from(sorted(EVENT_TYPES)).flatmap(pooled)
+moves = st.sampled_from(("catalog", "load", "evict", "gate", "refresh", "request", "result")).flatmap(pooled)
+# Half of the events move tools, or random streams would hardly ever bind one.
+streams: st.SearchStrategy[list[Event]] = st.lists(moves | every_kind, max_size=20)
+
+_relaxed = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def catalog(*, deferred: bool) -> ev.CatalogBuilt:
+    return ev.CatalogBuilt("", (ev.CatalogEntry("a:one", 1, deferred),), "", 0, 0)
+
+
+def gate(*active: str) -> ev.GateApplied:
+    return ev.GateApplied("q", active, (), 0.3, 0, 1, 1.0)
+
+
+@_relaxed
+@given(streams, st.data())
+def test_folding_record_by_record_is_folding_any_two_parts(stream: list[Event], data: st.DataObject) -> None:
+    everything = records(stream)
+    cut = data.draw(st.integers(0, len(everything)))
+    step_by_step = SessionState()
+    for record in everything:
+        step_by_step = apply(step_by_step, record)
+    assert fold(everything[cut:], fold(everything[:cut])) == step_by_step == fold(everything)
+
+
+@settings(parent=_relaxed, max_examples=40)
+@given(streams)
+def test_a_stream_that_was_stored_and_read_folds_into_the_same_state(
+    tmp_path: Path, stream: list[Event]
+) -> None:
+    session = f"s{next(_SESSIONS)}"
+    written = records(stream, session)
+    with SqliteStore(tmp_path / "t.db") as store:
+        for record in written:
+            store.append(record)
+        read_back = store.read(session)
+    assert read_back == written
+    assert fold(read_back) == fold(written)
+
+
+@pytest.mark.parametrize("kind", ["settings", "milestone", "gate", "refresh", "count"])
+@settings(parent=_relaxed, max_examples=10)
+@given(data=st.data())
+def test_the_events_of_binding_and_settings_fold_the_same_from_the_store(
+    tmp_path: Path, kind: str, data: st.DataObject
+) -> None:
+    session = f"k{next(_SESSIONS)}"
+    stream = [ev.CatalogBuilt("", tuple(ev.CatalogEntry(t, 9, deferred=True) for t in TOOLS), "", 0, 0)]
+    written = records([*stream, data.draw(pooled(kind)), data.draw(pooled(kind))], session)
+    with SqliteStore(tmp_path / "t.db") as store:
+        for record in written:
+            store.append(record)
+        assert fold(store.read(session)) == fold(written)
+
+
+@_relaxed
+@given(streams)
+@example([catalog(deferred=True), gate("a:one", "a:one")])
+def test_load_order_holds_exactly_the_permitted_tools_that_are_loaded(stream: list[Event]) -> None:
+    state = SessionState()
+    for record in records(stream):
+        state = apply(state, record)
+        assert len(set(state.load_order)) == len(state.load_order)
+        assert set(state.load_order) == {tool.id for tool in state.with_binding(Binding.LOADED)}
+        assert set(state.load_order) <= set(state.tools)
+
+
+@_relaxed
+@given(streams)
+@example([catalog(deferred=False), gate("a:one")])
+def test_a_pinned_tool_stays_pinned_until_the_catalog_is_built_again(stream: list[Event]) -> None:
+    state = SessionState()
+    for record in records(stream):
+        pinned = {tool.id for tool in state.with_binding(Binding.PINNED)}
+        state = apply(state, record)
+        if not isinstance(record.event, ev.CatalogBuilt):
+            assert {tool.id for tool in state.with_binding(Binding.PINNED)} == pinned
+
+
+@_relaxed
+@given(streams)
+def test_a_record_changes_no_state_that_was_there_before_it(stream: list[Event]) -> None:
+    kept: list[tuple[SessionState, str]] = []
+    state = SessionState()
+    for record in records(stream):
+        kept.append((state, repr(state)))
+        state = apply(state, record)
+    assert all(repr(known) == text for known, text in kept)

@@ -1,0 +1,180 @@
+"""The timeline: lanes, moves and turns from a stream, equal to what the fold says at every turn."""
+
+from time import process_time
+
+from hypothesis import given, settings
+
+from inspector.domain import event as ev
+from inspector.domain.budget import TokenParts
+from inspector.domain.fold import apply
+from inspector.domain.message import ToolCall
+from inspector.domain.ranking import SearchReport, SearchRequest
+from inspector.domain.session import Binding, SessionState
+from inspector.domain.timeline import Timeline
+from tests.domain.test_event import records
+from tests.domain.test_fold_property import streams
+
+ENTRIES = (
+    ev.CatalogEntry("calc:evaluate", 40, deferred=False),
+    ev.CatalogEntry("shop:list", 100, deferred=True),
+    ev.CatalogEntry("shop:refund", 120, deferred=True),
+    ev.CatalogEntry("mail:send", 90, deferred=True),
+)
+CATALOG = ev.CatalogBuilt("", ENTRIES, "manifest", 50, 350)
+
+
+def request(turn: int, *bound: str, **more: object) -> ev.ModelRequested:
+    return ev.ModelRequested(turn, bound, TokenParts(tools=10 * turn, meta=50), 1, **more)  # type: ignore[arg-type]
+
+
+def found(by: str = "model") -> ev.SearchPerformed:
+    return ev.SearchPerformed(SearchReport(SearchRequest("orders"), "bm25", (), (), 5, 1.0), "found", by)
+
+
+STORY: list[ev.Event] = [
+    CATALOG,
+    ev.UserSaid("which orders are late?"),
+    request(1),
+    found(),
+    ev.ToolLoaded("shop:list", 100, "search: orders"),
+    request(2, "shop:list", same=50, resent=100, change="1 tool added"),
+    ev.CallStarted("c1", "shop:list", {}),
+    ev.CallFinished("c1", "shop:list", True, "3 orders", 12.0),
+    ev.LoopDetected("shop:list", 3, 120.0, "abc", "try another"),
+    ev.ToolEvicted("shop:list", "called 3x with equal arguments", "loop"),
+    request(3),
+    ev.CallRejected("c2", "shop:list", "not loaded", "search first"),
+    ev.TurnEnded("answered", "three"),
+]
+
+
+def test_a_tool_is_bound_in_the_calls_between_its_loading_and_its_eviction() -> None:
+    timeline = Timeline.of(records(STORY))
+    (lane,) = timeline.lanes
+    states = [lane.during(turn) for turn in range(1, timeline.now + 1)]
+    assert lane.tool == "shop:list"
+    assert states == [Binding.DEFERRED, Binding.LOADED, Binding.EVICTED, Binding.EVICTED]
+
+
+def test_every_move_has_its_reason_and_its_cause() -> None:
+    timeline = Timeline.of(records(STORY))
+    loaded, evicted = timeline.moves_at(2), timeline.moves_at(3)
+    assert [(m.tool, m.reason, m.cause) for m in loaded] == [("shop:list", "search: orders", "load")]
+    assert [(m.binding_to, m.reason, m.cause) for m in evicted] == [
+        (Binding.EVICTED, "called 3x with equal arguments", "loop")
+    ]
+    assert timeline.moves_at(1) == ()
+
+
+def test_a_turn_knows_its_message_its_tokens_and_what_the_model_did() -> None:
+    first, second, third = Timeline.of(records(STORY)).turns
+    assert [turn.message for turn in (first, second, third)] == [1, 1, 1]
+    assert first.said == "which orders are late?"
+    assert (second.tool_tokens, second.same, second.resent, second.change) == (70, 50, 100, "1 tool added")
+    assert [action.kind for action in first.actions] == ["search"]
+    assert [(action.kind, action.ok) for action in second.actions] == [("result", True), ("loop", False)]
+    assert [action.kind for action in third.actions] == ["reject"]
+
+
+def test_what_a_person_does_by_hand_is_not_what_the_model_did() -> None:
+    stream = [
+        CATALOG,
+        request(1),
+        ev.CallStarted("user-1", "shop:list", {}, by="user"),
+        ev.CallFinished("user-1", "shop:list", True, ""),
+        found(by="user"),
+    ]
+    assert Timeline.of(records(stream)).turns[0].actions == []
+
+
+def test_the_tools_that_nothing_touched_are_counted_and_have_no_lane() -> None:
+    timeline = Timeline.of(records(STORY))
+    assert timeline.rest(2)[Binding.DEFERRED] == 2
+    assert timeline.rest(2)[Binding.PINNED] == 1
+
+
+def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_has_none() -> None:
+    entries = (*ENTRIES, ev.CatalogEntry("shop:get", 10, deferred=False))
+    timeline = Timeline.of(records([ev.CatalogBuilt("", entries, "", 0, 0)]))
+    assert [lane.tool for lane in timeline.lanes] == ["shop:get"]
+    started = ev.SessionStarted(
+        "c", (), "", "m", "m", 1, settings={"binding": {"always_include": ["calc:*"]}}
+    )
+    assert [lane.tool for lane in Timeline.of(records([started, CATALOG])).lanes] == ["calc:evaluate"]
+
+
+def test_a_tool_that_leaves_the_catalog_is_nowhere_and_comes_back_waiting() -> None:
+    without = ev.CatalogBuilt("sums", ENTRIES[:1], "", 0, 0)
+    timeline = Timeline.of(records([*STORY[:6], without, request(3), CATALOG, request(4)]))
+    (lane,) = timeline.lanes
+    assert [lane.during(turn) for turn in (2, 3, 4)] == [Binding.LOADED, None, Binding.DEFERRED]
+    assert timeline.moves_at(3)[0].reason == "left the catalog, toolset sums"
+
+
+def test_the_gate_moves_tools_into_the_call_that_it_was_asked_for() -> None:
+    gates = [
+        ev.GateApplied("q", (tool,), (ev.GateScore(tool, 0.5),), 0.28, 0, 10, 1.0)
+        for tool in ("shop:list", "mail:send")
+    ]
+    timeline = Timeline.of(records([CATALOG, gates[0], request(1), gates[1], request(2)]))
+    bound = [[lane.tool for lane in timeline.lanes if lane.during(turn) is Binding.LOADED] for turn in (1, 2)]
+    assert bound == [["shop:list"], ["mail:send"]]
+    assert {move.cause for move in timeline.moves_at(2)} == {"gate"}
+
+
+def test_what_was_counted_is_told_for_every_turn() -> None:
+    timeline = Timeline.of(records(STORY))
+    assert [timeline.tally(turn).searches for turn in (1, 2, 3, 4)] == [0, 1, 1, 1]
+    assert [timeline.tally(turn).rejections for turn in (3, 4)] == [0, 1]
+    assert [timeline.tally(turn).accuracy for turn in (1, 2, 3)] == [None, 0.0, 1.0]
+
+
+@settings(deadline=None)
+@given(streams)
+def test_the_lanes_say_what_the_fold_says_at_every_turn(stream: list[ev.Event]) -> None:
+    timeline, state = Timeline(), SessionState()
+    seen: list[SessionState] = []
+    for record in records(stream):
+        if isinstance(record.event, ev.ModelRequested):
+            seen.append(state)
+        state = apply(state, record)
+        timeline.after(record)
+    for column, known in enumerate([*seen, state], 1):
+        own = {lane.tool for lane in timeline.lanes}
+        for lane in timeline.lanes:
+            tool = known.tools.get(lane.tool)
+            assert lane.during(column) == (tool and tool.binding)
+            assert next(lane.states(column, 1))[0] == lane.during(column)
+        rest = [tool.binding for tool in known.tools.values() if tool.id not in own]
+        assert timeline.rest(column) == {binding: rest.count(binding) for binding in Binding}
+        assert set(rest) <= {Binding.PINNED, Binding.DEFERRED}
+        assert timeline.tally(column).accuracy == known.accuracy
+    assert len(timeline.turns) == len(seen)
+
+
+def test_a_hundred_thousand_records_cost_no_more_apiece_than_ten_thousand() -> None:
+    turn = [
+        request(1, "shop:list"),
+        ev.AnswerStreamed("a piece"),
+        ev.ModelResponded(1, "text", (ToolCall("c", "shop:list", {}),)),
+        ev.ToolLoaded("shop:list", 100, "search: orders"),
+        ev.CallStarted("c", "shop:list", {}),
+        ev.CallFinished("c", "shop:list", True, "3 orders"),
+        ev.ToolEvicted("shop:list", "loop", "loop"),
+        ev.TurnEnded("answered"),
+    ]
+
+    def cost(count: int) -> float:
+        stream = records([CATALOG, *turn * (count // len(turn))])
+        started = process_time()
+        timeline = Timeline.of(stream)
+        elapsed = process_time() - started
+        assert timeline.moves_at(timeline.now)
+        return elapsed / count
+
+    assert cost(20_000) < 4 * cost(2_000)
+
+
+def test_an_empty_session_has_no_turn_and_is_now() -> None:
+    timeline = Timeline()
+    assert (timeline.now, timeline.lanes, timeline.tally(1).searches) == (1, [], 0)

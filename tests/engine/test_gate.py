@@ -1,0 +1,278 @@
+"""Which tools a turn is bound to, and what becomes of calls of all others."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.adapters.memory import ManualClock
+from inspector.domain.error import ServerExited
+from inspector.domain.event import GateApplied
+from inspector.domain.message import (
+    AssistantMessage,
+    Message,
+    NoteMessage,
+    ToolMessage,
+    UserMessage,
+)
+from inspector.domain.session import Binding
+from inspector.domain.settings import (
+    AccessSettings,
+    BindingSettings,
+    DiscoverySettings,
+    GateSettings,
+    Settings,
+)
+from inspector.domain.tool import Tool
+from inspector.engine.binding.gate import Gate, gate_query
+from inspector.engine.retrieval.catalog_rankers import CatalogRankers
+from tests.engine.test_chat import TOOLS, Bench, bound_names
+from tests.support.retrieval import rankers_of
+from tests.support.told_model import Step, calls, says, searches
+
+FARM = tuple(
+    Tool("farm", name, f"{name.replace('_', ' ')} on the farm")
+    for name in (
+        "milk_cows",
+        "feed_cows",
+        "feed_pigs",
+        "count_pigs",
+        "shear_sheep",
+        "mow_meadow",
+        "milk_cows_2",
+    )
+)
+IDS = tuple(tool.id for tool in FARM)
+RANKERS: CatalogRankers = rankers_of(FARM)
+CLOSED = "milestone_reached('x')"
+
+words = st.lists(st.sampled_from(["milk", "feed", "cows", "pigs", "sheep", "farm", "zebra"]), max_size=4)
+closed_tools = st.dictionaries(st.sampled_from(IDS), st.just((CLOSED,)))
+thresholds = st.floats(-1, 1)
+
+
+def apply(
+    query: str,
+    *,
+    unmet: Mapping[str, Sequence[str]] | None = None,
+    threshold: float = 0.1,
+    top_k: int = 3,
+    ranker: str = "dense",
+) -> GateApplied:
+    settings = GateSettings(ranker=ranker, threshold=threshold, top_k=top_k)
+    gate = Gate(lambda: RANKERS, ManualClock())
+    return gate.apply([UserMessage(query)], settings, unmet or {}, lambda tool_id: len(tool_id))
+
+
+def scores(query: str) -> dict[str, float]:
+    return dict(zip(IDS, RANKERS.get("dense").rank(query).values.tolist(), strict=True))
+
+
+@given(words, closed_tools, thresholds, st.integers(1, 8))
+def test_the_active_tools_are_the_best_open_ones_over_the_threshold(
+    query: list[str], unmet: dict[str, tuple[str, ...]], threshold: float, top_k: int
+) -> None:
+    values = scores(" ".join(query))
+    fit = [tool_id for tool_id in IDS if values[tool_id] >= threshold and tool_id not in unmet]
+    best = sorted(fit, key=lambda tool_id: -values[tool_id])[:top_k]
+    applied = apply(" ".join(query), unmet=unmet, threshold=threshold, top_k=top_k)
+    assert applied.active == tuple(best)
+
+
+@given(words, closed_tools, thresholds, st.integers(1, 8))
+def test_the_event_tells_scores_in_order_and_what_closed_each(
+    query: list[str], unmet: dict[str, tuple[str, ...]], threshold: float, top_k: int
+) -> None:
+    applied = apply(" ".join(query), unmet=unmet, threshold=threshold, top_k=top_k)
+    values = scores(" ".join(query))
+    told = [one.score for one in applied.candidates]
+    assert told == [values[one.tool] for one in applied.candidates] == sorted(told, reverse=True)
+    assert all(one.unmet == unmet.get(one.tool, ()) for one in applied.candidates)
+    assert tuple(one.tool for one in applied.candidates if not one.unmet) == applied.active
+
+
+@given(words, thresholds)
+def test_what_is_below_and_what_passed_are_all_tools(query: list[str], threshold: float) -> None:
+    applied = apply(" ".join(query), threshold=threshold, top_k=200)
+    assert applied.below + len(applied.candidates) == len(FARM)
+    assert all(one.score >= threshold for one in applied.candidates)
+
+
+@given(words, closed_tools, thresholds, st.integers(1, 8))
+def test_the_tokens_are_those_of_the_active_tools(
+    query: list[str], unmet: dict[str, tuple[str, ...]], threshold: float, top_k: int
+) -> None:
+    applied = apply(" ".join(query), unmet=unmet, threshold=threshold, top_k=top_k)
+    assert applied.tokens == sum(map(len, applied.active))
+    assert (applied.threshold, applied.query) == (threshold, " ".join(query))
+
+
+def test_a_closed_tool_takes_none_of_the_places() -> None:
+    first, second, third, *_ = apply("milk cows", threshold=-1, top_k=5).active
+    applied = apply("milk cows", unmet={first: (CLOSED,), third: (CLOSED,)}, threshold=-1, top_k=2)
+    assert applied.active[0] == second
+    assert len(applied.active) == 2
+    assert [one.tool for one in applied.candidates if one.unmet] == [first, third]
+
+
+def test_without_vectors_nothing_passes_and_the_note_tells_why() -> None:
+    gate = Gate(lambda: rankers_of(FARM, semantic=False), ManualClock())
+    applied = gate.apply([UserMessage("milk cows")], GateSettings(), {}, lambda _: 1)
+    assert (applied.active, applied.below) == ((), len(FARM))
+    assert "no tool is embedded" in applied.note
+
+
+def test_without_tools_nothing_passes() -> None:
+    gate = Gate(lambda: rankers_of(()), ManualClock())
+    applied = gate.apply([UserMessage("milk cows")], GateSettings(), {}, lambda _: 1)
+    assert (applied.active, applied.below, applied.tokens) == ((), 0, 0)
+
+
+@given(st.text())
+def test_no_request_breaks_the_gate(text: str) -> None:
+    assert len(apply(text, ranker="hybrid", threshold=-1, top_k=2).active) == 2
+
+
+ASKED, ANSWERED = UserMessage("first request"), AssistantMessage("first answer")
+SAID, RESULT = AssistantMessage("let me see"), ToolMessage("c", "t", "the result")
+NOW = UserMessage("now this")
+
+
+@pytest.mark.parametrize(
+    ("mode", "messages", "query"),
+    [
+        ("user", (), ""),
+        ("rolling", (), ""),
+        ("observation", (ToolMessage("c", "t", "lost"),), ""),
+        ("user", (ASKED, ANSWERED, NOW, SAID, RESULT), "now this"),
+        ("rolling", (NOW,), "now this"),
+        ("rolling", (ASKED, ANSWERED, NOW), "now this first request first answer"),
+        ("rolling", (ASKED, ANSWERED, NOW, SAID, RESULT), "now this first request first answer"),
+        ("rolling", (ASKED, RESULT, AssistantMessage(""), NOW), "now this first request"),
+        ("observation", (ASKED, RESULT, ANSWERED, NOW), "now this"),
+        ("observation", (NOW, SAID, RESULT), "now this the result"),
+        ("observation", (NOW, SAID, ToolMessage("b", "t", "earlier"), RESULT), "now this the result"),
+        ("observation", (NOW, RESULT, NoteMessage("think"), SAID, NoteMessage("go")), "now this the result"),
+    ],
+)
+def test_a_turn_is_about_what_its_mode_says(mode: str, messages: tuple[Message, ...], query: str) -> None:
+    assert gate_query(messages, mode) == query
+
+
+@given(st.sampled_from(["rolling", "observation"]), st.integers(0, 2000))
+def test_what_is_added_to_a_request_is_short_and_the_request_stays_whole(mode: str, length: int) -> None:
+    before = [UserMessage("b" * length)] * 9
+    query = gate_query((*before, NOW, ToolMessage("c", "t", "r" * length)), mode)
+    assert query.startswith(NOW.text)
+    assert len(query) <= len(NOW.text) + 1 + 600
+
+
+def test_the_summary_of_what_went_before_ends_with_the_latest() -> None:
+    query = gate_query((UserMessage("old " * 300), UserMessage("latest"), NOW), "rolling")
+    assert query.endswith(" latest")
+
+
+GATE = Settings(
+    discovery=DiscoverySettings(search_tool=False),
+    binding=BindingSettings(policy="gate", delivery="rewrite"),
+    gate=GateSettings(ranker="bm25", threshold=0.01, top_k=2),
+)
+ORDERS, FORECAST = "list the orders by status", "forecast for a city"
+
+
+def gated(*steps: Step, settings: Settings = GATE) -> Bench:
+    return Bench(*steps, settings=settings)
+
+
+async def test_the_gate_binds_what_fits_the_turn_and_only_for_that_turn() -> None:
+    bench = gated(says("ok"), says("ok"))
+    await bench.say(ORDERS)
+    await bench.say(FORECAST)
+    first, second = map(bound_names, bench.model.requests)
+    assert "shop__list_orders" in first
+    assert "shop__list_orders" not in second
+    assert "weather__get_forecast" in second
+    tools = bench.session.state.tools
+    assert tools["shop:list_orders"].binding is Binding.DEFERRED
+    assert tools["weather:get_forecast"].binding is Binding.LOADED
+
+
+async def test_pinned_tools_are_bound_beside_what_the_gate_lets_through() -> None:
+    bench = gated(says("ok"))
+    await bench.say("zzz")
+    assert bound_names(bench.model.requests[0]) == ["calc__evaluate"]
+
+
+async def test_every_model_call_has_its_gate_event_with_what_it_was_bound_to() -> None:
+    bench = gated(calls(("shop__list_orders", {})), says("ok"), says("ok"))
+    await bench.say(ORDERS)
+    await bench.say(FORECAST)
+    for gate, request in zip(bench.events("gate"), bench.events("request"), strict=True):
+        assert set(request.bound) == {"calc:evaluate", *gate.active}
+
+
+async def test_a_call_of_a_tool_outside_the_active_set_is_rejected_with_what_there_is() -> None:
+    bench = gated(calls(("shop__list_orders", {})), says("ok"))
+    await bench.say(FORECAST)
+    assert bench.servers.calls == []
+    answer = json.loads(bench.tool_messages()[0])
+    assert answer["error"] == "tool_not_available"
+    assert answer["available"] == ["calc__evaluate", "weather__get_forecast"]
+    assert set(answer["closest"]) <= set(answer["available"])
+
+
+@pytest.mark.parametrize("name", ["weather__get_forcast", "search_tools", "", "\ud800"])
+async def test_a_call_of_a_tool_that_there_is_not_is_rejected_in_the_same_form(name: str) -> None:
+    bench = gated(calls((name, {})), says("ok"))
+    await bench.say(FORECAST)
+    answer = json.loads(bench.tool_messages()[0])
+    assert set(answer) == {"error", "available", "closest"}
+    assert bench.session.state.rejections == 1
+
+
+async def test_the_next_call_of_a_tool_that_there_is_is_a_recovery() -> None:
+    wrong, right = calls(("shop__list_orders", {})), calls(("weather__get_forecast", {}))
+    bench = gated(wrong, wrong, right, right, says("ok"))
+    await bench.say(FORECAST)
+    state = bench.session.state
+    assert (state.rejections, state.recoveries, state.recovering) == (2, 1, False)
+
+
+async def test_a_rejection_without_a_call_after_it_is_no_recovery() -> None:
+    bench = gated(calls(("shop__list_orders", {})), says("I cannot."))
+    await bench.say(FORECAST)
+    assert (bench.session.state.recoveries, bench.session.state.recovering) == (0, True)
+
+
+async def test_a_closed_tool_is_not_bound_and_the_next_best_takes_its_place() -> None:
+    access = AccessSettings(preconditions={"shop:list_orders": (CLOSED,)})
+    settings = replace(GATE, access=access, gate=replace(GATE.gate, top_k=1))
+    bench = gated(calls(("shop__list_orders", {})), says("ok"), settings=settings)
+    await bench.say("list an order, refund an order")
+    (gate, _) = bench.events("gate")
+    assert gate.active == ("shop:refund_order",)
+    assert {one.tool: one.unmet for one in gate.candidates}["shop:list_orders"] == (CLOSED,)
+    assert bench.servers.calls == []
+    assert CLOSED in bench.tool_messages()[0]
+
+
+async def test_with_observations_the_gate_moves_with_the_task() -> None:
+    settings = replace(GATE, gate=replace(GATE.gate, query="observation", top_k=5))
+    bench = gated(calls(("calc__evaluate", {})), says("ok"), settings=settings)
+    bench.servers.fails = ServerExited("the forecast of the city is missing")
+    await bench.say(ORDERS)
+    first, second = bench.events("gate")
+    assert "weather:get_forecast" not in first.active
+    assert "weather:get_forecast" in second.active
+
+
+async def test_after_the_gate_its_tools_make_room_as_found_ones_do() -> None:
+    bench = gated(says("ok"), searches(tool_names=["get_forecast"]), says("ok"))
+    await bench.say(ORDERS)
+    bench.settings = Settings(binding=BindingSettings(capacity=1))
+    bench.binder.rebuild(TOOLS, "", {})
+    assert bench.session.state.load_order == ("shop:list_orders",)
+    await bench.say(FORECAST)
+    assert bench.session.state.load_order == ("weather:get_forecast",)

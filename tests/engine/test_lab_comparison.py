@@ -1,0 +1,155 @@
+"""One scenario under several profiles: alignment, savings, and notes, over written records."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import given, strategies as st
+
+from inspector.domain.budget import TokenParts
+from inspector.domain.event import (
+    CallFinished,
+    CallRejected,
+    CatalogBuilt,
+    Event,
+    GateApplied,
+    ModelRequested,
+    Record,
+    SearchPerformed,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.domain.ranking import SearchReport, SearchRequest
+from inspector.domain.scenario import Scenario
+from inspector.engine.lab.comparison import Comparison, comparison
+from inspector.engine.lab.run import ScenarioResult
+from inspector.engine.lab.totals import totals
+
+FORECAST = "weather:get_forecast"
+
+
+def catalog(static: int, *, advisory: bool = False) -> CatalogBuilt:
+    return CatalogBuilt("", (), "", 0, static, advisory=advisory)
+
+
+def asked(tokens: int) -> ModelRequested:
+    return ModelRequested(1, (), TokenParts(0, 0, tokens, 0, 0), 1)
+
+
+def searched() -> SearchPerformed:
+    request = SearchRequest(query="weather")
+    return SearchPerformed(SearchReport(request, "bm25", ()), "")
+
+
+def rejected(name: str, reason: str) -> CallRejected:
+    return CallRejected("1", name, reason, "")
+
+
+def called(tool: str, *, ok: bool = True) -> CallFinished:
+    return CallFinished("1", tool, ok, "")
+
+
+def played(profile: str, *events: Event, settings: dict[str, Any] | None = None) -> ScenarioResult:
+    scenario = Scenario("Case", ("a",), (), settings=settings or {})
+    records = tuple(Record("s", n, 0.0, event) for n, event in enumerate(events, 1))
+    return ScenarioResult(scenario, profile, records, (), totals(records))
+
+
+def conversation(messages: Sequence[Sequence[int]]) -> list[Event]:
+    return [event for calls in messages for event in (UserSaid("a"), *map(asked, calls))]
+
+
+def compared(*results: ScenarioResult, scripted: bool = True) -> Comparison:
+    return comparison(results, scripted=scripted)
+
+
+def test_calls_are_aligned_after_each_message() -> None:
+    found = compared(
+        played("static", *conversation([[5], [6, 7]])), played("prd", *conversation([[1, 2, 3], [4]]))
+    )
+    assert [(one.message, one.call, one.tool_tokens) for one in found.calls] == [
+        (1, 1, (5, 1)),
+        (1, 2, (None, 2)),
+        (1, 3, (None, 3)),
+        (2, 1, (6, 4)),
+        (2, 2, (7, None)),
+    ]
+
+
+_MESSAGES = st.lists(st.lists(st.integers(0, 10**6), max_size=4), max_size=4)
+
+
+@given(st.lists(_MESSAGES, max_size=4))
+def test_no_model_call_is_lost_or_counted_twice(profiles: list[list[list[int]]]) -> None:
+    found = compared(*(played("prd", *conversation(messages)) for messages in profiles))
+    for place, messages in enumerate(profiles):
+        column = [one.tool_tokens[place] for one in found.calls]
+        assert [cell for cell in column if cell is not None] == [call for calls in messages for call in calls]
+        assert sum(cell or 0 for cell in column) == found.rows[place].totals.tool_tokens
+
+
+def test_savings_are_against_the_measured_run_of_static() -> None:
+    static = played("static", catalog(999), *conversation([[100, 100]]))
+    found = compared(played("prd", catalog(999), *conversation([[20, 20, 10]])), static)
+    assert found.measured
+    assert [row.saved for row in found.rows] == [0.75, 0.0]
+    assert (found.rows[0].first, found.rows[0].last) == (20, 10)
+
+
+def test_without_static_the_catalog_at_each_call_says_what_it_would_cost() -> None:
+    found = compared(played("prd", catalog(100), *conversation([[20]]), catalog(300), *conversation([[60]])))
+    assert not found.measured
+    assert found.rows[0].static_tokens == 400
+    assert found.rows[0].saved == 0.8
+
+
+def test_a_session_without_a_model_call_saves_nothing_known() -> None:
+    (row,) = compared(played("prd", TurnEnded("failed", ""))).rows
+    assert (row.first, row.last, row.saved, row.totals.outcome) == (None, None, None, "failed")
+
+
+def test_a_rejected_search_and_a_closed_gate_are_the_scripts_fault() -> None:
+    gate = GateApplied("", (), (), 0.5, 0, 0, 0.0)
+    search, call = rejected("search_tools", "unknown tool"), rejected("weather__get_forecast", "deferred")
+    found = compared(played("attention", gate, search, search, call))
+    assert found.notes == (
+        "attention: 2 scripted searches were rejected: this script assumes a search.",
+        "attention: 1 scripted call was rejected: the gate did not let the tool through.",
+    )
+
+
+def test_a_call_that_is_rejected_without_a_gate_is_the_scenario_itself() -> None:
+    assert not compared(played("prd", rejected("weather__get_forecast", "deferred"))).notes
+
+
+def test_a_search_over_bound_tools_is_noted_but_not_one_over_deferred_tools() -> None:
+    found = compared(
+        played("prd", catalog(1), searched()), played("advisory", catalog(1, advisory=True), searched())
+    )
+    assert found.notes == (
+        "advisory: 1 scripted search was made with every tool bound: this script assumes deferred tools.",
+    )
+
+
+def test_a_model_of_its_own_mind_searches_as_it_likes() -> None:
+    result = played(
+        "advisory", catalog(1, advisory=True), searched(), rejected("search_tools", "unknown tool")
+    )
+    assert not compared(result, scripted=False).notes
+
+
+def test_a_setting_of_the_scenario_that_changes_a_profile_is_told() -> None:
+    found = compared(
+        played("advisory", settings={"binding.policy": "bounded"}),
+        played("kaman", settings={"binding.policy": "bounded"}),
+    )
+    assert found.notes == ("advisory: binding.policy is bounded instead of the profile's all.",)
+
+
+def test_who_leaves_out_a_call_that_others_made_is_told() -> None:
+    found = compared(
+        played("static", called(FORECAST)),
+        played("prd", called(FORECAST), called("calc:evaluate")),
+        played("attention", called(FORECAST, ok=False)),
+        scripted=False,
+    )
+    assert found.notes == (f"attention: no successful call of {FORECAST}, which others made.",)

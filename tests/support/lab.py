@@ -1,0 +1,248 @@
+"""A lab in memory: written scenarios, played on fresh memory servers by a scripted model."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from inspector.adapters.memory import (
+    FixedApprover,
+    ManualClock,
+    MemoryConnector,
+    MemoryServer,
+    MemoryServerMemory,
+    MemoryStore,
+)
+from inspector.adapters.memory_vectors import MemoryVectors
+from inspector.adapters.scenario_file import load_scenario
+from inspector.adapters.script_model import ScriptModel
+from inspector.app.lab_job import ScenarioFile
+from inspector.domain.error import ConfigError
+from inspector.domain.event import Record
+from inspector.domain.message import ToolResult
+from inspector.domain.tool import Tool
+from inspector.engine.lab.changing import ChangingConnector
+from inspector.engine.lab.clock import LabClock
+from inspector.engine.lab.run import ScenarioResult, ScenarioRun
+from inspector.engine.workbench import Ports, Workbench
+from tests.support.counting import CharacterCounter
+from tests.support.workbench import READS, configured, shop_and_weather
+
+_VERBS = (
+    "add",
+    "copy",
+    "delete",
+    "export",
+    "find",
+    "link",
+    "lock",
+    "merge",
+    "move",
+    "print",
+    "read",
+    "share",
+    "tag",
+)
+
+
+def four_servers() -> dict[str, MemoryServer]:
+    """`shop_and_weather`, and a server with so many tools that it pays not to bind them all."""
+    about = "Work with the pages of a notebook: read them, change them, share them with others."
+    tools = [Tool("notes", f"{verb}_page", f"{verb.title()} a page. {about}") for verb in _VERBS]
+    return {**shop_and_weather(), "notes": MemoryServer(tools)}
+
+
+class MemoryLab:
+    """Runs the scenarios of a folder. While `gate` is not set, a run waits after its servers are there."""
+
+    def __init__(self, folder: Path, servers: Callable[[], dict[str, MemoryServer]] = four_servers) -> None:
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.runs: list[tuple[str, str, Mapping[str, Any]]] = []
+        self.cancelled = 0
+        self._folder = folder
+        self._servers = servers
+
+    def scenarios(self) -> Sequence[ScenarioFile]:
+        return [_file(path) for path in sorted(self._folder.glob("*.yaml"))]
+
+    async def run(
+        self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
+    ) -> ScenarioResult:
+        self.runs.append((file.path.stem, profile, values))
+        try:
+            return await self._played(file, profile, values, tell)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+    async def _played(
+        self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
+    ) -> ScenarioResult:
+        assert file.scenario is not None
+        servers, clock = self._servers(), LabClock(ManualClock())
+        connector = ChangingConnector(MemoryConnector(servers))
+        ports = Ports(
+            connector,
+            MemoryStore(),
+            MemoryServerMemory(),
+            clock,
+            FixedApprover(),
+            model_for=lambda _: ScriptModel(file.path),
+            counter_for=lambda _: CharacterCounter(),
+            embedder_for=lambda _: None,
+            vectors=MemoryVectors(),
+        )
+        async with Workbench(
+            configured(servers),
+            ports,
+            model="script",
+            session_id="lab",
+            profile=profile,
+            values={**file.scenario.settings, **values},
+        ) as bench:
+            bench.subscribe(tell)
+            bench.connect()
+            await bench.wait_connected()
+            await self.gate.wait()
+            scenario = replace(file.scenario, profile=profile, settings=bench.policy.session_values)
+            return await ScenarioRun(bench, scenario, clock, connector).run()
+
+
+def _file(path: Path) -> ScenarioFile:
+    try:
+        return ScenarioFile(path, load_scenario(path))
+    except ConfigError as error:
+        return ScenarioFile(path, problem=error.message)
+
+
+ALTERNATE = """
+title: Two tools in turn, slowly
+about: |
+  The model goes back and forth between two tools and takes a minute and a half for each call: the time window
+  never holds more than one. The window of the last ten calls does: the fourth equal call in it is a loop.
+expect:
+  - {event: count, tool: "weather:get_forecast", in_time: 1, in_calls: 2}
+  - {event: loop, tool: "weather:get_forecast", count: 4, trigger: calls}
+  - {event: evict, tool: "weather:get_forecast", cause: loop}
+  - {event: request, think: true}
+  - {event: end, outcome: answered}
+never:
+  - {event: loop, trigger: time}
+turns:
+  - user: Can I cycle through Oslo this week?
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast, list_orders]}}]
+      - {wait: 90, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo, days: 5}}]}
+      - {wait: 90, calls: [{tool: "shop:list_orders", arguments: {city: Oslo}}]}
+      - {wait: 90, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo, days: 5}}]}
+      - {wait: 90, calls: [{tool: "shop:list_orders", arguments: {city: Oslo}}]}
+      - {wait: 90, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo, days: 5}}]}
+      - {wait: 90, calls: [{tool: "shop:list_orders", arguments: {city: Oslo}}]}
+      - {wait: 90, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo, days: 5}}]}
+      - {think: "Forecast, orders, forecast, orders. Neither has changed.", say: Better not today.}
+"""
+LOOP = """
+title: A slash at the end hides no loop
+about: Three equal calls within two minutes are a loop, however their arguments are written.
+expect:
+  - {event: loop, tool: "weather:get_forecast", count: 3, trigger: time}
+  - {event: evict, tool: "weather:get_forecast", cause: loop}
+  - {event: reject, name: weather__get_forecast, reason: evicted}
+  - {event: load, tool: "weather:get_forecast"}
+  - {event: end, outcome: answered}
+turns:
+  - user: What is the weather in Oslo?
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast]}}]
+      - {wait: 2, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]}
+      - {wait: 2, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo/}}]}
+      - {wait: 2, calls: [{tool: "weather:get_forecast", arguments: {city: "  Oslo"}}]}
+      - {think: Three times the same., calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]}
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast]}}]
+      - {wait: 2, calls: [{tool: "weather:get_forecast", arguments: {city: Bergen}}]}
+      - say: Snow in Oslo, rain in Bergen.
+"""
+MISSED = """
+title: A retry that should have been a loop
+about: Two equal calls are a retry; this scenario expects too much.
+profile: kaman
+expect:
+  - {event: loop, tool: "weather:get_forecast"}
+  - {event: end, outcome: answered}
+never:
+  - {event: result, tool: "weather:get_forecast"}
+turns:
+  - user: Oslo?
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast]}}]
+      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
+      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
+      - say: Snow.
+"""
+REDUNDANT = """
+title: Searching for the same thing twice
+expect:
+  - {event: redundant, overlap: {at_least: 0.8}}
+turns:
+  - user: Which orders are late?
+    steps:
+      - calls: [{tool: search_tools, arguments: {query: list orders}}]
+      - calls: [{tool: search_tools, arguments: {query: orders by status}}]
+      - say: The same tools again.
+"""
+
+FAILS = """
+title: A tool that is not there cannot change
+turns:
+  - user: Oslo?
+    change: {server: weather, remove: ["weather:nothing"]}
+    steps: [{say: Snow.}]
+"""
+
+
+def hostile_servers(text: str) -> dict[str, MemoryServer]:
+    """A server whose tool says the text, in its description and in its answer."""
+
+    async def answer(*_: object) -> ToolResult:
+        return ToolResult(text)
+
+    return {
+        "weather": MemoryServer([Tool("weather", "get_forecast", text, annotations=READS)], answer=answer)
+    }
+
+
+def hostile_scenario(text: str) -> str:
+    """A scenario that says the text wherever it can."""
+    scenario = {
+        "title": f"hostile {text}",
+        "about": text,
+        "turns": [
+            {
+                "user": f"say {text}",
+                "steps": [
+                    {"calls": [{"tool": "search_tools", "arguments": {"tool_names": ["get_forecast"]}}]},
+                    {"calls": [{"tool": "weather:get_forecast", "arguments": {"city": text}}]},
+                    {"calls": [{"tool": "search_tools", "arguments": {"query": text}}]},
+                    {"say": f"hear {text}"},
+                ],
+            }
+        ],
+    }
+    return json.dumps(scenario)
+
+
+def written(folder: Path, **texts: str) -> Path:
+    """A folder of scenario files: those above, and one that cannot be read, unless `texts` says otherwise."""
+    texts = texts or {
+        "alternate": ALTERNATE,
+        "loop": LOOP,
+        "missed": MISSED,
+        "redundant": REDUNDANT,
+        "unreadable": "turns: no list",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return folder
