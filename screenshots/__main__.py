@@ -12,13 +12,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
-from textual.widgets import TextArea
+from textual.widgets import Static, TextArea
 
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
+from inspector.cli.scenario_lab import ShippedLab
 from inspector.domain.index_state import IndexPhase
 from inspector.engine.workbench import Workbench
 from widgets import PlainInput, RecordList
@@ -45,7 +46,7 @@ async def running(
         async with bench:
 
             async def start() -> Opened:
-                return Opened(bench, memory, approver)
+                return Opened(bench, memory, approver, ShippedLab(options))
 
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:
@@ -139,6 +140,31 @@ async def xray(pilot: Pilot[None]) -> None:
     save(pilot, "calibration")
 
 
+async def loop(pilot: Pilot[None], bench: Workbench) -> None:
+    """A loop in the conversation and on the timeline; the guard lab, profiles side by side, the knobs."""
+    await ask(pilot, bench, "What is the weather in Oslo?")
+    save(pilot, "loop")
+    await pilot.press("f10", "left", "left")
+    await pilot.pause(0.5)
+    save(pilot, "timeline")
+    await pilot.press("f12")
+    await pilot.pause(0.5)
+    await pilot.press("enter")
+    await until(pilot, lambda: "passed" in str(pilot.app.screen.query_one("#lab-status", Static).visual))
+    await pilot.press(*["right"] * 15)
+    await pilot.pause(0.5)
+    save(pilot, "guard-lab")
+    await pilot.press("c")
+    await pilot.pause(0.5)
+    await pilot.press("r")
+    status = pilot.app.screen.query_one("#compare-status", Static)
+    await until(pilot, lambda: "profiles ran" in str(status.visual))
+    save(pilot, "profiles")
+    await pilot.press("ctrl+g")
+    await pilot.pause(0.5)
+    save(pilot, "settings")
+
+
 async def search(pilot: Pilot[None], query: str) -> None:
     """Open the search page and search."""
     await pilot.press("f4")
@@ -166,8 +192,7 @@ async def main() -> None:
         await pilot.pause(0.3)
         save(pilot, "session-200x60-light")
     async with running((120, 32), "loop") as (pilot, bench):
-        await ask(pilot, bench, "What is the weather in Oslo?")
-        save(pilot, "loop")
+        await loop(pilot, bench)
 
 
 if __name__ == "__main__":

@@ -140,18 +140,9 @@ class ToolsightApp(App[None]):
 
         self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))
 
-    def action_choose_toolset(self) -> None:
-        """Ask for a toolset."""
-        from inspector.app.pages import ToolsetDialog
+    def action_ask(self, name: str) -> None:
+        """Ask for a toolset, a model or a milestone."""
+        from inspector.app.pages import DIALOGS
 
-        self._ask(ToolsetDialog)
-
-    def action_choose_model(self) -> None:
-        """Ask for a model."""
-        from inspector.app.pages import ModelDialog
-
-        self._ask(ModelDialog)
-
-    def _ask(self, dialog: "Callable[[Workbench], ModalScreen[None]]") -> None:
         if self._opened is not None:
-            self.push_screen(dialog(self.bench))
+            self.push_screen(DIALOGS[name](self.bench))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from inspector.app.base_screen import BaseScreen
 from inspector.app.screens.bench import BenchScreen
 from inspector.app.screens.budget import BudgetScreen
-from inspector.app.screens.choice import ModelDialog, ToolsetDialog
+from inspector.app.screens.choice import ChoiceDialog, MilestoneDialog, ModelDialog, ToolsetDialog
 from inspector.app.screens.events import EventsScreen
 from inspector.app.screens.guard_lab import GuardLabScreen
 from inspector.app.screens.help import HelpScreen
@@ -16,8 +16,9 @@ from inspector.app.screens.servers import ServersScreen
 from inspector.app.screens.session import SessionScreen
 from inspector.app.screens.timeline import TimelineScreen
 from inspector.app.screens.tool import ToolScreen
+from inspector.engine.workbench import Workbench
 
-__all__ = ["PAGES", "HelpScreen", "ModelDialog", "SessionScreen", "ToolScreen", "ToolsetDialog"]
+__all__ = ["DIALOGS", "PAGES", "HelpScreen", "SessionScreen", "ToolScreen"]
 
 PAGES: Mapping[str, Callable[[], BaseScreen]] = {
     "servers": ServersScreen,
@@ -29,4 +30,9 @@ PAGES: Mapping[str, Callable[[], BaseScreen]] = {
     "timeline": TimelineScreen,
     "profile": ProfileScreen,
     "lab": GuardLabScreen,
+}
+DIALOGS: Mapping[str, Callable[[Workbench], ChoiceDialog]] = {
+    "toolset": ToolsetDialog,
+    "model": ModelDialog,
+    "milestone": MilestoneDialog,
 }

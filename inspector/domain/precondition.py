@@ -7,7 +7,7 @@ wording of a request can get around them.
 
 import ast
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from inspector.domain.error import ConfigError
@@ -128,3 +128,16 @@ def _literal(text: str, node: ast.expr) -> Literal:
 
 def _unreadable(text: str, problem: str, hint: str = _HINT) -> ConfigError:
     return ConfigError(f"the predicate {text[:80]!r} {problem}", hint=hint)
+
+
+def milestones_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """The milestones that predicates ask for; an unreadable text asks for none."""
+    found: list[str] = []
+    for text in texts:
+        try:
+            predicate = parse_predicate(text)
+        except ConfigError:
+            continue
+        if predicate.name == "milestone_reached":
+            found += [str(value) for value in (*predicate.args, *dict(predicate.kwargs).values())]
+    return tuple(dict.fromkeys(found))

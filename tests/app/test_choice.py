@@ -8,6 +8,7 @@ from textual.widgets import Static
 
 from inspector.app.screens.choice import ChoiceDialog
 from inspector.domain.error import ModelError
+from inspector.domain.ranking import SearchRequest
 from inspector.domain.toolset import ServerRule, Toolset
 from tests.support.app import app_rig, until
 from tests.support.workbench import Rig
@@ -26,6 +27,10 @@ async def pick(pilot: Pilot[None], *keys: str) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
     await pilot.press(*keys, "enter")
     await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
+
+
+def found(rig: Rig) -> list[str]:
+    return [hit.tool_id for hit in rig.bench.search(SearchRequest("list orders")).results]
 
 
 @pytest.mark.parametrize("name", ["all", "all tools"])
@@ -69,3 +74,20 @@ async def test_a_toolset_that_cannot_be_taken_keeps_the_dialog_open_with_the_rea
         await until(pilot, lambda: "Take another." in str(pilot.app.screen.query_one(Static).render()))
         assert "\x1b" not in str(pilot.app.screen.query_one("#choice-error", Static).render())
         assert isinstance(pilot.app.screen, ChoiceDialog)
+
+
+async def test_a_milestone_that_a_tool_waits_for_is_offered_and_opens_the_tool() -> None:
+    async with app_rig() as (pilot, rig):
+        rules = {"shop:list_orders": ["milestone_reached('plan_confirmed')"], "x:*": ["milestone_reached("]}
+        rig.bench.policy.set("access.preconditions", rules)
+        assert "shop:list_orders" not in found(rig)
+        await pilot.press("alt+m", "down", "enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
+        assert rig.bench.state.milestones == ("plan_confirmed",)
+        assert "shop:list_orders" in found(rig)
+
+
+async def test_any_other_milestone_can_be_typed() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("alt+m", *"done", "enter")
+        await until(pilot, lambda: rig.bench.state.milestones == ("done",))

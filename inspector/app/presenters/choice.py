@@ -1,7 +1,8 @@
-"""Rows of the toolset and model dialogs."""
+"""Rows of the toolset, model and milestone dialogs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from inspector.domain.precondition import milestones_in
 from inspector.domain.toolset import Toolset
 from widgets import Column, Record
 
@@ -32,6 +33,18 @@ def model_rows(current: str) -> tuple[Record, ...]:
     known = dict(_MODELS)
     rows = [_row(current, known.pop(current, "in use"), True)]
     return (*rows, *(_row(name, what, False) for name, what in known.items()))
+
+
+def milestone_rows(preconditions: Mapping[str, Sequence[str]], reached: Sequence[str]) -> tuple[Record, ...]:
+    """The milestones that tools wait for, and those that are reached besides."""
+    waiting: dict[str, list[str]] = {name: [] for name in reached}
+    for pattern, texts in preconditions.items():
+        for name in milestones_in(texts):
+            waiting.setdefault(name, []).append(pattern)
+    return tuple(
+        _row(name, f"for {', '.join(patterns)}" if patterns else "no tool waits for it", name in reached)
+        for name, patterns in waiting.items()
+    )
 
 
 def _row(name: str, detail: str, current: bool, size: str = "") -> Record:

@@ -1,4 +1,4 @@
-"""Choosing a toolset or a model."""
+"""Choosing a toolset, a model or a milestone."""
 
 from collections.abc import Callable, Container
 from typing import ClassVar
@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from inspector.app.presenters.choice import COLUMNS, model_rows, toolset_rows
+from inspector.app.presenters.choice import COLUMNS, milestone_rows, model_rows, toolset_rows
 from inspector.app.presenters.failure import failure_text
 from inspector.domain.error import ToolsightError
 from inspector.engine.workbench import Workbench
@@ -78,17 +78,15 @@ class ToolsetDialog(ChoiceDialog):
         )
 
 
-class ModelDialog(ChoiceDialog):
-    """Models to start from, and a line for any other name."""
+class NamedDialog(ChoiceDialog):
+    """A list to start from, and a line for any other name."""
 
     AUTO_FOCUS = "#choice-name"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "focus_list", show=False)]
-
-    def __init__(self, bench: Workbench) -> None:
-        super().__init__("Model", model_rows(bench.state.model), bench.switch_model, bench.state.model)
+    hint: ClassVar[str] = ""
 
     def extra(self) -> ComposeResult:
-        yield PlainInput(placeholder="any litellm name: openai/…, anthropic/…, ollama/…", id="choice-name")
+        yield PlainInput(placeholder=self.hint, id="choice-name")
 
     def action_focus_list(self) -> None:
         """Down leaves the line for the list."""
@@ -98,6 +96,25 @@ class ModelDialog(ChoiceDialog):
     def _take_name(self, event: PlainInput.Submitted) -> None:
         if event.value.strip():
             self.take(event.value.strip())
+
+
+class ModelDialog(NamedDialog):
+    """Any model by its name."""
+
+    hint = "any litellm name: openai/…, anthropic/…, ollama/…"
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__("Model", model_rows(bench.state.model), bench.switch_model, bench.state.model)
+
+
+class MilestoneDialog(NamedDialog):
+    """A milestone that is reached; tools may have waited for it."""
+
+    hint = "the name of a milestone that is reached now"
+
+    def __init__(self, bench: Workbench) -> None:
+        rows = milestone_rows(bench.settings.access.preconditions, bench.state.milestones)
+        super().__init__("Milestone", rows, bench.milestone, "")
 
 
 def _unused(name: str, taken: Container[str]) -> str:
