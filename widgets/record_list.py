@@ -151,10 +151,10 @@ class RecordList(Vertical):
         return self
 
     def move_to(self, key: str) -> bool:
-        """Move the cursor to a record; False when it is not among the rows shown."""
+        """Move the cursor to a record, in the middle; False when it is not among the rows shown."""
         for index, record in enumerate(self.shown):
             if record.key == key:
-                self._rows.move_to(index)
+                self._rows.centre(index)
                 return True
         return False
 

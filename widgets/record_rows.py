@@ -36,6 +36,7 @@ class RecordRows(RecordCanvas, can_focus=True):
     def __init__(self, columns: Sequence[Column], *, header: bool, lines: int) -> None:
         super().__init__(columns, header=header, lines=lines)
         self.follow = False
+        self._is_centred = False
         self._wanted: str | None = None
 
     def show(self, records: tuple[Record, ...], *, otherwise_first: bool = False) -> None:
@@ -53,7 +54,7 @@ class RecordRows(RecordCanvas, can_focus=True):
         self.cursor = self._cursor_after(at_end, 0 if otherwise_first else self.cursor or 0)
         if before is not None and self.cursor is not None:
             self._scroll_line(self.cursor * self._lines - above)
-        self._reveal()
+        self._bring_into_view()
         self.refresh()
         now = self.current
         if (before and before.key) != (now and now.key):
@@ -76,6 +77,15 @@ class RecordRows(RecordCanvas, can_focus=True):
 
     def move_to(self, index: int) -> None:
         """Move the cursor to a row and bring it into view."""
+        self._is_centred = False
+        self._move(index)
+
+    def centre(self, index: int) -> None:
+        """Move the cursor to a row and keep it in the middle, whatever size the list gets, until it moves."""
+        self._is_centred = True
+        self._move(index)
+
+    def _move(self, index: int) -> None:
         if not self.records:
             return
         index = clamp(index, 0, len(self.records) - 1)
@@ -83,22 +93,32 @@ class RecordRows(RecordCanvas, can_focus=True):
             self.cursor = index
             self.refresh()
             self.post_message(self.Moved())
-        self._reveal()
+        self._bring_into_view()
 
     @property
     def _page(self) -> int:
         return max(1, (self.size.height - self._header_lines) // self._lines)
 
-    def _reveal(self) -> None:
+    def _bring_into_view(self) -> None:
         if self.cursor is None or not self.size.height:
             return
         top = self.cursor * self._lines
         window = max(self._lines, self.size.height - self._header_lines)
-        self._scroll_line(clamp(self.scroll_offset.y, top + self._lines - window, top))
+        if self._is_centred:
+            self._scroll_line(max(top - (window - self._lines) // 2, 0))
+        else:
+            self._scroll_line(clamp(self.scroll_offset.y, top + self._lines - window, top))
 
     def _scroll_line(self, line: int) -> None:
         if line != self.scroll_offset.y:
             self.scroll_to(y=line, animate=False, force=True)
+            self.call_after_refresh(self._draw_bar)
+
+    def _draw_bar(self) -> None:
+        """A list that is scrolled before it is laid out would show its bar where it was."""
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = self.scroll_y
+            self.vertical_scrollbar.refresh()
 
     def action_step(self, rows: int) -> None:
         """Move the cursor by some rows."""
@@ -125,7 +145,7 @@ class RecordRows(RecordCanvas, can_focus=True):
         """Fit the columns into the new width."""
         self._widths = layout(self.columns, self._naturals, self._text_width)
         self.virtual_size = self.virtual_size.with_width(self.size.width)
-        self._reveal()
+        self._bring_into_view()
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:

@@ -14,7 +14,7 @@ from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
 PATIENCE = 400
-_ALIKE = 5
+_ALIKE = 4
 
 
 @asynccontextmanager
