@@ -25,8 +25,7 @@ from inspector.engine.workbench import Workbench
 
 CHECKPOINT = 200
 # What a replay takes from the session that runs: none of it changes anything.
-_SHARED = frozenset({"catalog", "configuration", "profile", "retrieval", "session_values", "settings"})
-_SHARED_CALLS = frozenset({"subscribe", "tokenizer", "tokens", "wait_connected"})
+_SHARED_CALLS = frozenset({"subscribe", "tokens", "wait_connected"})
 _REFUSAL = "you are looking at a replay: nothing can be changed there"
 _HINT = "f10 opens the timeline; l goes back to the session that runs."
 _NOT_RECORDED = "(this tool is not connected now, and no record holds its definition)"
@@ -177,7 +176,6 @@ class Scrub:
 
     @property
     def _store(self) -> EventStore:
-        # The workbench has no public way to the other sessions of its store.
         return self._bench.ports.store
 
 
@@ -195,9 +193,9 @@ class _ReplayedBench:
         """The stream up to the moment."""
         return [record for record in self._stream.until(self._seq) if not kinds or record.kind in kinds]
 
-    def next_request(self, state: SessionState | None = None) -> ModelRequest:
+    def next_request(self) -> ModelRequest:
         """What the model was sent, with the definitions as they are today: no record holds them."""
-        now, state = self._bench.next_request(), state or self.state
+        now, state = self._bench.next_request(), self.state
         chat = state.settings.get("chat")
         told = chat.get("system_prompt") if isinstance(chat, Mapping) else None
         system = told if isinstance(told, str) else now.system
@@ -218,7 +216,7 @@ class _ReplayedBench:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._bench, name)
-        if name in _SHARED | _SHARED_CALLS or not callable(found):
+        if name in _SHARED_CALLS or not callable(found):
             return found
         return _refuse_later if iscoroutinefunction(found) else _refuse
 

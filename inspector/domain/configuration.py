@@ -10,7 +10,7 @@ from inspector.domain.error import ConfigError
 from inspector.domain.jsonvalue import canonical
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.domain.server import ServerSpec
-from inspector.domain.settings import Settings
+from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.toolset import Toolset
 
 
@@ -52,9 +52,8 @@ class Configuration:
             raise ConfigError(f"there is no toolset '{name}'", hint=f"Toolsets: {near}.")
         return self.toolsets.get(name)
 
-    def is_deferred(self, server: str) -> bool:
-        """Whether a server's tools wait for a search; `defer_all` overrides the per-server switch."""
-        discovery = self.settings.discovery
+    def deferred_servers(self, discovery: DiscoverySettings) -> frozenset[str]:
+        """The servers whose tools wait for a search; `defer_all` overrides the per-server switch."""
         if not discovery.enabled:
-            return False
-        return discovery.defer_all or any(s.defer_loading for s in self.servers if s.name == server)
+            return frozenset()
+        return frozenset(spec.name for spec in self.servers if discovery.defer_all or spec.defer_loading)

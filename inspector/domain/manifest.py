@@ -121,11 +121,6 @@ def fitted_manifest(
     return Manifest(text, count(text), forms.rules(high))
 
 
-def manifest_text(servers: Sequence[ManifestEntry]) -> str:
-    """The manifest exactly as PRD section 2.2 prints it, whatever its length."""
-    return _Forms(servers, ManifestSettings()).text(0)
-
-
 class _Forms:
     """Every form of a manifest, from 0 steps (nothing is left out) to `steps` (the header alone).
 

@@ -170,9 +170,9 @@ class Workbench:
         """This session's stream so far, from the store."""
         return self.ports.store.read(self.session_id, kinds=kinds)
 
-    def next_request(self, state: SessionState | None = None) -> ModelRequest:
-        """What the model would be sent now, or in an earlier state, but for the next user message."""
-        return self._binder.request(self._chat.loop.messages, state=state)
+    def next_request(self) -> ModelRequest:
+        """Exactly what the model would be sent now, but for the next user message."""
+        return self._binder.request(self._chat.loop.messages)
 
     def tokens(self, text: str) -> int:
         """Tokens of any text, as the session's tokenizer counts."""

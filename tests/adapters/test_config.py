@@ -111,13 +111,13 @@ def test_what_a_discovery_section_leaves_out_has_its_default(
 def test_a_clients_file_defers_everything_so_that_there_is_something_to_discover(tmp_path: Path) -> None:
     configuration = configured(tmp_path, {"mcpServers": {"s": {"command": "x"}}})
     assert configuration.settings.discovery == DiscoverySettings(enabled=True, defer_all=True)
-    assert configuration.is_deferred("s")
+    assert configuration.deferred_servers(configuration.settings.discovery) == {"s"}
 
 
 def test_a_file_that_says_which_servers_wait_defers_only_those(tmp_path: Path) -> None:
     servers = {"a": {"command": "x", "defer_loading": True}, "b": {"command": "x"}}
     configuration = configured(tmp_path, {"mcpServers": servers})
-    assert (configuration.is_deferred("a"), configuration.is_deferred("b")) == (True, False)
+    assert configuration.deferred_servers(configuration.settings.discovery) == {"a"}
 
 
 def test_comments_trailing_commas_and_a_byte_order_mark_are_fine(tmp_path: Path) -> None:

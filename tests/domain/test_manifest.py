@@ -1,6 +1,6 @@
 """The manifest: as the PRD prints it, within a budget, and no way for a server to write lines of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import pytest
@@ -10,7 +10,6 @@ from inspector.domain.manifest import (
     ManifestEntry,
     entries,
     fitted_manifest,
-    manifest_text,
     search_tools_definition,
 )
 from inspector.domain.settings import ManifestSettings
@@ -32,6 +31,11 @@ ENTRY = st.builds(
 )
 HOSTILE = st.text(st.characters() | st.sampled_from("\n\r\x0b\x85\u2028-\ud800"), max_size=40)
 HOSTILE_ENTRY = st.builds(ManifestEntry, HOSTILE, st.lists(HOSTILE, min_size=1).map(tuple), HOSTILE)
+
+
+def manifest_text(servers: Sequence[ManifestEntry]) -> str:
+    """The whole manifest, without a budget."""
+    return fitted_manifest(servers, ManifestSettings(), len).text
 
 
 def words(text: str) -> int:

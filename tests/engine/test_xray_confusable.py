@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.error import ToolsightError
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.xray import confusable
 from inspector.engine.xray.closeness import CLOSE, Closeness
-from inspector.engine.xray.confusable import Confusable, Reason, competitors, confusables
-from tests.support.retrieval import rankers_of, semantic_index
+from inspector.engine.xray.confusable import Confusable, Reason, confusables, own_words
+from tests.support.retrieval import semantic_index
 
 TOOLS = (
     Tool("shop", "search", "Find products of the shop by price."),
@@ -97,28 +96,10 @@ def test_collisions_of_two_tools_are_mutual(tools: list[Tool]) -> None:
     assert total == 2 * len(confusables(semantic_index(tools), limit=500))
 
 
-def test_a_tool_that_others_outrank_for_its_own_words_has_competitors() -> None:
-    tools = (
-        Tool("a", "read", "Send a message. Or else read one, or archive it, or forget about it."),
-        Tool("b", "send_message", "Send a message."),
-    )
-    rankers = rankers_of(tools)
-    found = competitors(rankers, "hybrid", "a:read")
-    assert found.query == "Send a message."
-    assert [one.tool_id for one in found.above] == ["b:send_message"]
-    assert found.place.rank == 2
-    assert competitors(rankers, "hybrid", "b:send_message").above == ()
-
-
-def test_without_a_description_the_name_is_the_query() -> None:
-    found = competitors(rankers_of([Tool("a", "sendMessage")]), "bm25", "a:sendMessage")
-    assert found.query == "send Message"
-    assert found.above == ()
-
-
-def test_an_unknown_tool_has_no_competitors() -> None:
-    with pytest.raises(ToolsightError, match="no tool 'x:y'"):
-        competitors(rankers_of(TOOLS), "bm25", "x:y")
+def test_a_tool_says_of_itself_its_first_sentence_or_else_its_name() -> None:
+    assert own_words(Tool("a", "read", "Send a message. Or else read one.")) == "Send a message."
+    assert own_words(Tool("a", "sendMessage")) == "send Message"
+    assert own_words(Tool("a", "--")) == "--"
 
 
 def test_an_empty_index_has_no_confusables() -> None:

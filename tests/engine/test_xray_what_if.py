@@ -112,7 +112,7 @@ def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
     tools = tuple(edited if tool is PAY else tool for tool in TOOLS)
     effect = what_if(rankers_of(TOOLS), edited, PAY.id, query=query)
     ranking = rankers_of(tools).get("hybrid").rank(query)
-    assert effect.after.rank == ranking.rank_of(1)
+    assert effect.after.rank == ranking.order().index(1) + 1
     assert effect.after.value == pytest.approx(float(ranking.values[1]))
 
 

@@ -17,7 +17,7 @@ from inspector.app.presenters.confusable import Pair
 from inspector.app.screens.what_if import WhatIfScreen
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.xray.confusable import confusables, first_sentence
+from inspector.engine.xray.confusable import confusables, own_words
 from widgets import KeyBar, RecordList, middle, visible
 
 LIMIT = 500
@@ -26,7 +26,7 @@ LIMIT = 500
 def rewording(pair: Pair, *, of_second: bool = False) -> WhatIfScreen:
     """The page to edit one of a pair, asked for what the other says of itself."""
     edited, other = (pair.second, pair.first) if of_second else (pair.first, pair.second)
-    return WhatIfScreen(edited.id, first_sentence(other))
+    return WhatIfScreen(edited.id, own_words(other))
 
 
 class ConfusableScreen(BaseScreen):

@@ -36,12 +36,10 @@ class LabScreen(BaseScreen):
         self.workers.cancel_node(self)
 
     def show(self) -> None:
-        """Draw everything."""
-        raise NotImplementedError
+        """Draw everything; the default draws nothing."""
 
     def show_status(self) -> None:
-        """Draw the line with the progress, or with what was said last."""
-        raise NotImplementedError
+        """Draw the line with the progress, or with what was said last; the default draws nothing."""
 
     def fail(self, error: ToolsightError, name: str = "") -> None:
         """Say what kept a run, or the one of that name, from ending."""

@@ -54,7 +54,7 @@ class ManifestScreen(BaseScreen):
         self.query_one("#manifest-tokens").border_title = "Tokens"
 
     def show_view(self, view: View) -> None:
-        request = self.bench.next_request(view.session)
+        request = self.bench.next_request()
         manifest = self.query_one("#manifest-text", TextView)
         manifest.empty = why_empty(view.session)
         manifest.text = view.session.manifest or view.session.pool

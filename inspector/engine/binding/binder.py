@@ -8,7 +8,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.event import BudgetMeasured, ToolEvicted
 from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
-from inspector.domain.session import Binding, SessionState
+from inspector.domain.session import Binding
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.engine.binding.catalog import build_catalog
@@ -92,11 +92,9 @@ class Binder:
         """The preconditions of one tool that do not hold now."""
         return self.preconditions.unmet(tool_id, self._facts())
 
-    def request(
-        self, messages: tuple[Message, ...], *, think: bool = False, state: SessionState | None = None
-    ) -> ModelRequest:
-        """Exactly what the model is sent; of another `state` than the session's what is known of it."""
-        settings, state = self._settings(), state or self._session.state
+    def request(self, messages: tuple[Message, ...], *, think: bool = False) -> ModelRequest:
+        """Exactly what the model is sent."""
+        settings, state = self._settings(), self._session.state
         system = settings.chat.system_prompt
         return ModelRequest(
             system=f"{system}\n\n{state.pool}" if state.pool else system,

@@ -70,6 +70,6 @@ def _partitioned(
     chosen = configuration.toolset(toolset)
     own = chosen.always_include if chosen is not None else None
     pinned = settings.binding.always_include if own is None else own
-    waiting = {spec.name for spec in configuration.servers if discovery.defer_all or spec.defer_loading}
+    waiting = configuration.deferred_servers(discovery)
     deferred = (tool.id for tool in tools if tool.server in waiting and not matches(tool.id, pinned))
     return Catalog(tools, frozenset(deferred))

@@ -55,6 +55,18 @@ class ToolContext:
         self.trim([tool.id for tool in found])
         return tuple(tool_id for tool_id in fresh if self._state.tools[tool_id].binding.is_bound)
 
+    def staying(self, found: Sequence[str]) -> Sequence[str]:
+        """The first of what a search found that there is room for: what `find` would leave bound."""
+        if not self._is_bounded:
+            return found
+        limits, tokens = self.limits, 0
+        staying = found[: limits.capacity or None]
+        for place, tool_id in enumerate(staying):
+            tokens += self._state.tools[tool_id].tokens
+            if limits.tokens is not None and tokens > limits.tokens:
+                return staying[:place]
+        return staying
+
     def bind(self, tool: Tool, reason: str) -> None:
         """Bind one tool whatever the policy; others may have to go for it."""
         self._session.emit(ToolLoaded(tool.id, self._count_tokens(tool), reason))

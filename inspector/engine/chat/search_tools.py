@@ -9,7 +9,6 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.settings import Settings
 from inspector.engine.binding.binder import Binder
-from inspector.engine.binding.context import BOUNDED
 from inspector.engine.binding.delivery import TEXT, schema_text
 from inspector.engine.guards.iteration import IterationGuard
 from inspector.engine.guards.redundancy import RedundancyDetector
@@ -47,7 +46,7 @@ class SearchTools:
         request = parse_request(arguments)
         state = self._session.state
         answer = self._retrieval().search(request, bound=state.bound_ids, unmet=self._binder.unmet())
-        answer = answer.within(self._staying([hit.tool_id for hit in answer.report.results]))
+        answer = answer.within(self._binder.context.staying([hit.tool_id for hit in answer.report.results]))
         found = [hit.tool_id for hit in answer.report.results]
         self._redundancy.forget([tool.id for tool in state.with_binding(Binding.EVICTED)])
         redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
@@ -57,18 +56,6 @@ class SearchTools:
         if redundant:
             self._session.emit(redundant)
         return text
-
-    def _staying(self, found: Sequence[str]) -> Sequence[str]:
-        """The first of what was found that there is room for, as ToolContext.find binds them."""
-        if self._settings().binding.policy != BOUNDED:
-            return found
-        limits, tokens = self._binder.context.limits, 0
-        staying = found[: limits.capacity or None]
-        for place, tool_id in enumerate(staying):
-            tokens += self._session.state.tools[tool_id].tokens
-            if limits.tokens is not None and tokens > limits.tokens:
-                return staying[:place]
-        return staying
 
     def _told(self, answer: SearchAnswer, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""

@@ -49,12 +49,6 @@ class Ranking:
         ranked = candidates[np.argsort(-self.values[candidates], kind="stable")]
         return [int(i) for i in ranked[:count]]
 
-    def rank_of(self, position: int) -> int:
-        """The place of one tool, from 1."""
-        value = self.values[position]
-        ties_before = int(np.count_nonzero(self.values[:position] == value))
-        return int(np.count_nonzero(self.values > value)) + ties_before + 1
-
 
 class Ranker(Protocol):
     """Scores the tools it was built over. Limits, filters and loading are decided elsewhere."""

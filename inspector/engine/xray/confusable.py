@@ -1,6 +1,5 @@
 """Tools that compete with each other: those a search, or a model, may take for one another."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,23 +9,20 @@ from itertools import combinations, islice
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.domain.summary_pool import first_sentence
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
 from inspector.engine.retrieval.document import MAX_EMBEDDED
 from inspector.engine.retrieval.index import ToolIndex
 from inspector.engine.retrieval.term import split_words
 from inspector.engine.xray.closeness import CLOSE, Closeness
-from inspector.engine.xray.place import Place, Places, position_of
 
 # What counts as close where there are no vectors: the weighted Jaccard index of the terms.
 ALIKE = 0.5
 SHARED_TERMS = 8
-COMPETITORS = 10
 # Cosines held at once: 32 MB of them.
 _CELLS = 4_000_000
 # Without vectors only tools that share a rare term are compared, and this many pairs at most.
 _RARE, _RARE_SHARE, _PAIRS = 8, 50, 100_000
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
 _Pair = tuple[int, int]
 
@@ -55,24 +51,6 @@ class Confusable:
     shared: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Competitor:
-    """A tool that outranks another."""
-
-    tool_id: str
-    place: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Competitors:
-    """Who outranks a tool for `query`, its own first sentence, the best first; `place` is the tool's own."""
-
-    tool_id: str
-    query: str
-    place: Place
-    above: tuple[Competitor, ...]
-
-
 def confusables(index: ToolIndex, *, limit: int = 50) -> tuple[Confusable, ...]:
     """Pairs of tools that compete, the closest first, equally close ones in the catalog's order.
 
@@ -89,26 +67,10 @@ def confusables(index: ToolIndex, *, limit: int = 50) -> tuple[Confusable, ...]:
     return tuple(one for _, one in sorted(found, key=lambda entry: (-entry[1].closeness, entry[0])))
 
 
-def competitors(rankers: CatalogRankers, ranker_name: str, tool_id: str) -> Competitors:
-    """Who takes the places before a tool when a query is what the tool says of itself.
-
-    The query is the first sentence of the description, without one the words of the name; of those before
-    it the first COMPETITORS are there. Raises ToolsightError for an unknown tool or ranker, ModelError.
-    """
-    index = rankers.index
-    position = position_of(index, tool_id)
-    query = first_sentence(index.tools[position])
-    places = Places(rankers.get(ranker_name).rank(query))
-    own = places[position]
-    before = [p for p in places.kept(own.rank) if places[p].rank < own.rank][:COMPETITORS]
-    above = tuple(Competitor(index.tools[p].id, places[p]) for p in before)
-    return Competitors(tool_id, query, own, above)
-
-
-def first_sentence(tool: Tool) -> str:
+def own_words(tool: Tool) -> str:
     """What a tool says of itself first; the words of its name where it has no description."""
-    description = tool.description.strip()[:MAX_EMBEDDED]
-    return _SENTENCE_END.split(description, maxsplit=1)[0] or " ".join(split_words(tool.name)) or tool.name
+    said = first_sentence(tool.description.strip()[:MAX_EMBEDDED])
+    return said or " ".join(split_words(tool.name)) or tool.name
 
 
 def _confusable(index: ToolIndex, closeness: Closeness, pair: _Pair, same_name: bool) -> Confusable:
