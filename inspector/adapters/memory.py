@@ -16,9 +16,10 @@ from inspector.domain.error import (
 from inspector.domain.event import CallFinished, ModelSwitched, Record, SearchPerformed, SessionStarted
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolResult
+from inspector.domain.price import Prices
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
-from inspector.engine.ports import ApprovalRequest, Decision, SessionSummary, ToolListing
+from inspector.engine.ports import ApprovalRequest, Decision, SessionSummary, Snapshot, ToolListing
 
 
 class ManualClock:
@@ -99,6 +100,7 @@ class MemoryServerMemory:
     def __init__(self) -> None:
         self.eras: dict[str, Era] = {}
         self.approved: dict[str, str] = {}
+        self.snapshots: dict[str, Snapshot] = {}
 
     def era(self, fingerprint: str) -> Era | None:
         return self.eras.get(fingerprint)
@@ -111,6 +113,22 @@ class MemoryServerMemory:
 
     def approve(self, fingerprint: str, source: str) -> None:
         self.approved[fingerprint] = source
+
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        return self.snapshots.get(fingerprint)
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None:
+        self.snapshots[fingerprint] = snapshot
+
+
+class MemoryPrices:
+    """A PriceList of the given prices, by their model's name."""
+
+    def __init__(self, *prices: Prices) -> None:
+        self._prices = {one.model: one for one in prices}
+
+    def prices(self, model: str) -> Prices | None:
+        return self._prices.get(model)
 
 
 Answer = Callable[[str, JsonObject], Awaitable[ToolResult]]

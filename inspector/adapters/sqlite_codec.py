@@ -30,12 +30,21 @@ def _adapter(kind: str) -> "TypeAdapter[Event]":
 
 def encode(event: Event) -> str:
     """The event's fields as one line of JSON; its kind is not part of it."""
-    payload = _adapter(event.kind).dump_python(event, warnings=False)
+    return encode_value(_adapter(event.kind).dump_python(event, warnings=False))
+
+
+def encode_value(value: object) -> str:
+    """Any value of JSON as one line."""
     try:
-        text = _dumps(payload)
+        text = _dumps(value)
     except ValueError:
-        return _dumps(_tagged(payload))
-    return _dumps(_tagged(payload)) if _NUMBER_TAG in text else text
+        return _dumps(_tagged(value))
+    return _dumps(_tagged(value)) if _NUMBER_TAG in text else text
+
+
+def decode_value(text: str) -> Any:
+    """The value again. Raises ValueError or RecursionError for a text that is none of ours."""
+    return json.loads(text, object_hook=_untagged if _NUMBER_TAG in text else None)
 
 
 def decode(kind: str, payload: str) -> Event:
@@ -45,9 +54,8 @@ def decode(kind: str, payload: str) -> Event:
     """
     if kind not in EVENT_TYPES:
         raise UnreadableEvent(f"events of kind “{kind}” are not known")
-    hook = _untagged if _NUMBER_TAG in payload else None
     try:
-        return _adapter(kind).validate_python(json.loads(payload, object_hook=hook))
+        return _adapter(kind).validate_python(decode_value(payload))
     except (ValueError, RecursionError) as error:
         raise UnreadableEvent(f"an event of kind “{kind}” has another shape: {error}") from error
 

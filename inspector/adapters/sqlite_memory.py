@@ -1,13 +1,25 @@
-"""What is remembered between sessions: the protocol era of each server, and the configurations approved."""
+"""What is remembered between sessions: a server's protocol era and its tools, the configurations approved."""
 
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from inspector.adapters.sqlite_codec import decode_value, encode_value
 from inspector.adapters.sqlite_database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.domain.server import Era
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Snapshot
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _REMEMBER_ERA = "INSERT OR REPLACE INTO server_memory (fingerprint, era) VALUES (?, ?)"
+_REMEMBER_TOOLS = (
+    "INSERT OR REPLACE INTO snapshot (fingerprint, listed_at, summary, tools) VALUES (?, ?, ?, ?)"
+)
+_SNAPSHOT = "SELECT tools, listed_at, summary FROM snapshot WHERE fingerprint = ?"
 _APPROVE = "INSERT OR REPLACE INTO approval (fingerprint, source, approved_at) VALUES (?, ?, ?)"
 
 
@@ -42,6 +54,31 @@ class SqliteServerMemory:
         with self._database.transaction() as database:
             database.conn.execute(_APPROVE, (fingerprint, source, self._now()))
 
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        """The tools that were kept last; None for a server not seen before, or a row in another shape."""
+        rows = self._database.rows(_SNAPSHOT, (fingerprint,))
+        if not rows:
+            return None
+        tools, at, summary = rows[0]
+        try:
+            return Snapshot(_tools().validate_python(decode_value(tools)), at, str(decode_value(summary)))
+        except (ValueError, RecursionError):
+            return None
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None:
+        """Keep the tools, in place of any before."""
+        tools = encode_value(_tools().dump_python(snapshot.tools, warnings=False))
+        row = (fingerprint, snapshot.at, encode_value(snapshot.summary), tools)
+        with self._database.transaction() as database:
+            database.conn.execute(_REMEMBER_TOOLS, row)
+
     def close(self) -> None:
         """Close the file; another call opens it again."""
         self._database.close()
+
+
+@cache
+def _tools() -> "TypeAdapter[tuple[Tool, ...]]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(tuple[Tool, ...])

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.hostile import HOSTILE
 from inspector.adapters.memory import MemoryServerMemory
 from inspector.adapters.sqlite_memory import SqliteServerMemory
 from inspector.adapters.sqlite_store import SqliteStore
 from inspector.domain.event import Record, UserSaid
 from inspector.domain.server import Era
-from inspector.engine.ports import ServerMemory
+from inspector.domain.tool import Annotations, Tool
+from inspector.engine.ports import ServerMemory, Snapshot
 
 
 @pytest.fixture
@@ -49,6 +51,22 @@ def test_an_approval_covers_one_fingerprint(memory: ServerMemory) -> None:
     assert not memory.is_approved("g")
 
 
+def test_the_tools_of_the_last_connection_are_remembered(memory: ServerMemory) -> None:
+    schema = {"type": "object", "properties": {"n": {"maximum": float("inf")}, "$number": {}}}
+    tool = Tool("s", "t", "Does it.", schema, Annotations(read_only=True), {"type": "object"}, "A title")
+    memory.remember_tools("f", Snapshot((Tool("s", "old"),), 1.0))
+    memory.remember_tools("f", Snapshot((tool, Tool("s", "u")), 2.5, "Serves."))
+    assert memory.snapshot("f") == Snapshot((tool, Tool("s", "u")), 2.5, "Serves.")
+    assert memory.snapshot("g") is None
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_tools_of_any_text_are_remembered(memory: ServerMemory, text: str) -> None:
+    snapshot = Snapshot((Tool("s", text, text, {"type": "object", "title": text}),), 0.0, text)
+    memory.remember_tools("f", snapshot)
+    assert memory.snapshot("f") == snapshot
+
+
 def test_a_memory_outlives_the_program_beside_the_sessions(path: Path) -> None:
     store, first = SqliteStore(path), SqliteServerMemory(path, now=lambda: 12.0)
     store.append(Record("s", 1, 1.0, UserSaid("hello")))
@@ -72,4 +90,15 @@ def test_an_era_that_only_a_newer_version_knows_is_no_era(path: Path) -> None:
         other.execute("UPDATE server_memory SET era = '2031-01-01'")
     other.close()
     assert memory.era("f") is None
+    memory.close()
+
+
+@pytest.mark.parametrize("tools", ["[[", "{}", '[{"server": 1}]', "[" * 100_000])
+def test_a_snapshot_that_cannot_be_read_is_none(path: Path, tools: str) -> None:
+    memory = SqliteServerMemory(path)
+    memory.remember_tools("f", Snapshot((), 0.0))
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE snapshot SET tools = ?", (tools,))
+    other.close()
+    assert memory.snapshot("f") is None
     memory.close()

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inspector.domain.closest import closest
-from inspector.domain.error import ConfigError
+from inspector.domain.error import ConfigError, MissingValue
 
 _REFERENCE = re.compile(
     r"\$\{(?:(?P<kind>input|command|config|workspaceFolder):(?P<id>[\w.-]+)"
@@ -55,7 +55,8 @@ class Scope:
         if name in _BUILT_IN:
             return _BUILT_IN[name](self)
         if default is None:
-            raise ConfigError(f"{where}: the variable {name} is not set", hint=self._hint(name))
+            message = f"{where}: the variable {name} is not set"
+            raise MissingValue(message, name=name, hint=self._hint(name))
         return str(default)
 
     def _hint(self, name: str) -> str:
@@ -71,8 +72,9 @@ class Scope:
         if kind == "input":
             what = self.input_descriptions.get(name)
             asked = f" ({what})" if what else ""
-            raise ConfigError(
+            raise MissingValue(
                 f"{where}: the input {name}{asked} has no value",
+                name=f"input {name}",
                 hint=f"Give it with --input {name}=VALUE, or set TOOLSIGHT_INPUT_{name} in the environment.",
             )
         raise ConfigError(

@@ -1,7 +1,9 @@
 """From a file to a Configuration: checked, expanded, every fault named."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,6 +17,7 @@ from inspector.adapters.config.toolset import toolset
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
+from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
 
 _NOTHING: Mapping[str, str] = {}
@@ -33,11 +36,20 @@ def read(
     of discovery gets it switched on with every server deferred, so that there is something to see. `cwd`
     is relative to the file; without it a server starts in the folder Toolsight was started in.
     """
-    form = normalised(load(path))
-    try:
-        model = FileModel.model_validate(form.data)
-    except ValidationError as error:
-        raise problem.invalid(path, error, section=form.section) from error
+    return configured(path, load(path), environment=environment, variables=variables, inputs=inputs)
+
+
+def configured(
+    path: Path,
+    data: Mapping[str, Any],
+    *,
+    environment: Mapping[str, str],
+    variables: Mapping[str, str] = _NOTHING,
+    inputs: Mapping[str, str] = _NOTHING,
+) -> Configuration:
+    """The same for what stands in the file, or in a part of it. Raises ConfigError."""
+    form = normalised(data)
+    model = _model(path, form)
     _require_servers(path, form, model)
     reader = ServerReader(path, form, _scope(path, form, environment, variables, inputs))
     return Configuration(
@@ -48,6 +60,35 @@ def read(
         profile=setting.profile(path, model.profile),
         values=setting.values(path, model.settings),
     )
+
+
+def servers(
+    path: Path, data: Mapping[str, Any], *, environment: Mapping[str, str], inputs: Mapping[str, str]
+) -> dict[str, ServerSpec | ConfigError]:
+    """Each server that is switched on, by name, or why it cannot be read: one does not spoil the others.
+
+    Raises ConfigError where the servers are no object at all, or there are none.
+    """
+    form = normalised(data)
+    entries = form.data["mcpServers"]
+    if not isinstance(entries, dict) or not entries:
+        _require_servers(path, form, _model(path, replace(form, data={"mcpServers": entries})))
+    reader = ServerReader(path, form, _scope(path, form, environment, _NOTHING, inputs))
+    found: dict[str, ServerSpec | ConfigError] = {}
+    for name, entry in entries.items():
+        try:
+            model = _model(path, replace(form, data={"mcpServers": {name: entry}}))
+            found[name] = reader.spec(name, model.mcpServers[name])
+        except ConfigError as error:
+            found[name] = error
+    return found
+
+
+def _model(path: Path, form: Form) -> FileModel:
+    try:
+        return FileModel.model_validate(form.data)
+    except ValidationError as error:
+        raise problem.invalid(path, error, section=form.section) from error
 
 
 def _require_servers(path: Path, form: Form, model: FileModel) -> None:

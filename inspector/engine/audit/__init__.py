@@ -1,0 +1,1 @@
+"""What the servers of the clients on a machine cost."""

@@ -1,0 +1,145 @@
+"""The tools of servers as they are now, each server asked once, or why they are not known."""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from inspector.domain.error import AuthRequired, ConnectError, MissingValue, ToolsightError
+from inspector.domain.redaction import Redactor
+from inspector.domain.server import ServerSpec
+from inspector.domain.tool import Tool
+from inspector.domain.toolset import ServerRule
+from inspector.engine.listing import list_tools, remember_tools
+from inspector.engine.ports import Clock, Connector, ServerMemory, Snapshot
+
+NOT_APPROVED = "not approved"
+# Servers that start at the same time: many of them unpack a package first.
+_AT_ONCE = 4
+_LONGEST_REASON = 200
+# What a server tells that lacks a key: a variable, by its form and its end, and that it is not there.
+_KEY = re.compile(r"\b[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PAT|AUTH)\b")
+_LACKING = re.compile(
+    r"\b(?:not (?:set|found|provided|defined|configured)|unset|missing|required?|requires|must|provide"
+    r"|needs?|undefined|no|without)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is known of one server: its tools, or the reason why there are none to measure.
+
+    `at` is the time (seconds since 1970, UTC) of a snapshot that stands in for the server; None where the
+    server itself was asked. `left_out` are tools of it that the client does not take.
+    """
+
+    tools: tuple[Tool, ...] | None = None
+    summary: str = ""
+    at: float | None = None
+    reason: str = ""
+    hint: str = ""
+    left_out: int = 0
+
+    @property
+    def is_measured(self) -> bool:
+        return self.tools is not None
+
+    def named(self, server: str) -> "Reading":
+        """The same for a server that a configuration calls so."""
+        if all(tool.server == server for tool in self.tools or ()):
+            return self
+        assert self.tools is not None
+        return replace(self, tools=tuple(replace(tool, server=server) for tool in self.tools))
+
+    def within(self, rule: ServerRule) -> "Reading":
+        """The same without the tools that a rule does not permit."""
+        if self.tools is None:
+            return self
+        kept = tuple(tool for tool in self.tools if rule.permits(tool.name))
+        return replace(self, tools=kept, left_out=len(self.tools) - len(kept))
+
+
+async def ask_servers(
+    specs: Sequence[ServerSpec],
+    connector: Connector,
+    memory: ServerMemory,
+    clock: Clock,
+    progress: Callable[[int, int], None],
+) -> dict[str, Reading]:
+    """Start every server, list its tools and stop it: the readings by fingerprint, failed ones included.
+
+    Specs of one fingerprint are one server. What was listed is kept as a snapshot. `progress` hears how many
+    of them are done. Raises StoreError.
+    """
+    unique = {spec.fingerprint(): spec for spec in specs}
+    gate, done = asyncio.Semaphore(_AT_ONCE), 0
+
+    async def ask(spec: ServerSpec) -> Reading:
+        nonlocal done
+        async with gate:
+            reading = await _ask(spec, connector, memory, clock)
+        done += 1
+        progress(done, len(unique))
+        return reading
+
+    progress(0, len(unique))
+    readings = await asyncio.gather(*map(ask, unique.values()))
+    return dict(zip(unique, readings, strict=True))
+
+
+def stored(spec: ServerSpec, memory: ServerMemory) -> Reading:
+    """The snapshot of a server that may not be started, where there is one. Raises StoreError."""
+    snapshot = memory.snapshot(spec.fingerprint())
+    if snapshot is None:
+        return Reading(
+            reason=NOT_APPROVED,
+            hint="Run the command in a terminal to see what it would start, or add --approve.",
+        )
+    return Reading(snapshot.tools, snapshot.summary, snapshot.at)
+
+
+def unreadable(fault: ToolsightError) -> Reading:
+    """The reading of a server whose entry in the file cannot be used."""
+    if isinstance(fault, MissingValue):
+        return Reading(reason=f"needs {fault.name}", hint=fault.hint)
+    return Reading(reason=_first_line(fault.message), hint=fault.hint)
+
+
+async def _ask(spec: ServerSpec, connector: Connector, memory: ServerMemory, clock: Clock) -> Reading:
+    fingerprint = spec.fingerprint()
+    era = memory.era(fingerprint)
+    try:
+        async with connector.connect(spec, era=era, on_tools_changed=lambda: None) as link:
+            listing, info = await list_tools(link, spec.connect_timeout), link.info
+    except ToolsightError as error:
+        return _failed(spec, error)
+    if info.era is not era:
+        memory.remember_era(fingerprint, info.era)
+    remember_tools(memory, spec, Snapshot(listing.tools, clock.now(), info.summary))
+    return Reading(listing.tools, info.summary)
+
+
+def _failed(spec: ServerSpec, error: ToolsightError) -> Reading:
+    """What a server lacks where it says so itself, else how it failed; without what it was given."""
+    reason, hint = _first_line(error.message), error.hint
+    if isinstance(error, AuthRequired):
+        reason = f"needs credentials: {reason}"
+    elif isinstance(error, ConnectError) and (told := _lacking(error.stderr_tail)) is not None:
+        key, line = told
+        reason, hint = f"needs {key}: {line}", f"Set {key} in the server's `env`."
+    clean = Redactor({**spec.env, **spec.headers}).text
+    return Reading(reason=clean(reason), hint=clean(hint))
+
+
+def _lacking(stderr: str) -> tuple[str, str] | None:
+    """The variable that a server says it has not, and the line that says so."""
+    for line in stderr.splitlines():
+        key = _KEY.search(line)
+        if key and _LACKING.search(line):
+            return key.group(), _first_line(line)
+    return None
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "")[:_LONGEST_REASON]

@@ -1,0 +1,410 @@
+"""`toolsight budget` over client files in a home folder of its own, with real servers; and its reports."""
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from fixtures.hostile import HOSTILE
+from inspector.adapters.client_config import ClientConfiguration
+from inspector.adapters.memory import MemoryServerMemory
+from inspector.cli import audit as command, audit_run, consent
+from inspector.cli.audit_growth import say_growth
+from inspector.cli.audit_json import audit_json, stored_totals
+from inspector.cli.audit_report import audit_markdown, dollars, say_audit, shown_path
+from inspector.cli.audit_slide import HEIGHT, WIDTH, slide
+from inspector.cli.options import Options
+from inspector.domain.budget import Tokenizer
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError
+from inspector.domain.price import Prices
+from inspector.domain.server import ServerSpec
+from inspector.domain.tool import Tool
+from inspector.engine.audit.audit import audit
+from inspector.engine.audit.growth import Change, changes, totals
+from inspector.engine.audit.reading import Reading
+from inspector.engine.audit.result import Audit, Basis, Problem, Subject
+from tests.support.counting import character_meter
+
+SERVERS = Path(__file__).resolve().parents[2] / "fixtures" / "servers"
+PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, source="a list", date="of today")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def server(name: str, state: Path, **more: Any) -> dict[str, Any]:
+    environment = {"TOOLSIGHT_STATE": str(state), **more}
+    return {"command": sys.executable, "args": [str(SERVERS / f"{name}.py")], "env": environment}
+
+
+def written(path: Path, content: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five clients: two that work, one that lacks keys, one that is broken, one that has no servers."""
+    folder = tmp_path_factory.mktemp("home")
+    weather, calc = server("weather", folder), server("calc", folder)
+    desktop = folder / ".config" / "Claude" / "claude_desktop_config.json"
+    written(desktop, {"mcpServers": {"weather": weather, "calc": calc}})
+    projects = {"/work/engine": {"mcpServers": {"sky": weather}}, "/none": {}}
+    written(folder / ".claude.json", {"numStartups": 4, "projects": projects})
+    lacking = {
+        "locked": {"command": "locked", "env": {"TOKEN": "${NO_SUCH_TOKEN}"}},
+        "ends": server("faulty", folder, FAULT="crash_on_start"),
+        "gone": {"command": "no-such-command-anywhere"},
+    }
+    written(folder / ".cursor" / "mcp.json", {"mcpServers": lacking})
+    written(folder / ".codeium" / "windsurf" / "mcp_config.json", '{"mcpServers": {"a": ')
+    written(folder / ".gemini" / "settings.json", {"theme": "x"})
+    (folder / "project").mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(home: Path) -> Run:
+    return in_home(home)
+
+
+def in_home(home: Path) -> Run:
+    """Run a command without a terminal in the folder `project` of a home."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "CLAUDE_"))}
+    environment = {**kept, "HOME": str(home), "TOOLSIGHT_DB": str(home / "toolsight.db"), "COLUMNS": "160"}
+    paths = str(Path(__file__).resolve().parents[2])
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "inspector", "budget", *arguments],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            cwd=home / "project",
+            env={**environment, "PYTHONPATH": paths, "PYTHONUTF8": "1"},
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def approved(run: Run) -> dict[str, Any]:
+    done = run("--approve", "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def servers(found: dict[str, Any], client: str) -> dict[str, Any]:
+    (one,) = [one for one in found["configurations"] if one["client"] == client]
+    return {server["name"]: server for server in one["servers"]}
+
+
+def test_without_consent_nothing_is_started(home: Path, tmp_path: Path) -> None:
+    done = in_home(home)("--json", "--db", str(tmp_path / "other.db"))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    reasons = {name: one["reason"] for name, one in servers(found, "Claude Desktop").items()}
+    assert reasons == {"weather": "not approved", "calc": "not approved"}
+    assert servers(found, "Cursor")["locked"]["reason"] == "needs NO_SUCH_TOKEN"
+    assert all(one["tokens"] == 0 for one in found["configurations"])
+
+
+def test_every_client_is_audited_and_what_it_shares_is_measured_alike(approved: dict[str, Any]) -> None:
+    clients = [(one["client"], one["scope"]) for one in approved["configurations"]]
+    assert clients == [
+        ("Claude Desktop", "user"),
+        ("Claude Code", "project /work/engine"),
+        ("Cursor", "user"),
+    ]
+    desktop, code = servers(approved, "Claude Desktop"), servers(approved, "Claude Code")
+    assert desktop["weather"]["tools"] == code["sky"]["tools"] == 5
+    assert all(tool["id"].startswith("sky:") for tool in code["sky"]["definitions"])
+
+
+def test_the_numbers_hang_together(approved: dict[str, Any]) -> None:
+    one = approved["configurations"][0]
+    assert one["tokens"] == sum(server["tokens"] for server in one["servers"]) > 0
+    assert one["saved"] == one["tokens"] - one["discovery_tokens"] > 0
+    assert one["window_share"] == one["tokens"] / approved["window"]
+    price = approved["prices"]
+    assert one["cost"]["uncached"] == pytest.approx(one["tokens"] * price["input"] * approved["turns"])
+    assert one["cost"]["cached"] < one["cost"]["uncached"]
+    assert price["source"]
+    assert price["date"]
+    for tool in one["servers"][0]["definitions"]:
+        assert tool["tokens"] == sum(tool[part] for part in ("name", "description", "schema", "framing"))
+    assert 1 <= len(one["suggestions"]) <= 3
+
+
+def test_servers_that_need_something_are_listed_with_the_reason(approved: dict[str, Any]) -> None:
+    found = servers(approved, "Cursor")
+    assert not any(one["measured"] for one in found.values())
+    assert found["locked"]["reason"] == "needs NO_SUCH_TOKEN"
+    assert found["ends"]["reason"].startswith("needs API_TOKEN")
+    assert "no-such-command-anywhere" in found["gone"]["reason"]
+    assert {one["tokens"] for one in found.values()} == {None}
+
+
+def test_broken_files_and_files_without_servers_are_named(approved: dict[str, Any], home: Path) -> None:
+    (problem,) = approved["problems"]
+    assert problem["client"] == "Windsurf"
+    assert "mcp_config.json:1:" in problem["error"]
+    assert problem["hint"]
+    assert sorted(approved["empty"]) == [str(home / ".gemini" / "settings.json")]
+
+
+def test_people_get_tables_and_the_basis_and_no_file_of_a_client_changes(
+    run: Run, approved: dict[str, Any], home: Path, tmp_path: Path
+) -> None:
+    assert approved
+    files = [path for path in home.rglob("*.json") if path.is_file()]
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+    picture = tmp_path / "slide.svg"
+    done = run("--svg", str(picture))
+    assert done.returncode == 0, done.stderr
+    for text in (
+        "Claude Desktop, user   ~/.config/Claude/claude_desktop_config.json",
+        "not measured: needs NO_SUCH_TOKEN",
+        "search_tools and manifest",
+        "All configurations",
+        "not audited: Windsurf",
+        "no servers in: ~/.gemini/settings.json",
+        "o200k_base, exact",
+        "price list",
+        "1. Leave it as it is: 9 tools",
+    ):
+        assert text in done.stdout
+    ET.fromstring(picture.read_text(encoding="utf-8"))
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before} == before
+
+
+def test_a_snapshot_stands_in_for_a_server_that_is_not_approved(
+    run: Run, approved: dict[str, Any], home: Path, tmp_path: Path
+) -> None:
+    assert approved
+    own = written(
+        tmp_path / "own.json",
+        {"mcpServers": {"weather": server("weather", home), "new": server("notes", home)}},
+    )
+    done = run("--config", str(own), "--json")
+    found = servers(json.loads(done.stdout), "File")
+    assert found["weather"]["measured"]
+    assert found["weather"]["snapshot_at"] > 0
+    assert found["weather"]["tokens"] == servers(approved, "Claude Desktop")["weather"]["tokens"]
+    assert found["new"]["reason"] == "not approved"
+
+
+def test_one_file_also_shows_what_its_first_call_costs(run: Run, home: Path, tmp_path: Path) -> None:
+    entry = server("calc", home)
+    own = {
+        "tool_discovery": {"enabled": True},
+        "mcpServers": {"calc": entry, "more": {**entry, "defer_loading": True}},
+        "tool_sets": {"sums": {"servers": {"calc": True}}},
+    }
+    path = written(tmp_path / "toolsight.json", own)
+    found = json.loads(run("--config", str(path), "--approve", "--json").stdout)
+    (one,), first = found["configurations"], found["first_call"]
+    assert (one["client"], one["tools"]) == ("File", 8)
+    assert first["parts"]["tools"] > 0
+    assert first["static_tools"] == one["tokens"]
+    done = run("--config", str(path), "--toolset", "sums")
+    assert "What the first model call costs" in done.stdout
+    assert " 4 " in done.stdout.splitlines()[3]
+    with pytest.raises(ConfigError, match="no toolset 'sum'"):
+        audit_run.run_audit(Options(config=path, toolset="sum", database=tmp_path / "toolsight.db"))
+
+
+def test_a_baseline_passes_until_a_configuration_grows(run: Run, home: Path, tmp_path: Path) -> None:
+    path = written(tmp_path / "ci.json", {"mcpServers": {"calc": server("calc", home)}})
+    stored = run("--config", str(path), "--approve", "--json")
+    baseline = written(tmp_path / "baseline.json", stored.stdout)
+    compare = ("--config", str(path), "--approve", "--baseline", str(baseline))
+    same = run(*compare, "--max-increase", "0%")
+    assert same.returncode == 0, same.stderr
+    assert "No configuration grew" in same.stdout
+    written(path, {"mcpServers": {"calc": server("calc", home), "weather": server("weather", home)}})
+    grown = run(*compare)
+    assert grown.returncode == 1
+    assert "Grew by more than 5.0%" in grown.stdout
+    assert "weather" in grown.stdout.partition("Grew")[2]
+    report = run(*compare, "--max-increase", "500", "--json")
+    assert report.returncode == 0
+    (moved,) = json.loads(report.stdout)["growth"]
+    assert not moved["exceeds"]
+    assert "No configuration grew by more than 500.0%" in report.stderr
+
+
+def test_a_baseline_that_is_none_is_an_error(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.json", *broken_baselines(tmp_path)):
+        with pytest.raises(ConfigError, match=path.name) as caught:
+            command._read_baseline(path)
+        assert "--json" in caught.value.hint
+
+
+def broken_baselines(folder: Path) -> list[Path]:
+    server = {"name": "a", "tokens": -1}
+    one = {"client": "c", "scope": "s", "source": "f", "servers": [server]}
+    odd = {"version": 1, "tokenizer": {"name": "x"}, "configurations": [one]}
+    contents = ("{", "[]", {"version": 99}, {"version": 1}, odd)
+    return [written(folder / f"broken-{number}.json", content) for number, content in enumerate(contents)]
+
+
+def test_a_baseline_of_something_else_does_not_pass() -> None:
+    found = made("a")
+    with pytest.raises(ConfigError, match="nothing that was measured now"):
+        command._compared(found, ({("Cline", "", "other"): {"a": 5}}, "characters"))
+    with pytest.raises(ConfigError, match="o200k_base"):
+        command._compared(found, (totals(found.configurations), "o200k_base"))
+    (same,) = command._compared(found, (totals(found.configurations), "characters"))
+    assert same.is_compared
+
+
+@pytest.mark.parametrize("text", ["much", "-1%", "nan", "inf", ""])
+def test_growth_is_a_percentage(text: str) -> None:
+    done = CliRunner().invoke(command.budget, ["--max-increase", text])
+    assert done.exit_code == 2
+    assert "percentage" in done.output
+
+
+def test_where_nothing_is_found_it_says_where_it_looked(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    done = in_home(tmp_path)()
+    assert done.returncode == 1
+    assert str(tmp_path / ".claude.json") in done.stderr
+    assert "toolsight demo" in done.stderr
+
+
+def test_a_file_that_is_not_there_broken_or_without_servers_is_an_error(tmp_path: Path) -> None:
+    broken = written(tmp_path / "broken.json", "{")
+    empty = written(tmp_path / ".claude.json", "{}")
+    for path, reason in (
+        (tmp_path / "none.json", "does not exist"),
+        (broken, "broken.json:1:"),
+        (empty, "has no servers"),
+    ):
+        with pytest.raises(ConfigError, match=reason):
+            audit_run.run_audit(Options(config=path, database=tmp_path / "toolsight.db"))
+
+
+def test_a_person_is_asked_for_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def answer(configuration: Configuration) -> bool:
+        asked.append(configuration.source)
+        return configuration.source.startswith("yes")
+
+    monkeypatch.setattr(consent, "_ask", answer)
+    memory = MemoryServerMemory()
+    spec = ServerSpec("a", "a")
+    yes = ClientConfiguration("Cursor", "user", Configuration("yes.json", (spec,)))
+    no = ClientConfiguration("Cline", "user", Configuration("no.json", (ServerSpec("b", "b"),)))
+    nothing = ClientConfiguration("Cline", "user", Configuration("yes.json", ()))
+    found = [audit_run._is_allowed(one, memory, approve=False) for one in (yes, no, nothing, yes)]
+    assert found == [True, False, False, True]
+    assert asked == ["yes.json (Cursor, user)", "no.json (Cline, user)"]
+
+
+# Reports
+
+
+def made(*names: str, tools: int = 3, **more: Any) -> Audit:
+    """An audit of configurations with one measured server each, of these names."""
+    found = []
+    for name in names:
+        own = tuple(Tool(name, f"{name}{number}", name) for number in range(tools))
+        readings = {name: Reading(own), f"{name}2": Reading(reason=name, hint=name)}
+        subject = Subject("Cursor", f"project {name}", Configuration(f"/x/{name}", ()), readings)
+        found.append(audit(subject, character_meter(), PRICES))
+    return Audit(Basis("m", Tokenizer("characters", exact=True), 1000, PRICES), tuple(found), **more)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_slide_of_any_names_is_well_formed(text: str) -> None:
+    root = ET.fromstring(slide(made(text, "other")).encode())
+    assert (root.get("width"), root.get("height")) == (str(WIDTH), str(HEIGHT))
+    kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert kinds == {"svg", "rect", "text"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 6, 40])
+def test_everything_on_a_slide_is_inside_it(count: int) -> None:
+    found = made(*(f"server-{number}" for number in range(count)), tools=30)
+    for element in ET.fromstring(slide(found)).iter():
+        if element.tag.endswith(("rect", "text")):
+            x, y = float(element.get("x", 0)), float(element.get("y", 0))
+            assert 0 <= x <= WIDTH - float(element.get("width", 0))
+            assert 0 <= y <= HEIGHT - float(element.get("height", 0))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markdown_of_any_names_has_whole_tables(text: str) -> None:
+    problem = Problem("Cline", text, text, text, text)
+    lines = audit_markdown(made(text, "other", problems=(problem,), empty=(text,))).splitlines()
+    cells = [line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines if line.startswith("|")]
+    assert set(cells) <= {3, 6, 8}
+    assert not any("<script" in line or "\x1b" in line for line in lines)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_text_of_any_names_drives_no_terminal(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = Problem("Cline", text, text, text, text)
+    say_audit(made(text, "other", problems=(problem,), empty=(text,)))
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_snapshot_is_told_with_its_date(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    reading = Reading((Tool("a", "t"),), at=1_772_438_400.0, left_out=2)
+    subject = Subject("Cursor", "user", Configuration("x.json", ()), {"a": reading})
+    basis = Basis("m", Tokenizer(), 1000)
+    say_audit(Audit(basis, (audit(subject, character_meter(), None),)))
+    shown = capsys.readouterr().out
+    assert "snapshot of 2026-03-02, 2 more left out by the client" in shown
+    assert "No price is known" in shown
+
+
+def test_a_stored_audit_is_read_back() -> None:
+    found = made("a", "b")
+    stored = json.loads(json.dumps(audit_json(found, None, 0.0)))
+    assert stored_totals(stored) == (totals(found.configurations), "characters")
+
+
+def test_what_is_new_gone_or_not_comparable_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    one, other, third = ("A", "", "a"), ("B", "", "b"), ("C", "", "c")
+    moved: list[Change] = changes(
+        {one: {"x": 5}, third: {"y": None, "z": 1}}, {other: {"x": 6}, third: {"y": 3, "z": 1}}
+    )
+    say_growth(moved, 0.05, err=False)
+    shown = capsys.readouterr().out
+    assert "new: A  a, 5 tokens" in shown
+    assert "gone: B  b, 6 tokens before" in shown
+    assert "not compared: y of C  c" in shown
+    assert "No configuration grew" in shown
+
+
+def test_money_below_a_cent_has_more_digits() -> None:
+    assert [dollars(amount) for amount in (0.0, 0.0012, 0.01, 1234.5)] == [
+        "0.00",
+        "0.0012",
+        "0.01",
+        "1,234.50",
+    ]
+
+
+def test_a_path_is_shown_from_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert shown_path("/home/ada/x.json") == "~/x.json"
+    assert shown_path("/home/adam/x.json") == "/home/adam/x.json"
