@@ -1,0 +1,191 @@
+"""`toolsight reproduce`: the list, one section, the report in a file, and what stops it."""
+
+import json
+import os
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from inspector.adapters.evalset import TOOLS
+from inspector.adapters.sqlite_vectors import SqliteVectors
+from inspector.cli import reproduce as module
+from inspector.cli.composition import fixtures_path
+from inspector.cli.reproduce import INTERRUPTED, reproduce
+from inspector.cli.reproduction import ShippedSource, read_poisons
+from inspector.domain.error import ConfigError
+from inspector.domain.report import Section
+from inspector.engine.reproduce.run import CHAPTERS, Chapter
+from inspector.engine.reproduce.source import Source, Steps
+from tests.support.canned_report import CATALOG_SIZE
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """The command in this process, with vectors in a file of its own; what fails unexpectedly is raised."""
+
+    def invoke(*arguments: str) -> Result:
+        fixed = ["--db", str(tmp_path / "vectors.db"), "--embedding-model", "none"]
+        result = CliRunner().invoke(reproduce, [*fixed, *arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every chapter takes no time and has the same section."""
+    canned = tuple(Chapter(one.id, one.title, one.source, one.about, _canned) for one in CHAPTERS)
+    monkeypatch.setattr(module, "CHAPTERS", canned)
+
+
+def _canned(_source: Source, _steps: Steps) -> tuple[Section, ...]:
+    return (CATALOG_SIZE,)
+
+
+def catalog(folder: Path, names: Sequence[str]) -> Path:
+    folder.mkdir()
+    rows = [{"id": name, "server": "s", "name": name, "description": f"{name} it."} for name in names]
+    (folder / TOOLS).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return folder
+
+
+def test_without_a_section_those_that_there_are_are_listed(run: Run) -> None:
+    result = run()
+    assert result.exit_code == 0
+    for chapter in CHAPTERS:
+        assert chapter.id in result.stdout
+    assert [row["id"] for row in json.loads(run("--json").stdout)] == [one.id for one in CHAPTERS]
+
+
+def test_an_unknown_section_is_told_with_the_nearest(run: Run) -> None:
+    with pytest.raises(ConfigError) as caught:
+        run("latenci")
+    assert "latency" in caught.value.hint
+
+
+def test_a_section_is_measured_on_the_demo_and_on_the_folders_that_were_named(
+    run: Run, tmp_path: Path
+) -> None:
+    catalog(tmp_path / "theirs", [f"tool_{number}" for number in range(12)])
+    result = run("catalog-size", "--data", str(tmp_path / "theirs"))
+    assert result.exit_code == 0
+    assert result.stdout.startswith("# Published numbers, reproduced\n")
+    assert "### The demo's catalog" in result.stdout
+    assert "### theirs" in result.stdout
+    assert "`toolsight reproduce catalog-size --data FOLDER`" in result.stdout
+    assert str(tmp_path) not in result.stdout
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_report_of_everything_goes_into_a_file(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "report.md"
+    path.write_text("what was there before")
+    result = run("--all", "--output", str(path))
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    text = path.read_text()
+    assert text.count("## Tokens by catalog size\n") == len(CHAPTERS)
+    assert "`toolsight reproduce --all`" in text
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["report.md"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_json_has_every_table(run: Run) -> None:
+    found = json.loads(run("--all", "--json").stdout)
+    assert len(found["sections"]) == len(CHAPTERS)
+    assert found["sections"][0]["tables"][0]["rows"][0][0] == "10"
+
+
+def test_stopped_it_leaves_the_file_as_it_was(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(_source: Source, steps: Steps) -> tuple[Section, ...]:
+        os.kill(os.getpid(), signal.SIGINT)
+        steps("never begins")
+        raise AssertionError("it went on")
+
+    one = CHAPTERS[0]
+    monkeypatch.setattr(module, "CHAPTERS", (Chapter(one.id, one.title, one.source, one.about, stopped),))
+    path = tmp_path / "report.md"
+    path.write_text("what was there before")
+    result = run("--all", "--output", str(path))
+    assert result.exit_code == INTERRUPTED
+    assert "nothing was written" in result.stderr
+    assert path.read_text() == "what was there before"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.md"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no folder"):
+        run("--all", "--output", str(tmp_path / "none" / "report.md"))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ConfigError, match="cannot be written"):
+        run("--all", "--output", str(tmp_path / "folder"))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_folder_of_catalogs_is_all_of_them_and_one_without_any_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for name in ("b", "a"):
+        catalog(folder / name, ["one", "two"])
+    with ShippedSource([folder], model="none", database=tmp_path / "x.db") as source:
+        assert [(one.name, len(one.tools)) for one in source.others()] == [("a", 2), ("b", 2)]
+    with (
+        ShippedSource([tmp_path], model="none", database=tmp_path / "x.db") as source,
+        pytest.raises(ConfigError, match="no catalog"),
+    ):
+        source.others()
+
+
+def test_there_are_fifty_poisons_each_over_a_tool_of_the_demo(tmp_path: Path) -> None:
+    with ShippedSource(model="none", database=tmp_path / "x.db") as source:
+        ids = {tool.id for tool in source.demo().tools}
+        poisons = source.poisons()
+    assert len(poisons) == len({one.text for one in poisons}) == 50
+    assert {one.tool for one in poisons} <= ids
+    assert len({one.kind for one in poisons}) == 6
+
+
+def test_poisons_lead_nowhere() -> None:
+    for one in read_poisons(fixtures_path() / "poison" / "demo.jsonl"):
+        for word in one.text.replace(":", " ").split():
+            host = word.partition("@")[2] or (word.partition("//")[2] if "//" in word else "")
+            assert not host or host.rstrip(",.").split("/")[0].endswith(".invalid"), one
+
+
+def test_a_damaged_file_of_poisons_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "poison.jsonl"
+    path.write_text('{"id": 1}\n')
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_poisons(path)
+
+
+def test_scenarios_are_played_once_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from inspector.cli import composition
+
+    paths = composition.shipped_scenarios()[:1]
+    monkeypatch.setattr(composition, "shipped_scenarios", lambda: paths)
+    with ShippedSource(model="none", database=tmp_path / "x.db") as source:
+        (one,) = source.played(Steps())
+        assert one.name == paths[0].stem
+        assert one.state.discovered
+        assert source.played(Steps(stopped=lambda: True)) == (one,)
+    assert not (tmp_path / "x.db").exists()
+
+
+def test_vectors_are_kept_between_runs(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with ShippedSource(model="none", database=path) as source:
+        source.vectors.keep_vectors("m", {b"key": b"0000"})
+    store = SqliteVectors(path)
+    assert dict(store.vectors("m", [b"key"])) == {b"key": b"0000"}
+    store.close()

@@ -1,0 +1,77 @@
+"""A source to reproduce on that needs no server, no model and no file."""
+
+from collections.abc import Sequence
+
+from inspector.adapters.memory import ManualClock
+from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.session import SessionState
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Embedder, TokenCounter, VectorStore
+from inspector.engine.reproduce.source import NamedCatalog, PlayedScenario, Poison, Steps
+from inspector.engine.retrieval.semantics import Semantics
+from tests.support.counting import CharacterCounter
+from tests.support.office import office
+
+
+def office_tools() -> tuple[Tool, ...]:
+    """The tools of the servers in `tests.support.office`."""
+    return tuple(tool for server in office().values() for tool in server.tools)
+
+
+def case(query: str, *tools: str) -> EvalCase:
+    """A request that needs all of these tools; none for one that no tool fits."""
+    return EvalCase(query, query, tuple(frozenset({tool}) for tool in tools))
+
+
+class MemorySource:
+    """A `Source` in memory. Catalogs, poisons and played scenarios are what it was given."""
+
+    def __init__(
+        self,
+        demo: NamedCatalog | None = None,
+        *,
+        others: Sequence[NamedCatalog] = (),
+        poisons: Sequence[Poison] = (),
+        played: Sequence[PlayedScenario] = (),
+        searches: Sequence[EvalCase] = (),
+        counter: TokenCounter | None = None,
+    ) -> None:
+        self.clock = ManualClock()
+        self.counter: TokenCounter = counter or CharacterCounter()
+        self.embedder: Embedder | None = MemoryEmbedder()
+        self.versions: Sequence[str] = ("toolsight 0.0.0", "memory 1.0")
+        self._demo = demo or NamedCatalog("demo", office_tools())
+        self._others = others
+        self._poisons = poisons
+        self._played = played
+        self._searches = searches
+        self.vectors: VectorStore = MemoryVectors()
+
+    def counter_like(self, encoding: str) -> TokenCounter:  # noqa: ARG002 - there is one only
+        return self.counter
+
+    def semantics(self) -> Semantics | None:
+        return Semantics(self.embedder, self.vectors) if self.embedder is not None else None
+
+    def demo(self) -> NamedCatalog:
+        return self._demo
+
+    def searches(self) -> Sequence[EvalCase]:
+        return self._searches
+
+    def others(self) -> Sequence[NamedCatalog]:
+        return self._others
+
+    def poisons(self) -> Sequence[Poison]:
+        return self._poisons
+
+    def played(self, steps: Steps) -> Sequence[PlayedScenario]:
+        steps("scenario", 0, len(self._played))
+        return self._played
+
+
+def session(discovered: Sequence[str], used: Sequence[str]) -> PlayedScenario:
+    """A scenario that found and used these tools, in one search."""
+    state = SessionState(searches=1, discovered=frozenset(discovered), used=frozenset(used))
+    return PlayedScenario(f"{len(discovered)} found, {len(used)} used", state)
