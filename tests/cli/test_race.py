@@ -1,0 +1,207 @@
+"""`toolsight race`: both runs, the table, the picture and the recording."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import inspector.cli.race as race_command
+from inspector.app.presenters.race_cast import WIDTH, ansi_line, cast, drawn
+from inspector.app.presenters.race_picture import picture
+from inspector.domain.price import Prices
+from inspector.engine.lab.lane import Lane
+from inspector.engine.lab.race import Frame, Verdict
+from tests.cli.conftest import Toolsight
+from tests.cli.test_scenario_command import (
+    FORECAST,
+    MemoryLabs,
+    file as file,
+    labs as labs,
+    toolsight_in_process,
+)
+from tests.widgets.hostile import HOSTILE, LONG, dangerous
+
+_STYLES = re.compile(r"\x1b\[[0-9;]*m")
+_DRIVES = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[lh]|[HKJ]|2J)")
+
+
+def race_of(text: str) -> tuple[tuple[Frame, ...], Verdict]:
+    """A race in which everything that is told comes from the text."""
+    start = Lane(text, text, text, last=text, outcome=text)
+    lane = replace(start, calls=1, bound=3, present=90, tool_tokens=90, search_tokens=9, input_tokens=120)
+    lane = replace(lane, billed=100.0, dollars=0.1, is_over=True)
+    frames = (Frame(0.0, (start, start)), Frame(0.6, (lane, lane)))
+    return frames, Verdict((lane, lane), (text,), Prices(text, 1.0, 1.0, source=text, date=text))
+
+
+def events(recording: str) -> tuple[dict[str, Any], list[list[Any]]]:
+    header, *rest = recording.splitlines()
+    return json.loads(header), [json.loads(line) for line in rest]
+
+
+@pytest.mark.usefixtures("labs")
+def test_both_runs_and_every_call_stand_in_the_table(file: Callable[[str], str]) -> None:
+    printed = toolsight_in_process("race", file(FORECAST), "--profile", "prd")
+    assert printed.exit_code == 0, printed.output
+    assert "static: 1 scripted search left out, 1 model call fewer." in printed.stdout
+    assert "prd: 1 more model call than static: each is a wait for the model." in printed.stdout
+    rows = [line.split() for line in printed.stdout.splitlines()[-3:]]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert rows[-1][1] == "–"
+
+
+def test_the_script_answers_without_its_searches_under_static(
+    labs: MemoryLabs, file: Callable[[str], str]
+) -> None:
+    path = file(FORECAST)
+    told = json.loads(toolsight_in_process("race", path, "--json").stdout)
+    assert sorted(profile for profile, _ in labs.opened) == ["static", "toolsight"]
+    models = {profile: options.model for profile, options in labs.opened}
+    assert models["toolsight"] == f"demo/script:{path}"
+    assert models["static"] != models["toolsight"]
+    assert not Path(models["static"].removeprefix("demo/script:")).exists()
+    static, other = told["lanes"]
+    assert (static["searches"], other["searches"]) == (0, 1)
+    assert (static["calls"], other["calls"]) == (2, 3)
+    assert told["saved"] == pytest.approx(1 - other["tokens"] / static["tokens"])
+    assert told["frames"][-1]["lanes"] == [
+        {"tokens": lane["tokens"], "present": lane["present"]} for lane in told["lanes"]
+    ]
+
+
+def test_a_model_of_its_own_mind_answers_in_both(labs: MemoryLabs, file: Callable[[str], str]) -> None:
+    told = json.loads(
+        toolsight_in_process("race", file(FORECAST), "--model", "demo/planner", "--json").stdout
+    )
+    assert [options.model for _, options in labs.opened] == ["demo/planner"] * 2
+    assert not told["scripted"]
+    assert not any("left out" in note for note in told["notes"])
+
+
+def test_a_setting_that_makes_another_profile_of_static_is_for_the_other_lane(
+    labs: MemoryLabs, file: Callable[[str], str]
+) -> None:
+    both = ("--set", "binding.policy=keep", "--set", "chat.max_steps=9")
+    assert toolsight_in_process("race", file(FORECAST), *both).exit_code == 0
+    assert {profile: dict(options.values) for profile, options in labs.opened} == {
+        "static": {"chat.max_steps": 9},
+        "toolsight": {"binding.policy": "keep", "chat.max_steps": 9},
+    }
+
+
+@pytest.mark.usefixtures("labs")
+def test_the_recording_is_one_that_a_player_reads(file: Callable[[str], str], tmp_path: Path) -> None:
+    path = tmp_path / "race.cast"
+    told = json.loads(
+        toolsight_in_process("race", file(FORECAST), "--cast", str(path), "--json").stdout,
+    )
+    header, rest = events(path.read_text(encoding="utf-8"))
+    assert (header["version"], header["width"]) == (2, WIDTH)
+    assert header["title"] == "A forecast"
+    times = [time for time, _, _ in rest]
+    assert times == sorted(times)
+    assert times[-1] == header["duration"]
+    assert {kind for _, kind, _ in rest} == {"o"}
+    end = rest[-2][2]
+    assert all(f"{lane['tokens']:,} " in _STYLES.sub("", end) for lane in told["lanes"])
+    assert all(note in _STYLES.sub("", end) for note in told["notes"])
+    assert end.count("\r\n") < header["height"]
+
+
+@pytest.mark.usefixtures("labs")
+def test_the_picture_has_both_totals_and_what_was_saved(file: Callable[[str], str], tmp_path: Path) -> None:
+    path = tmp_path / "race.svg"
+    told = json.loads(toolsight_in_process("race", file(FORECAST), "--svg", str(path), "--json").stdout)
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "A forecast" in texts
+    assert all(f"{lane['tokens']:,}" in texts for lane in told["lanes"])
+    assert f"{abs(told['saved']) * 100:.0f} %" in texts
+
+
+@settings(deadline=None)
+@given(st.one_of(st.text(max_size=200), st.sampled_from((*HOSTILE, LONG))))
+def test_no_text_breaks_the_picture_or_drives_the_terminal(text: str) -> None:
+    frames, verdict = race_of(text)
+    ElementTree.fromstring(picture(text, frames, verdict))
+    header, rest = events(cast(text, frames, verdict))
+    assert not dangerous(header["title"])
+    for _, _, output in rest:
+        assert not dangerous(_DRIVES.sub("", output).replace("\r\n", ""))
+
+
+@given(st.text(max_size=100), st.integers(20, 120))
+def test_no_line_is_wider_than_the_terminal(text: str, width: int) -> None:
+    from rich.cells import cell_len
+
+    frames, verdict = race_of(text)
+    for line in drawn(text, frames[-1], verdict, width):
+        assert cell_len(ansi_line(line, width, colored=False)) <= width
+
+
+def test_on_a_terminal_the_race_is_drawn_to_its_end(
+    labs: MemoryLabs, file: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(race_command, "_is_terminal", lambda: True)
+    printed = toolsight_in_process("race", file(FORECAST), "--pace", "0")
+    assert printed.exit_code == 0, printed.output
+    assert len(labs.opened) == 2
+    drawings = printed.stdout.split("Race  A forecast")[1:]
+    assert len(drawings) == 5
+    assert "getting ready" in drawings[0]
+    assert all(f"call {number}" in drawings[number] for number in (1, 2, 3))
+    assert "instead of" in drawings[-1]
+
+
+def test_the_same_frames_make_the_same_recording_and_the_same_picture() -> None:
+    frames, verdict = race_of("a")
+    assert cast("a", frames, verdict) == cast("a", frames, verdict)
+    assert picture("a", frames, verdict) == picture("a", frames, verdict)
+
+
+def test_a_race_that_never_began_still_makes_both_files() -> None:
+    lanes = (Lane("static", is_over=True), Lane("toolsight", is_over=True))
+    frames, verdict = (Frame(0.0, lanes),), Verdict(lanes)
+    ElementTree.fromstring(picture("a", frames, verdict))
+    assert len(cast("a", frames, verdict).splitlines()) == 5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no-such-scenario",),
+        ("loop", "--profile", "static"),
+        ("loop", "--profile", "no-such-profile"),
+        ("loop", "--svg", "race.png"),
+        ("loop", "--cast", "race.svg"),
+    ],
+)
+def test_a_mistake_exits_with_two_and_plays_nothing(labs: MemoryLabs, arguments: tuple[str, ...]) -> None:
+    failed = toolsight_in_process("race", *arguments)
+    assert failed.exit_code == 2, failed.output
+    assert not labs.opened
+
+
+@pytest.mark.usefixtures("labs")
+def test_a_file_that_cannot_be_written_is_told(file: Callable[[str], str], tmp_path: Path) -> None:
+    failed = toolsight_in_process("race", file(FORECAST), "--svg", str(tmp_path / "none" / "race.svg"))
+    assert failed.exit_code != 0
+    assert "cannot be written" in failed.output
+
+
+def test_discovery_needs_fewer_tokens_than_static_binding_on_the_demo_servers(toolsight: Toolsight) -> None:
+    printed = toolsight("race", "--profile", "prd", "--set", "discovery.embedding_model=none", "--json")
+    assert printed.returncode == 0, printed.stderr
+    told = json.loads(printed.stdout)
+    static, other = told["lanes"]
+    assert (static["calls"], other["calls"]) == (7, 10)
+    assert (static["outcome"], other["outcome"]) == ("answered", "answered")
+    assert told["saved"] > 0.5
+    assert 0 < told["input_saved"] < told["saved"]
+    assert told["sessions"][0] != told["sessions"][1]
