@@ -3,15 +3,17 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
 from inspector.adapters.litellm_error import broke_off, model_error, no_tools
-from inspector.adapters.litellm_wire import Assembly, is_usage_reported, wire_messages, wire_tools
+from inspector.adapters.litellm_file import model_entry, shipped_models
+from inspector.adapters.litellm_wire import Assembly, is_usage_reported, wire_tools
 from inspector.domain.error import ModelError
 from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, Usage
+from inspector.domain.wire import wire_messages
 
 DEFAULT_WINDOW = 128_000
 _OLLAMA = "ollama/"
@@ -19,9 +21,8 @@ _OLLAMA = "ollama/"
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What litellm's own list says of a model; the defaults, for a model that is not in it."""
+    """What litellm says of a model once it is imported; the defaults, for one that it does not know."""
 
-    window: int = DEFAULT_WINDOW
     max_output: int | None = None
     takes_tools: bool = True
     unset_keys: tuple[str, ...] = ()
@@ -41,8 +42,9 @@ class LitellmModel:
 
     @property
     def window(self) -> int:
-        """The context window in tokens; a usual one, until `prepare` has run."""
-        return self._known.window
+        """The context window in tokens, from litellm's list; a usual one for a model that is not in it."""
+        entry = model_entry(shipped_models(), self.name)
+        return _whole(entry, "max_input_tokens") or _whole(entry, "max_tokens") or DEFAULT_WINDOW
 
     async def prepare(self) -> None:
         """Import litellm and look the model up, without blocking the loop. `stream` does so when needed."""
@@ -134,24 +136,18 @@ def _import() -> Any:
 def _look_up(litellm: Any, name: str) -> _Known:
     """What litellm knows of a model from its files; `get_model_info` would ask a local server as well."""
     try:
-        provider = litellm.get_llm_provider(name)[1]
         parameters = litellm.get_supported_openai_params(name)
         unset = litellm.validate_environment(name)["missing_keys"]
     except Exception:  # litellm raises whatever it likes for a name that it does not know
         return _Known()
-    entry = _entry(litellm.model_cost, provider, name)
-    window = entry.get("max_input_tokens") or entry.get("max_tokens")
-    limit = entry.get("max_output_tokens")
     return _Known(
-        window=int(window) if window else DEFAULT_WINDOW,
-        max_output=int(limit) if limit else None,
+        max_output=_whole(model_entry(litellm.model_cost, name), "max_output_tokens"),
         takes_tools=not parameters or "tools" in parameters,
         unset_keys=tuple(key for key in unset if key.endswith(("_KEY", "_TOKEN", "_KEY_ID"))),
     )
 
 
-def _entry(known: dict[str, dict[str, Any]], provider: str, name: str) -> dict[str, Any]:
-    """The entry of a model under its name, with its provider, or without any of its prefixes."""
-    parts = name.split("/")
-    names = [f"{provider}/{name}", *("/".join(parts[start:]) for start in range(len(parts)))]
-    return next((known[one] for one in names if one in known), {})
+def _whole(entry: Mapping[str, Any], field: str) -> int | None:
+    """A number of tokens that is one: the list has words in places."""
+    number = entry.get(field)
+    return number if isinstance(number, int) and number > 0 else None

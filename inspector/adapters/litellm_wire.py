@@ -6,21 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.domain.jsonvalue import JsonObject, compact
-from inspector.domain.message import (
-    AssistantMessage,
-    Message,
-    ModelRequest,
-    ToolCall,
-    ToolMessage,
-    Usage,
-)
-
-
-def wire_messages(request: ModelRequest) -> list[dict[str, Any]]:
-    """The system prompt and the conversation, as chat-completions messages."""
-    system = [{"role": "system", "content": _sendable(request.system)}] if request.system else []
-    return [*system, *map(_wire_message, request.messages)]
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolCall, Usage
+from inspector.domain.wire import sendable
 
 
 def wire_tools(tools: Sequence[JsonObject]) -> list[Any]:
@@ -30,32 +18,10 @@ def wire_tools(tools: Sequence[JsonObject]) -> list[Any]:
 
 def _copy(value: Any) -> Any:
     if isinstance(value, str):
-        return _sendable(value)
+        return sendable(value)
     if isinstance(value, Mapping):
         return {_copy(key): _copy(item) for key, item in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _wire_message(message: Message) -> dict[str, Any]:
-    if isinstance(message, ToolMessage):
-        return {"role": "tool", "tool_call_id": message.call_id, "content": _sendable(message.text)}
-    if isinstance(message, AssistantMessage):
-        text = _sendable(message.text)
-        if not message.tool_calls:
-            return {"role": "assistant", "content": text}
-        calls = [_wire_call(call) for call in message.tool_calls]
-        return {"role": "assistant", "content": text or None, "tool_calls": calls}
-    return {"role": "user", "content": _sendable(message.text)}
-
-
-def _wire_call(call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": _sendable(compact(call.arguments))}
-    return {"id": call.id, "type": "function", "function": function}
-
-
-def _sendable(text: str) -> str:
-    """HTTP bodies are UTF-8, which lone surrogates are not."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from inspector.adapters.anthropic_counter import AnthropicCounter, is_claude
 from inspector.adapters.tiktoken_counter import TiktokenCounter
 from inspector.domain.closest import closest
 from inspector.domain.error import ModelError
@@ -32,4 +33,4 @@ def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
 
 def counter_for(name: str) -> TokenCounter:
     """A counter that fits the model of that name."""
-    return TiktokenCounter(name)
+    return AnthropicCounter(name) if is_claude(name) else TiktokenCounter(name)

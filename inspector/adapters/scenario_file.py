@@ -21,10 +21,11 @@ from inspector.domain.scenario import (
 from inspector.domain.tool import wire_name
 
 _FILE = "the file"
-_ROOT_KEYS = {"title", "about", "profile", "settings", "turns", "expect", "never"}
+_ROOT_KEYS = {"title", "about", "profile", "settings", "window", "turns", "expect", "never"}
 _TURN_KEYS = {"user", "wait", "milestone", "change", "steps"}
 
 _LONGEST_WAIT = 1e9
+_LARGEST_WINDOW = 1_000_000_000
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -48,6 +49,7 @@ def load_scenario(path: Path) -> Scenario:
         settings=_settings(reader, root),
         expect=_expectations(reader, root, "expect"),
         never=_expectations(reader, root, "never"),
+        window=reader.tokens(root, "window", _FILE),
     )
 
 
@@ -215,6 +217,14 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LONGEST_WAIT:
             raise self.error(where, key, "has to be a number of seconds, from 0 to 1e9")
         return float(value)
+
+    def tokens(self, entry: Mapping[str, Any], key: str, where: str) -> int:
+        value = entry.get(key)
+        if value is None:
+            return 0
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= _LARGEST_WINDOW:
+            raise self.error(where, key, "has to be a whole number of tokens, from 1 to 1e9")
+        return value
 
     def items(self, entry: Mapping[str, Any], key: str, where: str) -> list[Any]:
         value = entry.get(key)

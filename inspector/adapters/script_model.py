@@ -10,6 +10,7 @@ from inspector.domain.message import (
     ModelChunk,
     ModelReply,
     ModelRequest,
+    NoteMessage,
     TextDelta,
     ToolCall,
     UserMessage,
@@ -24,12 +25,11 @@ THOUGHT = "I think about what to do differently."
 class ScriptModel:
     """Replays a scenario. Which step is next follows from the request alone, so it keeps no state."""
 
-    window = WINDOW
-
     def __init__(self, path: Path) -> None:
         self.name = f"demo/script:{path}"
         self.label = f"demo/script:{path.name} (scripted, no LLM)"
         self.scenario = load_scenario(path)
+        self.window = self.scenario.window or WINDOW
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """The scenario's next step, or that the script is over. To think takes no step."""
@@ -56,10 +56,15 @@ def _calls(step: Step, turn: int, index: int) -> tuple[ToolCall, ...]:
 
 
 def _position(messages: tuple[Message, ...]) -> tuple[int, int]:
-    """The turn the conversation is in and how often the model has answered in it, thoughts not counted."""
+    """The turn the conversation is in and how often the model has answered in it, thoughts not counted.
+
+    Turns that were taken out of the conversation count as well.
+    """
     turn, index = -1, 0
     for message in messages:
-        if isinstance(message, UserMessage):
+        if isinstance(message, NoteMessage):
+            turn += message.exchanges
+        elif isinstance(message, UserMessage):
             turn, index = turn + 1, 0
         elif isinstance(message, AssistantMessage) and not message.thought:
             index += 1

@@ -1,14 +1,15 @@
 """Token counts by tiktoken, offline: litellm ships the two encodings that are needed."""
 
-import importlib.util
 import os
 import re
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.adapters.litellm_file import tokenizer_folder
 from inspector.domain.budget import Tokenizer
 from inspector.domain.error import ModelError
+from inspector.domain.wire import sendable
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -37,16 +38,29 @@ class TiktokenCounter:
 
     def count(self, text: str) -> int:
         """The number of tokens of a text; special tokens in it are text like any other."""
+        return sum(len(tokens) for tokens in self._encoded(text))
+
+    def lengths(self, text: str) -> Sequence[int]:
+        """See `TokenCounter`. A character may be in several tokens, so not each is text by itself."""
+        tokens = list(chain.from_iterable(self._encoded(text)))
+        return [len(token) for token in self._loaded().decode_tokens_bytes(tokens)] if tokens else []
+
+    def _encoded(self, text: str) -> Iterator[list[int]]:
+        """The tokens, piece by piece."""
         if not text:
-            return 0
-        if self._encoding is None:
-            self._encoding = _load(self.tokenizer.name)
+            return
         # Lone surrogates cannot be sent to a provider either; there and here they become question marks.
-        clean = text.encode("utf-8", "replace").decode("utf-8")
-        encode = self._encoding.encode_ordinary
+        clean = sendable(text)
+        encode = self._loaded().encode_ordinary
         runs = [range(found.start(), found.end(), _LONG_RUN) for found in _SPACES.finditer(clean)]
         cuts = [0, *chain.from_iterable(runs), len(clean)]
-        return sum(len(encode(clean[start:end])) for start, end in pairwise(cuts))
+        for start, end in pairwise(cuts):
+            yield encode(clean[start:end])
+
+    def _loaded(self) -> "Encoding":
+        if self._encoding is None:
+            self._encoding = _load(self.tokenizer.name)
+        return self._encoding
 
 
 def tokenizer_for(model: str) -> Tokenizer:
@@ -64,7 +78,7 @@ def tokenizer_for(model: str) -> Tokenizer:
 
 def _load(name: str) -> "Encoding":
     """The encoding from litellm's files, unless the user has chosen another cache. Raises ModelError."""
-    if "TIKTOKEN_CACHE_DIR" not in os.environ and (folder := _shipped()) is not None:
+    if "TIKTOKEN_CACHE_DIR" not in os.environ and (folder := tokenizer_folder()) is not None:
         os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     import tiktoken
 
@@ -74,12 +88,3 @@ def _load(name: str) -> "Encoding":
         cache = os.environ.get("TIKTOKEN_CACHE_DIR", "")
         hint = f"It is neither in TIKTOKEN_CACHE_DIR ({cache}) nor to be downloaded; unset that variable."
         raise ModelError(f"the token encoding {name} cannot be loaded", hint=hint) from error
-
-
-def _shipped() -> Path | None:
-    """Where litellm keeps its encodings, found without importing it (that takes seconds)."""
-    spec = importlib.util.find_spec("litellm")
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
-    return folder if folder.is_dir() else None

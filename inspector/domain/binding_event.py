@@ -65,7 +65,10 @@ class ToolRefreshed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolEvicted(Event):
-    """`cause` is `ttl`, `lru`, `loop`, `gone` (from its server), `changed` or `hand`; `reason` for people."""
+    """`cause` is `ttl`, `lru`, `loop`, `gone` (from its server), `changed`, `hand` or `window` (no room).
+
+    `reason` is for people.
+    """
 
     kind: ClassVar[str] = "evict"
     tool: str

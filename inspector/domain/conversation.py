@@ -168,6 +168,12 @@ def _(event: ev.ToolEvicted, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
+def _(event: ev.ContextReduced, seq: int, items: _Items) -> _Items:
+    title = f"near the window, {event.step}: {event.before} -> {event.after} tokens"
+    return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
+
+
+@_step.register
 def _(event: ev.RedundantSearch, seq: int, items: _Items) -> _Items:
     title = f"redundant search: {event.overlap:.0%} of what {event.earlier} had found"
     return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))

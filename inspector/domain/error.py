@@ -2,6 +2,7 @@
 
 ToolsightError
 ├── ConfigError        a configuration that cannot be used
+│   └── MissingValue   a variable or an input of it has no value
 ├── ConnectError       a server that cannot be reached
 │   ├── ServerExited   its process ended, or its connection closed
 │   ├── AuthRequired   it wants credentials
@@ -24,6 +25,14 @@ class ToolsightError(Exception):
 
 class ConfigError(ToolsightError):
     """A configuration that cannot be used; the message names the file and the key."""
+
+
+class MissingValue(ConfigError):
+    """A configuration refers to a variable or an input that has no value; `name` says which."""
+
+    def __init__(self, message: str, *, name: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.name = name
 
 
 class ConnectError(ToolsightError):

@@ -24,6 +24,7 @@ from inspector.domain.event_type import Event as Event
 from inspector.domain.index_state import IndexState
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolCall, Usage
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.ranking import SearchReport
 from inspector.domain.server import ServerInfo, SkippedTool
 
@@ -112,7 +113,8 @@ class CatalogBuilt(Event):
     """The catalog after the toolset filter: what may be loaded, and the manifest that advertises it.
 
     `pool` are the summaries of all tools where the gate keeps them in the prompt. `rules` say how the
-    manifest was shortened. With `advisory` the search finds tools that are bound already.
+    manifest was shortened. With `advisory` the search finds tools that are bound already. `decision` says
+    whether there is discovery at all, and by which numbers.
     """
 
     kind: ClassVar[str] = "catalog"
@@ -126,6 +128,7 @@ class CatalogBuilt(Event):
     pool_tokens: int = 0
     advisory: bool = False
     rules: tuple[str, ...] = ()
+    decision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,8 @@ class ModelRequested(Event):
     """A model call: the ids of the bound tools and the tokens by part. `turn` counts model calls.
 
     `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the last
-    call; `change` says what differs. `think` is a call whose answer may not call a tool.
+    call; `change` says what differs. `think` is a call whose answer may not call a tool. `charge` is what a
+    prompt cache would make of the whole request, `terms` those it was computed for.
     """
 
     kind: ClassVar[str] = "request"
@@ -178,6 +182,25 @@ class ModelRequested(Event):
     resent: int = 0
     change: str = ""
     think: bool = False
+    charge: Charge = Charge()
+    terms: CacheTerms = UNCACHED
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReduced(Event):
+    """A request came near the window, and its history was made shorter before it was sent.
+
+    `step` is `truncate`, `compress` or `emergency` (semantic tool discovery, section 5.3); `before` and
+    `after` are the tokens of the whole request with its reserve, `messages` how many were changed or taken
+    out. `text` says what is gone.
+    """
+
+    kind: ClassVar[str] = "reduce"
+    step: str
+    before: int
+    after: int
+    messages: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +315,7 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
         GateApplied,
         ModelSwitched,
         UserSaid,
+        ContextReduced,
         ModelRequested,
         AnswerStreamed,
         ModelResponded,

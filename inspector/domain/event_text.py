@@ -99,6 +99,11 @@ def _(event: ev.ModelRequested) -> str:
 
 
 @summary.register
+def _(event: ev.ContextReduced) -> str:
+    return f"{event.step}: {event.before} -> {event.after} tokens, {event.text}"
+
+
+@summary.register
 def _(event: ev.AnswerStreamed) -> str:
     return event.text
 

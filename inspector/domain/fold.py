@@ -6,7 +6,7 @@ from functools import singledispatch
 
 from inspector.domain import event as ev
 from inspector.domain.server import ServerPhase
-from inspector.domain.session import Binding, ServerState, SessionState, ToolState
+from inspector.domain.session import Binding, CallCost, ServerState, SessionState, ToolState
 
 
 def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> SessionState:
@@ -137,6 +137,7 @@ def _(event: ev.CatalogBuilt, state: SessionState) -> SessionState:
         pool_tokens=event.pool_tokens,
         advisory=event.advisory,
         manifest_rules=event.rules,
+        decision=event.decision,
     )
 
 
@@ -146,7 +147,10 @@ def _rebound(known: ToolState | None, entry: ev.CatalogEntry) -> ToolState:
     if known is None:
         return ToolState(entry.id, entry.tokens, fresh)
     moved = known.binding in (Binding.LOADED, Binding.EVICTED)
-    return replace(known, tokens=entry.tokens, binding=known.binding if moved and entry.deferred else fresh)
+    binding = known.binding if moved and entry.deferred else fresh
+    if (known.tokens, known.binding) == (entry.tokens, binding):
+        return known
+    return replace(known, tokens=entry.tokens, binding=binding)
 
 
 def _with_tool(state: SessionState, tool_id: str, **changes: object) -> SessionState:
@@ -220,13 +224,32 @@ def _(event: ev.ModelRequested, state: SessionState) -> SessionState:
         state,
         turn=event.turn,
         thinking=event.think,
-        tool_token_history=(*state.tool_token_history, event.tokens.tool_tokens),
+        costs=(*state.costs, _cost(event, state)),
     )
 
 
+def _cost(event: ev.ModelRequested, state: SessionState) -> CallCost:
+    static = state.budget.static_tools if state.budget is not None else 0
+    return CallCost(event.turn, event.tokens, static, event.charge, event.terms, state.at)
+
+
 @_step.register
-def _(_event: ev.ModelResponded, state: SessionState) -> SessionState:
-    return replace(state, thinking=False)
+def _(event: ev.ModelResponded, state: SessionState) -> SessionState:
+    usage, costs = event.usage, state.costs
+    if costs and costs[-1].turn == event.turn:
+        reported = replace(
+            costs[-1],
+            reported_input=usage.input_tokens,
+            reported_cached=usage.cached_tokens,
+            reported_output=usage.output_tokens,
+        )
+        costs = (*costs[:-1], reported)
+    return replace(state, thinking=False, costs=costs)
+
+
+@_step.register
+def _(_event: ev.ContextReduced, state: SessionState) -> SessionState:
+    return replace(state, reductions=state.reductions + 1)
 
 
 @_step.register

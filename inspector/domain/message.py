@@ -32,18 +32,27 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolMessage:
-    """What a call returned, for the model."""
+    """What a call returned, for the model; with `failed` it was an error, or never reached its server.
+
+    `left_out` are the tokens that Toolsight took out of its middle to make room.
+    """
 
     call_id: str
     name: str
     text: str
+    failed: bool = False
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class NoteMessage:
-    """What Toolsight itself tells the model between two of its turns; providers get it as the user's."""
+    """What Toolsight itself tells the model between two of its turns; providers get it as the user's.
+
+    One that stands for `exchanges` of user and model came in their place, to make room.
+    """
 
     text: str
+    exchanges: int = 0
 
 
 Message = UserMessage | AssistantMessage | ToolMessage | NoteMessage

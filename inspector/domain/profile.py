@@ -49,6 +49,7 @@ PROFILES: Mapping[str, Profile] = {
             "A manifest in search_tools, BM25, and what was found stays loaded for the session.",
             {
                 "discovery.ranker": "prd-bm25",
+                "discovery.results": "full",
                 "binding.policy": "keep",
                 **_ALWAYS_ANSWERS,
                 **_QUIET,
@@ -60,6 +61,7 @@ PROFILES: Mapping[str, Profile] = {
             "Few tools at a time: those that expired go first, then the least recently used. "
             "Loops evict their tool and ask the model to think; repeated searches are noted.",
             {
+                "discovery.results": "full",
                 "binding.policy": "bounded",
                 "binding.delivery": "rewrite",
                 "binding.capacity": 8,
@@ -87,6 +89,7 @@ PROFILES: Mapping[str, Profile] = {
             "Every tool is bound, and a fuzzy search helps the model to pick one.",
             {
                 "discovery.ranker": "fuzzy",
+                "discovery.results": "full",
                 "binding.policy": "all",
                 **_ALWAYS_ANSWERS,
                 **_QUIET,
@@ -98,6 +101,7 @@ PROFILES: Mapping[str, Profile] = {
             "Server first, then tool, within tags; found tools stay while there is room.",
             {
                 "discovery.ranker": "two-stage",
+                "discovery.results": "full",
                 "binding.policy": "bounded",
                 "binding.delivery": "append",
                 "binding.capacity": 8,

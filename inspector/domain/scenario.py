@@ -62,7 +62,8 @@ class Scenario:
     """What the user says, turn by turn, and for each turn the steps of the model.
 
     `users`, `turns` and `prepare` go together by position. `settings` are values by the path of the knob,
-    over the profile's. `expect` has to occur in its order, `never` must not occur.
+    over the profile's. `expect` has to occur in its order, `never` must not occur. `window` are the tokens
+    of the scripted model's window, 0 for one that nothing fills.
     """
 
     title: str
@@ -74,6 +75,7 @@ class Scenario:
     prepare: tuple[Preparation, ...] = ()
     expect: tuple[Expectation, ...] = ()
     never: tuple[Expectation, ...] = ()
+    window: int = 0
 
     def preparation(self, turn: int) -> Preparation:
         """What happens before a turn, counted from 0; nothing where the scenario says nothing."""

@@ -3,28 +3,33 @@
 from collections.abc import Mapping, Sequence
 
 from inspector.domain.schema import SchemaField, fields
+from inspector.domain.summary_pool import first_sentence, one_line, shortened
 from inspector.domain.tool import Tool
 
 NOTHING_FOUND = (
     "No matching tools found. Try a different query: other words for the capability, "
     "a server_name from the manifest, or exact tool_names."
 )
+_BRIEF = 120
 NOTHING_ASKED = "Provide at least one of query, server_name or tool_names."
 
 
-def found_text(loaded: Sequence[Tool], already: Sequence[Tool], no_room: Sequence[Tool] = ()) -> str:
+def found_text(
+    loaded: Sequence[Tool], already: Sequence[Tool], no_room: Sequence[Tool] = (), *, brief: bool = False
+) -> str:
     """The structured summary of the matches; full definitions go into the `tools` array instead.
 
-    `no_room` are matches that are not loaded, because the others take all the room there is.
+    `no_room` are matches that are not loaded, because the others take all the room there is. A `brief` text
+    leaves out what the definitions say again.
     """
     if not loaded and not already and not no_room:
         return NOTHING_FOUND
     blocks = []
     if loaded:
-        blocks += [f"Found {_count(loaded)}:", *map(tool_text, loaded)]
+        blocks += _listed(f"Found {_count(loaded)}:", loaded, brief)
         blocks.append("These tools are now loaded and available to call.")
     if already:
-        blocks += [f"{_count(already)} already loaded:", *map(tool_text, already)]
+        blocks += _listed(f"{_count(already)} already loaded:", already, brief)
     if no_room:
         blocks.append(
             f"Not loaded, as there is room for no more: {', '.join(tool.id for tool in no_room)}. "
@@ -45,6 +50,18 @@ def abstained_text(probability: float, near: Sequence[Tool]) -> str:
             f"{', '.join(tool.id for tool in near)}."
         )
     return "\n".join(lines)
+
+
+def _listed(title: str, tools: Sequence[Tool], brief: bool) -> list[str]:
+    if brief:
+        return ["\n".join([title, *map(_brief_text, tools)])]
+    return [title, *map(tool_text, tools)]
+
+
+def _brief_text(tool: Tool) -> str:
+    """One match in one line: its id, and the first sentence of its description."""
+    sentence = shortened(first_sentence(tool.description) or one_line(tool.description), _BRIEF)
+    return f"- {tool.id}: {sentence}" if sentence else f"- {tool.id}"
 
 
 def _count(tools: Sequence[Tool]) -> str:

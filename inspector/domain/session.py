@@ -6,9 +6,10 @@ from enum import StrEnum
 from typing import Any
 
 from inspector.domain import event as ev
-from inspector.domain.budget import Budget
+from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
 from inspector.domain.index_state import IndexState
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 
 
@@ -70,6 +71,25 @@ class ServerState:
 
 
 @dataclass(frozen=True, slots=True)
+class CallCost:
+    """What one model call cost: `turn` counts model calls, `at` is seconds since 1970 when it was sent.
+
+    `static_tools` is what binding every permitted tool would have cost in it. `charge` is what a prompt
+    cache on `terms` makes of its input. `reported_…` are the provider's own counts, None where it has none.
+    """
+
+    turn: int
+    parts: TokenParts
+    static_tools: int
+    charge: Charge = Charge()
+    terms: CacheTerms = UNCACHED
+    at: float = 0.0
+    reported_input: int | None = None
+    reported_cached: int | None = None
+    reported_output: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """Everything a screen shows of a session, and everything its policies decide by.
 
@@ -91,7 +111,9 @@ class SessionState:
     meta_tokens: int = 0
     budget: Budget | None = None
     index: IndexState = IndexState()
-    tool_token_history: tuple[int, ...] = ()
+    costs: tuple[CallCost, ...] = ()
+    reductions: int = 0
+    decision: str = ""
     conversation: Conversation = Conversation()
     turn: int = 0
     searches: int = 0
@@ -138,6 +160,11 @@ class SessionState:
     def accuracy(self) -> float | None:
         """Discovery accuracy |discovered and used| / |discovered| (paper, equation 4); None before any."""
         return len(self.discovered & self.used) / len(self.discovered) if self.discovered else None
+
+    @property
+    def tool_tokens(self) -> tuple[int, ...]:
+        """What the model was told of tools, call by call."""
+        return tuple(cost.parts.tool_tokens for cost in self.costs)
 
     @property
     def ready_servers(self) -> int:

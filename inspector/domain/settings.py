@@ -30,8 +30,25 @@ class DiscoverySettings:
 
     enabled: bool = knob(True, "off: every tool is bound from the start and there is nothing to search")
     defer_all: bool = knob(False, "every server waits for a search, whatever its own switch says")
+    auto: str = knob(
+        "always",
+        "when a catalog is large enough for discovery; always, or from so many tools (auto_tools), tokens of "
+        "definitions (auto_tokens) or share of the window (auto_share) on; a smaller one is bound whole",
+        choices=("always", "tools", "tokens", "window"),
+    )
+    auto_tools: int = knob(20, "with auto tools: a catalog of fewer tools is bound whole", low=0)
+    auto_tokens: int = knob(10_000, "with auto tokens: a catalog of fewer tokens is bound whole", low=0)
+    auto_share: float = knob(
+        0.03, "with auto window: a catalog of a smaller share of the window is bound whole", low=0, high=1
+    )
     search_tool: bool = knob(True, "the model gets search_tools; without it only the gate binds tools")
     max_search_results: int = knob(5, "tools a search returns at most", low=1, high=100)
+    results: str = knob(
+        "brief",
+        "what a search tells of a tool. brief: its id and first sentence, since its definition is in tools[] "
+        "from then on; full: its description and parameters too; with delivery call_tool always full",
+        choices=("brief", "full"),
+    )
     ranker: str = knob("hybrid", "how searches rank; the search page lists all rankers")
     embedding_model: str = knob("packaged", "packaged, none, or the name of any fastembed model")
     min_probability: float = knob(
@@ -74,7 +91,7 @@ class BindingSettings:
         choices=("rewrite", "append", "call_tool", "text"),
     )
     capacity: int = knob(
-        12, "discovered tools that stay bound; pinned ones do not count; 0 is no limit", low=0
+        8, "discovered tools that stay bound; pinned ones do not count; 0 is no limit", low=0
     )
     adaptive: bool = knob(
         False, "the capacity shrinks so that discovered tools take no more than `share` of the free window"
@@ -155,6 +172,20 @@ class BudgetSettings:
 
     warn_at: float = knob(0.7, "the share of the window where the budget is shown as tight", low=0, high=1)
     output_reserve: int = knob(4096, "tokens that are kept free for the answer", low=0)
+    truncate_at: float = knob(
+        0.8,
+        "the share of the window where long results of earlier calls are shortened; 0 never",
+        low=0,
+        high=1,
+    )
+    compress_at: float = knob(
+        0.9, "the share of the window where earlier exchanges become a summary; 0 never", low=0, high=1
+    )
+    emergency: bool = knob(True, "a request over the window is cut down to the last exchange")
+    kept_tokens: int = knob(200, "tokens that a shortened result keeps", low=10)
+    priced_as: str = knob(
+        "openai/gpt-5", "whose prices count where the session's own model has none, any litellm model"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +194,8 @@ class ChatSettings:
 
     max_steps: int = knob(16, "model calls for one message of the user", low=1, high=1000)
     system_prompt: str = knob(
-        "You are a helpful assistant with tools. Not every tool is loaded: call search_tools to find and "
-        "load the ones you need before you call them. Answer briefly from what the tools return.",
-        "what the model is told first",
+        "You are a helpful assistant with tools. Answer briefly from what the tools return.",
+        "what the model is told first; where tools wait for a search it is told that, too",
     )
 
 

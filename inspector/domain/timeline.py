@@ -245,9 +245,9 @@ class Timeline:
 
 def _light(state: SessionState) -> SessionState:
     """The state without what grows with the stream: copying that for every record is quadratic."""
-    if not state.conversation.items and not state.tool_token_history:
+    if not state.conversation.items and not state.costs:
         return state
-    return replace(state, conversation=_NO_CONVERSATION, tool_token_history=())
+    return replace(state, conversation=_NO_CONVERSATION, costs=())
 
 
 def _candidates(

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
@@ -18,7 +18,8 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, ToolListing
+from inspector.engine.listing import list_tools, remember_tools
+from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, Snapshot, ToolListing
 
 # Seconds in which a burst of change notifications counts as one.
 DEBOUNCE = 0.05
@@ -28,7 +29,10 @@ _USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
 
 
 class Connections:
-    """Every server of a configuration. `on_tools` is called whenever `tools` may have changed."""
+    """Every server of a configuration. `on_tools` is called whenever `tools` may have changed.
+
+    `count_tokens` tells the tokens of definitions; it may take its time, which holds up no other server.
+    """
 
     def __init__(
         self,
@@ -37,7 +41,7 @@ class Connections:
         memory: ServerMemory,
         clock: Clock,
         emit: Callable[[Event], None],
-        count_tokens: Callable[[Tool], int],
+        count_tokens: Callable[[Sequence[Tool]], Awaitable[int]],
         on_tools: Callable[[], None],
     ) -> None:
         self._on_tools = on_tools
@@ -51,9 +55,10 @@ class Connections:
         """The tools of the servers that are ready, in the order of the configuration."""
         return tuple(tool for server in self._servers.values() for tool in server.tools)
 
-    def summary(self, server: str) -> str:
-        """What a ready server says of itself in one line; empty for one that is not."""
-        return self._known(server).summary
+    @property
+    def summaries(self) -> dict[str, str]:
+        """What each ready server says of itself in one line, if it says anything."""
+        return {name: server.summary for name, server in self._servers.items() if server.summary}
 
     def start(self) -> None:
         """Start every server that is not running, all at once, and return."""
@@ -111,7 +116,7 @@ class _Connection:
         memory: ServerMemory,
         clock: Clock,
         emit: Callable[[Event], None],
-        count_tokens: Callable[[Tool], int],
+        count_tokens: Callable[[Sequence[Tool]], Awaitable[int]],
         on_tools: Callable[[], None],
     ) -> None:
         self.tools: tuple[Tool, ...] = ()
@@ -192,15 +197,16 @@ class _Connection:
         self._changed.clear()
         opening = self._connector.connect(self._spec, era=remembered, on_tools_changed=self._changed.set)
         async with opening as link:
-            listing = await self._list(link, self._spec.connect_timeout)
+            listing = await list_tools(link, self._spec.connect_timeout)
             self._link, self.tools, self.summary = link, listing.tools, link.info.summary
             if link.info.era is not remembered:
                 self._memory.remember_era(fingerprint, link.info.era)
-            self._tell_ready(link, listing, (self._clock.monotonic() - began) * 1000)
+            await self._remember_tools()
+            await self._tell_ready(link, listing, (self._clock.monotonic() - began) * 1000)
             await self._watch(link)
 
-    def _tell_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
-        count, tokens = len(listing.tools), self._tokens(listing)
+    async def _tell_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
+        count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
         name = self._spec.name
         self._emit(ServerReady(name, count, tokens, link.info, listing.skipped, milliseconds))
         self._on_tools()
@@ -228,27 +234,27 @@ class _Connection:
         await asyncio.sleep(DEBOUNCE)
         # Cleared before asking: a change while the list is under way asks for another one.
         self._changed.clear()
-        listing = await self._list(link, self._spec.call_timeout)
+        listing = await list_tools(link, self._spec.call_timeout)
         added, removed, changed = _difference(self.tools, listing.tools)
         self.tools = listing.tools
         if added or removed or changed:
-            count, tokens = len(listing.tools), self._tokens(listing)
+            await self._remember_tools()
+            count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
             self._emit(ToolsChanged(self._spec.name, added, removed, changed, count, tokens, listing.skipped))
             self._on_tools()
 
-    async def _list(self, link: ServerLink, seconds: float) -> ToolListing:
+    async def _remember_tools(self) -> None:
+        """In a thread, which is waited for even where the connection is to end meanwhile."""
+        snapshot = Snapshot(self.tools, self._clock.now(), self.summary)
+        keeping = asyncio.create_task(
+            asyncio.to_thread(remember_tools, self._memory, self._spec, snapshot),
+            name=f"snapshot {self._spec.name}",
+        )
         try:
-            async with asyncio.timeout(seconds):
-                return await link.list_tools()
-        except TimeoutError:
-            raise ConnectError(
-                f"No tool list within {seconds:g} s",
-                hint="The server answered the handshake, but not `tools/list`.",
-                stderr_tail=link.stderr_tail(),
-            ) from None
-
-    def _tokens(self, listing: ToolListing) -> int:
-        return sum(self._count_tokens(tool) for tool in listing.tools)
+            await asyncio.shield(keeping)
+        except asyncio.CancelledError:
+            await asyncio.wait({keeping})
+            raise
 
     def _forget(self) -> None:
         self._link, self.tools, self.summary = None, (), ""

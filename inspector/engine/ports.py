@@ -11,6 +11,7 @@ from inspector.domain.error import ServerExited
 from inspector.domain.event import Record
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
+from inspector.domain.price import Prices
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 
@@ -84,6 +85,19 @@ class TokenCounter(Protocol):
 
     def count(self, text: str) -> int: ...
 
+    def lengths(self, text: str) -> Sequence[int]:
+        """The bytes of each token, in order: so many that they add up to the text as UTF-8.
+
+        A lone surrogate counts as the question mark that is sent in its place.
+        """
+
+
+class PriceList(Protocol):
+    """What models cost."""
+
+    def prices(self, model: str) -> Prices | None:
+        """Those of a model by its litellm name; None where the list has none. Never asks a network."""
+
 
 class Embedder(Protocol):
     """Turns texts into unit vectors."""
@@ -111,6 +125,18 @@ class VectorStore(Protocol):
         """Those of the keys that are kept."""
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The tools a server had when it was last connected, and what it said of itself in one line.
+
+    `at` is seconds since 1970, UTC.
+    """
+
+    tools: tuple[Tool, ...]
+    at: float
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +179,11 @@ class ServerMemory(Protocol):
     def is_approved(self, fingerprint: str) -> bool: ...
 
     def approve(self, fingerprint: str, source: str) -> None: ...
+
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        """The tools that a server of that fingerprint had last; None where none are kept."""
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None: ...
 
 
 class Clock(Protocol):

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from inspector.domain.budget import Tokenizer
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
@@ -26,9 +25,11 @@ from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.redaction import Redactor
 from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
+from inspector.engine.background import Background
 from inspector.engine.binding.binder import Binder
 from inspector.engine.binding.precondition import OwnPredicate, Preconditions
-from inspector.engine.budget.measure import BudgetMeter
+from inspector.engine.budget.accounting import Accounting
+from inspector.engine.budget.what_if import Setup
 from inspector.engine.chat.assembly import Chat
 from inspector.engine.connections import Connections
 from inspector.engine.policy import Policy
@@ -39,6 +40,7 @@ from inspector.engine.ports import (
     Connector,
     Embedder,
     EventStore,
+    PriceList,
     ServerMemory,
     TokenCounter,
     VectorStore,
@@ -68,6 +70,7 @@ class Ports:
     counter_for: Callable[[str], TokenCounter]
     embedder_for: Callable[[str], Embedder | None]
     vectors: VectorStore
+    prices: PriceList
     predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
 
 
@@ -96,8 +99,10 @@ class Workbench:
         self._toolset = toolset
         self._cases = tuple(cases)
         self._model = ports.model_for(model)
-        self._meter = self._new_meter()
-        self._warming: asyncio.Task[int] | None = None
+        self.accounting = Accounting(
+            ports.counter_for, ports.prices, lambda: self._model, lambda: self.settings
+        )
+        self._background = Background()
         self._session = Session(session_id, ports.store, ports.clock, _redactor(configuration))
         self.retrieval = self._new_retrieval()
         self._binder = Binder(
@@ -105,8 +110,8 @@ class Workbench:
             lambda: self.configuration,
             ports.clock,
             lambda: self.settings,
-            lambda: self._meter,
             lambda: self.retrieval,
+            self.accounting,
         )
         self._connections = Connections(
             configuration.servers,
@@ -114,7 +119,7 @@ class Workbench:
             ports.memory,
             ports.clock,
             emit=self._session.emit,
-            count_tokens=lambda tool: self._meter.tool(tool),
+            count_tokens=self.accounting.count,
             on_tools=self._rebuild,
         )
         self._chat = Chat(
@@ -135,11 +140,12 @@ class Workbench:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._warming is not None:
-            await asyncio.wait([self._warming])
         self.retrieval.cancel_embedding()
         await self.retrieval.settled()
-        await self._connections.aclose()
+        try:
+            await self._background.settled()
+        finally:
+            await self._connections.aclose()
 
     @property
     def session_id(self) -> str:
@@ -159,8 +165,10 @@ class Workbench:
         return self.policy.settings
 
     @property
-    def tokenizer(self) -> Tokenizer:
-        return self._meter.tokenizer
+    def setup(self) -> Setup:
+        """What decides a first model call, but for the tokenizer."""
+        connected, summaries = self._connections.tools, self._connections.summaries
+        return Setup(connected, self.configuration, self.settings, self._toolset, summaries)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Have every record as it is made, on the event loop, after the state has changed."""
@@ -174,21 +182,21 @@ class Workbench:
         """Exactly what the model would be sent now, but for the next user message."""
         return self._binder.request(self._chat.loop.messages)
 
-    def tokens(self, text: str) -> int:
-        """Tokens of any text, as the session's tokenizer counts."""
-        return self._meter.text(text)
-
     def connect(self) -> None:
         """With consent: start servers and tokenizer in the background, run predicates. Raises ConfigError."""
         self._binder.preconditions = _preconditions(self.configuration, self.ports, lambda: self.settings)
         self._session.emit(_started(self.configuration, self.policy, self._toolset, self._model))
         self._session.forget_others(self.settings.record)
         self._connections.start()
-        self._warming = asyncio.create_task(asyncio.to_thread(self._meter.text, "warm"))
+        self._background.run(asyncio.to_thread(self.accounting.warm))
 
     async def wait_connected(self) -> None:
         """Return when every server is ready or has failed."""
         await self._connections.settled()
+
+    async def settled(self) -> None:
+        """Return when everything is counted that was to be counted again."""
+        await self._background.settled()
 
     async def reconnect(self, server: str) -> None:
         """Close a server's connection, if any, and open it again."""
@@ -237,9 +245,8 @@ class Workbench:
     def switch_model(self, name: str) -> None:
         """Answer with another model from the next call on. Raises ModelError."""
         self._model = self.ports.model_for(name)
-        self._meter = self._new_meter()
         self._session.emit(ModelSwitched(self._model.name, self._model.label, self._model.window))
-        self._rebuild()
+        self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
 
     def milestone(self, name: str, *, by: str = "user") -> None:
         """Tell that a point of the workflow is reached; preconditions may have waited for it."""
@@ -252,12 +259,7 @@ class Workbench:
             self.retrieval = self._new_retrieval()
         else:
             self.retrieval.use_settings(self.settings.discovery)
-        self._meter = self._new_meter()
         self._rebuild()
-
-    def _new_meter(self) -> BudgetMeter:
-        counter = self.ports.counter_for(self._model.name)
-        return BudgetMeter(counter, lambda: self._model.window, self.settings.budget)
 
     def _new_retrieval(self) -> Retrieval:
         return _retrieval(self.configuration, self.settings, self.ports, self._session, self._cases)
@@ -266,10 +268,8 @@ class Workbench:
         self._binder.measure(self._chat.loop.messages)
 
     def _rebuild(self) -> None:
-        connected = self._connections.tools
-        servers = dict.fromkeys(tool.server for tool in connected)
-        summaries = {server: self._connections.summary(server) for server in servers}
-        self._binder.rebuild(connected, self._toolset, summaries)
+        setup = self.setup
+        self._binder.rebuild(setup.connected, setup.toolset, setup.summaries)
         self._measure()
 
 

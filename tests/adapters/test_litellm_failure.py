@@ -165,14 +165,18 @@ async def test_text_that_is_no_utf8_is_sent_all_the_same() -> None:
     assert stub.received[0]["tools"][0]["function"]["description"] == "odd ?"
 
 
-async def test_the_window_is_known_once_the_model_is_prepared() -> None:
-    model = LitellmModel("anthropic/claude-sonnet-4-5")
-    assert model.window == DEFAULT_WINDOW
+@pytest.mark.parametrize(
+    ("name", "least"), [("anthropic/claude-sonnet-4-5", 200_000), ("openrouter/openai/gpt-4.1", 1_000_000)]
+)
+async def test_the_window_is_known_from_the_start_and_stays_what_it_is(name: str, least: int) -> None:
+    model = LitellmModel(name)
+    window = model.window
+    assert window >= least
     await model.prepare()
-    assert model.window >= 200_000
-    routed = LitellmModel("openrouter/openai/gpt-4.1")
-    await routed.prepare()
-    assert routed.window > 1_000_000
+    assert model.window == window
+
+
+async def test_a_model_that_nobody_knows_has_a_usual_window() -> None:
     unknown = LitellmModel("nosuch/model")
     await unknown.prepare()
     assert unknown.window == DEFAULT_WINDOW

@@ -16,6 +16,7 @@ from inspector.domain.error import ServerExited
 from inspector.domain.event import Event, ServerFailed, ServerReady, ToolsChanged
 from inspector.domain.server import Era, ServerSpec
 from inspector.engine.connections import Connections
+from tests.support.counting import named_characters
 from tests.support.mcp_case import PATIENCE, faulty, growing, is_alive, odd
 
 
@@ -32,7 +33,7 @@ class Run:
             self.memory,
             SystemClock(),
             emit=self._emit,
-            count_tokens=lambda _tool: 1,
+            count_tokens=named_characters,
             on_tools=self._news.set,
         )
 

@@ -8,8 +8,10 @@ from inspector.adapters.planner import answer
 from inspector.adapters.planner.argument import fill, unused
 from inspector.adapters.planner.arithmetic import expression
 from inspector.adapters.planner.choice import bound_tools, ranked
+from inspector.adapters.planner.history import read_history
 from inspector.adapters.planner.reading import read
 from inspector.adapters.planner.value import Source
+from inspector.domain.message import NoteMessage, UserMessage
 from inspector.domain.step import MAX_STEPS, split
 from inspector.domain.tool import function_definition
 
@@ -25,6 +27,11 @@ def _filled(text: str, schema: dict[str, Any], **source: Any) -> dict[str, Any]:
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
 FLAG = {"type": "boolean"}
+
+
+def test_exchanges_that_were_taken_out_of_the_conversation_count_as_turns() -> None:
+    taken_out = NoteMessage("Two exchanges were taken out.", exchanges=2)
+    assert read_history((taken_out, UserMessage("Lock the door"))).turn == 3
 
 
 @pytest.mark.parametrize(

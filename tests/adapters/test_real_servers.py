@@ -23,6 +23,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.connections import Connections
+from tests.support.counting import named_characters
 from tests.support.mcp_case import ROOT
 from tests.support.mcp_real_server import NotInstalled, installed
 from tests.support.retrieval import words_only
@@ -90,7 +91,7 @@ async def test_a_real_server_is_listed_searched_and_called(name: str, workdir: P
         MemoryServerMemory(),
         SystemClock(),
         emit=events.append,
-        count_tokens=lambda _tool: 1,
+        count_tokens=named_characters,
         on_tools=lambda: None,
     )
     connections.start()

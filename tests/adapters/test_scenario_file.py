@@ -13,6 +13,7 @@ EVERYTHING = """
 title: Everything
 about: All keys in one file.
 profile: kaman
+window: 9000
 settings: {binding.capacity: 2, access.preconditions: {"a:b": ["milestone_reached('x')"]}}
 expect:
   - {event: loop, tool: "a:b", count: {at_least: 3}}
@@ -45,6 +46,7 @@ def test_every_key_of_a_file_is_read(tmp_path: Path) -> None:
     scenario = load_scenario(_written(tmp_path, EVERYTHING))
     assert (scenario.title, scenario.about) == ("Everything", "All keys in one file.")
     assert scenario.profile == "kaman"
+    assert scenario.window == 9000
     assert scenario.settings["binding.capacity"] == 2
     assert scenario.settings["access.preconditions"] == {"a:b": ("milestone_reached('x')",)}
     calls = (ScriptedCall("a__b", {"n": 1}), ScriptedCall("search_tools", {}))
@@ -65,6 +67,7 @@ def test_a_file_needs_no_more_than_a_user_and_a_step(tmp_path: Path) -> None:
     scenario = load_scenario(_written(tmp_path, MINIMAL))
     assert (scenario.title, scenario.users, scenario.profile, scenario.settings) == ("case", ("a",), "", {})
     assert (scenario.expect, scenario.never, scenario.changes_catalog) == ((), (), False)
+    assert scenario.window == 0
 
 
 @pytest.mark.parametrize(
@@ -84,6 +87,10 @@ def test_a_file_needs_no_more_than_a_user_and_a_step(tmp_path: Path) -> None:
         ("turns: [{user: a, wait: .inf, steps: [{say: b}]}]", "turn 1: wait has to be a number of seconds"),
         ("turns: [{user: a, wait: .nan, steps: [{say: b}]}]", "turn 1: wait has to be a number of seconds"),
         ("turns: [{user: a, wait: yes, steps: [{say: b}]}]", "turn 1: wait has to be a number of seconds"),
+        ("window: 0\nturns: [{user: a, steps: [{say: b}]}]", "the file: window has to be a whole number"),
+        ("window: 1.5\nturns: [{user: a, steps: [{say: b}]}]", "the file: window has to be a whole number"),
+        ("window: yes\nturns: [{user: a, steps: [{say: b}]}]", "the file: window has to be a whole number"),
+        ("window: 1e10\nturns: [{user: a, steps: [{say: b}]}]", "the file: window has to be a whole number"),
         ("turns: [{user: a, steps: [{calls: [{}]}]}]", "turn 1, step 1, call 1: tool is missing"),
         ("turns: [{user: a, steps: [{calls: [{tool: t, arguments: 3}]}]}]", "call 1, arguments: has to be"),
         (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.script_model import OVER, THOUGHT, ScriptModel
+from inspector.adapters.script_model import OVER, THOUGHT, WINDOW, ScriptModel
 from inspector.domain.message import (
     AssistantMessage,
     Message,
@@ -63,6 +63,17 @@ async def test_the_next_step_follows_from_the_messages_alone(model: ScriptModel)
         0
     ].text == "Again."
     assert (await _reply(model, *conversation))[0].text == "Done."
+
+
+async def test_turns_that_were_taken_out_of_the_conversation_count_as_played(model: ScriptModel) -> None:
+    summary = NoteMessage("The first exchange was taken out.", exchanges=1)
+    assert (await _reply(model, summary, UserMessage("b")))[0].text == "Again."
+
+
+async def test_its_window_is_that_of_the_file(tmp_path: Path, model: ScriptModel) -> None:
+    path = tmp_path / "narrow.yaml"
+    path.write_text(f"window: 6000{TWO_TURNS}", encoding="utf-8")
+    assert (ScriptModel(path).window, model.window) == (6000, WINDOW)
 
 
 async def test_a_call_has_its_own_id_in_every_turn_and_step(model: ScriptModel) -> None:

@@ -5,15 +5,28 @@ import subprocess
 import sys
 import time
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from fixtures.hostile import HOSTILE
+from inspector.adapters.anthropic_counter import AnthropicCounter
 from inspector.adapters.model import counter_for
 from inspector.adapters.tiktoken_counter import TiktokenCounter, tokenizer_for
+from inspector.engine.ports import TokenCounter
+from tests.support.counting import CharacterCounter
 
 COUNTER = TiktokenCounter("demo/planner")
+CLAUDE = AnthropicCounter("anthropic/claude-sonnet-4-5")
+EVERY: dict[str, TokenCounter] = {
+    "o200k_base": COUNTER,
+    "cl100k_base": TiktokenCounter("openai/gpt-4"),
+    "claude": CLAUDE,
+    "claude without its file": AnthropicCounter("anthropic/claude-sonnet-4-5", Path("nowhere")),
+    "characters": CharacterCounter(),
+}
+REAL = pytest.mark.parametrize("counter", [COUNTER, CLAUDE], ids=["tiktoken", "anthropic"])
 
 
 def test_every_name_that_is_called_exact_has_that_encoding_in_tiktoken() -> None:
@@ -61,7 +74,7 @@ def test_a_model_that_only_sounds_like_one_of_them_is_an_estimate(name: str) -> 
         ("openai/gpt-5", "o200k_base", True),
         ("gpt-4o-mini", "o200k_base", True),
         ("openai/gpt-4-turbo", "cl100k_base", True),
-        ("anthropic/claude-sonnet-4-5", "o200k_base", False),
+        ("gemini/gemini-3", "o200k_base", False),
         ("ollama/qwen3", "o200k_base", False),
         ("demo/planner", "o200k_base", True),
     ],
@@ -82,16 +95,51 @@ def test_a_count_is_tiktokens_own(text: str) -> None:
     assert COUNTER.count(text) == len(tiktoken.get_encoding("o200k_base").encode_ordinary(clean))
 
 
+def adds_up(counter: TokenCounter, text: str) -> None:
+    lengths = counter.lengths(text)
+    assert len(lengths) == counter.count(text)
+    assert sum(lengths) == len(text.encode("utf-8", "replace"))
+    assert all(length >= 0 for length in lengths)
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+@given(
+    st.one_of(
+        st.text(st.characters(exclude_categories=()), max_size=200),
+        st.text(st.sampled_from("a \0\n\t\ud800\udfff\ufdfa\u0301é😀ｱﾞÅﬁ<>{}"), max_size=200),
+        st.builds(str.__mul__, st.sampled_from([" ", "\n", " x", "\ufdfa", "a"]), st.integers(5_000, 41_000)),
+    )
+)
+@settings(deadline=None, max_examples=50)
+def test_the_lengths_of_the_tokens_are_the_text_whoever_counts(name: str, text: str) -> None:
+    adds_up(EVERY[name], text)
+
+
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_hostile_text_can_be_counted(name: str) -> None:
-    assert COUNTER.count(HOSTILE[name]) >= (1 if HOSTILE[name] else 0)
+    for counter in EVERY.values():
+        adds_up(counter, HOSTILE[name])
+        assert counter.count(HOSTILE[name]) >= (1 if HOSTILE[name] else 0)
 
 
-def test_nothing_is_no_token_and_special_tokens_are_text() -> None:
-    assert COUNTER.count("") == 0
-    assert COUNTER.count("<|endoftext|>") > 1
+def test_a_length_is_that_of_the_token_itself() -> None:
+    import tiktoken
+
+    text = "Zwölf Boxkämpfer 😀 jagen\0 Viktor"
+    encoding = tiktoken.get_encoding("o200k_base")
+    tokens = encoding.encode_ordinary(text)
+    assert COUNTER.lengths(text) == [len(encoding.decode_single_token_bytes(token)) for token in tokens]
 
 
+@REAL
+def test_nothing_is_no_token_and_special_tokens_are_text(counter: TokenCounter) -> None:
+    assert counter.count("") == 0
+    assert list(counter.lengths("")) == []
+    assert counter.count("<|endoftext|>") > 1
+    assert counter.count("<EOT>") > 1
+
+
+@REAL
 @pytest.mark.parametrize(
     "text",
     [
@@ -110,10 +158,10 @@ def test_nothing_is_no_token_and_special_tokens_are_text() -> None:
     ],
     ids=lambda text: ascii(text[:4]),
 )
-def test_a_megabyte_of_anything_takes_no_longer_than_a_moment(text: str) -> None:
-    COUNTER.count("the encoding is loaded")
+def test_a_megabyte_of_anything_takes_no_longer_than_a_moment(counter: TokenCounter, text: str) -> None:
+    counter.count("the encoding is loaded")
     began = time.process_time()
-    assert COUNTER.count(text) > 1_000
+    assert counter.count(text) > 900
     assert time.process_time() - began < 3
 
 
@@ -132,7 +180,9 @@ def refuse(*_, **__): raise OSError("no network here")
 socket.socket.connect = socket.getaddrinfo = refuse
 from inspector.adapters.model import counter_for
 counter = counter_for("openai/gpt-4")
-assert "tiktoken" not in sys.modules
+claude = counter_for("anthropic/claude-sonnet-4-5")
+assert not {"tiktoken", "tokenizers"} & set(sys.modules)
+assert claude.count("hello world") == 2
 print(*(counter_for(f"openai/gpt-{n}").count("hello world") for n in (4, 5)), "litellm" in sys.modules)
 """
 

@@ -1,5 +1,6 @@
 """Expectations: what meets them, in which order, and what is told where nothing does."""
 
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -123,7 +124,7 @@ def test_arguments_and_nested_values_are_compared_whole() -> None:
     call = CallStarted("1", "a:b", {"to": ["x"], "dry": True, "contains": "x"})
     assert is_met(call, arguments={"to": ["x"], "dry": True, "contains": "x"})
     assert not is_met(call, arguments={"to": ["x"], "dry": 1, "contains": "x"})
-    parts = {"system": 0, "history": 0, "tools": 7, "meta": 0, "output_reserve": 0}
+    parts = asdict(TokenParts(tools=7))
     assert is_met(ModelRequested(1, (), TokenParts(tools=7), 1), tokens=parts)
 
 

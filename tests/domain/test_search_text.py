@@ -40,3 +40,14 @@ def test_nothing_found_suggests_another_query() -> None:
 def test_an_unknown_tool_comes_with_the_closest_ones() -> None:
     text = unknown_tools_text([("creat_page", ("notion:create_page",)), ("zzz", ())])
     assert text == "Unknown tool 'creat_page'. Closest matches: notion:create_page.\nUnknown tool 'zzz'."
+
+
+def test_a_brief_answer_leaves_the_parameters_to_the_definitions() -> None:
+    shop = Tool("shop", "list_orders", "List orders. By status, newest first.")
+    assert found_text([shop, PING], [PAGE], brief=True) == (
+        "Found 2 tools:\n- shop:list_orders: List orders.\n- notion:ping\n\n"
+        "These tools are now loaded and available to call.\n\n"
+        "1 tool already loaded:\n- notion:create_page: Create a new page with content"
+    )
+    long = Tool("a", "b", "word " * 100)
+    assert len(found_text([], [long], brief=True).splitlines()[1]) < 140

@@ -132,7 +132,7 @@ def test_a_call_counts_for_its_tool_and_its_turn() -> None:
     request = ev.ModelRequested(3, ("a:one",), TokenParts(tools=10, meta=5), 2)
     state = after(built("a:one"), load("a:one"), request, ev.CallFinished("c", "a:one", True, "fine"))
     assert (state.tools["a:one"].uses, state.tools["a:one"].last_turn, state.calls) == (1, 3, 1)
-    assert state.tool_token_history == (15,)
+    assert state.tool_tokens == (15,)
 
 
 def test_a_server_keeps_its_target_from_connecting_to_failure() -> None:

@@ -18,8 +18,7 @@ from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.binding.catalog import BuiltCatalog, build_catalog
-from inspector.engine.budget.measure import BudgetMeter
-from tests.support.counting import CharacterCounter
+from tests.support.counting import character_meter
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders by status."),
@@ -43,7 +42,7 @@ CONFIGURATION = Configuration(
         "nothing": Toolset("nothing"),
     },
 )
-METER = BudgetMeter(CharacterCounter(), lambda: 1000, Settings().budget)
+METER = character_meter()
 WAITING = ["shop:list_orders", "shop:refund_order", "weather:get_forecast"]
 
 

@@ -23,11 +23,10 @@ from inspector.domain.session import Binding
 from inspector.domain.settings import ChatSettings, Settings
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.binding.binder import Binder
-from inspector.engine.budget.measure import BudgetMeter
 from inspector.engine.chat.assembly import Chat
 from inspector.engine.ports import Decision
 from inspector.engine.session import Session
-from tests.support.counting import CharacterCounter
+from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
 from tests.support.told_model import Step, ToldModel, calls, says, searches
 
@@ -77,15 +76,14 @@ class Bench:
         self.settings = settings or Settings(chat=ChatSettings(max_steps=max_steps))
         configuration = Configuration("test", specs, settings=self.settings)
         self.session = Session("s", self.store, self.clock, Redactor({}))
-        meter = BudgetMeter(CharacterCounter(), lambda: 1000, self.settings.budget)
         retrieval = words_only(self.settings.discovery, self.clock)
         self.binder = Binder(
             self.session,
             lambda: configuration,
             self.clock,
             lambda: self.settings,
-            lambda: meter,
             lambda: retrieval,
+            character_accounting(lambda: self.settings),
         )
         self.chat = Chat(
             self.session,
@@ -279,7 +277,8 @@ async def test_every_part_of_the_budget_is_counted_on_what_is_sent() -> None:
     first, second = (event.tokens for event in bench.events("request"))
     assert first.meta == second.meta > 0
     assert second.tools > first.tools > 0
-    assert second.history > first.history > 0
+    assert second.history == first.history > 0
+    assert second.searches > first.searches == 0
     assert bench.session.state.budget is not None
 
 

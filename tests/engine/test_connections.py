@@ -28,6 +28,8 @@ from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 from inspector.engine.connections import Connections, target
+from inspector.engine.ports import Snapshot
+from tests.support.counting import named_characters
 
 PATIENCE = 5.0
 
@@ -46,7 +48,7 @@ class Bench:
             self.memory,
             ManualClock(),
             emit=self._emit,
-            count_tokens=lambda tool: len(tool.name),
+            count_tokens=named_characters,
             on_tools=self._rebuild,
         )
 
@@ -101,6 +103,29 @@ async def test_ready_servers_offer_their_tools_in_configuration_order() -> None:
         assert [tool.id for tool in connections.tools] == ["b:one", "a:two", "a:three"]
     ready = [event for event in bench.events if isinstance(event, ServerReady)]
     assert {event.server: (event.tools, event.tokens) for event in ready} == {"b": (1, 3), "a": (2, 8)}
+
+
+async def test_the_tools_of_a_server_are_kept_with_the_time_and_without_its_secrets() -> None:
+    spec = ServerSpec("a", "a", env={"API_TOKEN": "s3cret-value-1234"})
+    told = Tool("a", "one", "Uses s3cret-value-1234.", {"type": "object", "title": "s3cret-value-1234"})
+    bench = Bench(spec, a=MemoryServer([told], info=ServerInfo(summary="Serves.")))
+    async with connected(bench):
+        kept = bench.memory.snapshot(spec.fingerprint())
+    marker = "[redacted API_TOKEN]"
+    cleaned = Tool("a", "one", f"Uses {marker}.", {"type": "object", "title": marker})
+    assert kept == Snapshot((cleaned,), ManualClock().now(), "Serves.")
+
+
+async def test_a_changed_list_replaces_the_one_that_was_kept() -> None:
+    server = MemoryServer(tools("a", "one"))
+    spec = ServerSpec("a", "a")
+    bench = Bench(spec, a=server)
+    async with connected(bench):
+        server.change(tools("a", "two"))
+        await bench.until_event(ToolsChanged)
+        kept = bench.memory.snapshot(spec.fingerprint())
+    assert kept is not None
+    assert kept.tools == tools("a", "two")
 
 
 async def test_start_returns_before_any_server_is_ready() -> None:
@@ -338,7 +363,7 @@ async def test_a_database_that_fails_is_told_to_whoever_waits() -> None:
         bench.memory,
         ManualClock(),
         emit=refuse,
-        count_tokens=lambda _tool: 0,
+        count_tokens=named_characters,
         on_tools=lambda: None,
     )
     connections.start()
@@ -350,9 +375,9 @@ async def test_a_database_that_fails_is_told_to_whoever_waits() -> None:
 async def test_a_server_summarises_itself_while_it_is_ready() -> None:
     bench = Bench(a=MemoryServer(info=ServerInfo(summary="Weather")))
     async with connected(bench) as connections:
-        assert connections.summary("a") == "Weather"
+        assert connections.summaries == {"a": "Weather"}
         await connections.stop("a")
-        assert connections.summary("a") == ""
+        assert connections.summaries == {}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from inspector.domain.message import ModelRequest
 from inspector.domain.session import SessionState
 from inspector.domain.settings import BindingSettings, Settings
 from inspector.domain.tool import Tool, function_definition
-from inspector.engine.binding.delivery import SentTools, schema_text, tools_array
+from inspector.engine.binding.delivery import SentTools, schema_text, system_text, tools_array
 from inspector.engine.binding.loader import DefinitionLoader
 from inspector.engine.ports import Decision
 from tests.engine.test_chat import TOOLS, Bench, bound_names
@@ -245,3 +245,12 @@ def test_a_change_is_told_in_a_line(after: list[tuple[str, str]], change: str) -
 @given(st.text(), st.text())
 def test_a_definition_with_any_text_is_one_line_of_schema(name: str, description: str) -> None:
     assert len(schema_text([Tool("s", name, description)]).split("\n")) == 1
+
+
+def test_the_model_is_told_of_searches_only_where_a_tool_waits_for_one() -> None:
+    waiting, bound = SessionState(manifest="shop: list_orders"), SessionState(advisory=True)
+    assert "search_tools" in system_text("Be brief.", waiting)
+    assert system_text("Be brief.", bound) == "Be brief."
+    assert system_text("", bound) == ""
+    gated = system_text("Be brief.", SessionState(pool="- shop:list_orders: Lists."))
+    assert gated == "Be brief.\n\n- shop:list_orders: Lists."

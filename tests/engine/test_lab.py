@@ -13,6 +13,7 @@ from inspector.adapters.memory import (
     FixedApprover,
     ManualClock,
     MemoryConnector,
+    MemoryPrices,
     MemoryServer,
     MemoryServerMemory,
     MemoryStore,
@@ -105,6 +106,7 @@ async def lab(folder: Path, text: str) -> AsyncGenerator[Lab, None]:
         model_for=lambda _: model,
         counter_for=lambda _: CharacterCounter(),
         embedder_for=lambda _: None,
+        prices=MemoryPrices(),
         vectors=MemoryVectors(),
     )
     async with Workbench(configuration, ports, model="script", session_id="s") as bench:
@@ -282,8 +284,8 @@ async def test_totals_are_those_of_the_stream(tmp_path: Path) -> None:
     assert (sums.model_calls, sums.searches, sums.loads, sums.calls) == (3, 1, 1, 1)
     assert (sums.evictions, sums.rejections, sums.loops, sums.redundant) == (0, 0, 0, 0)
     assert [cost.bound for cost in sums.costs] == [1, 2, 2]
-    assert tuple(cost.tool_tokens for cost in sums.costs) == state.tool_token_history
-    assert sums.tool_tokens == sum(state.tool_token_history) > 0
+    assert tuple(cost.tool_tokens for cost in sums.costs) == state.tool_tokens
+    assert sums.tool_tokens == sum(state.tool_tokens) > 0
     assert sums.outcome == "answered"
 
 

@@ -19,9 +19,8 @@ from inspector.domain.settings import BindingSettings, Settings
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.binding.binder import Binder
-from inspector.engine.budget.measure import BudgetMeter
 from inspector.engine.session import Session
-from tests.support.counting import CharacterCounter
+from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -41,15 +40,14 @@ class Ground:
         self.session = Session("s", self.store, self.clock, Redactor({}))
         self.turn, self.tools, self.toolset = 0, TOOLS, ""
         specs = (ServerSpec("shop", "x", defer_loading=True), ServerSpec("calc", "x"))
-        meter = BudgetMeter(CharacterCounter(), lambda: 1000, self.settings.budget)
         retrieval = words_only(self.settings.discovery, self.clock)
         self.binder = Binder(
             self.session,
             lambda: Configuration("test", specs, {"few": FEW}, self.settings),
             self.clock,
             lambda: self.settings,
-            lambda: meter,
             lambda: retrieval,
+            character_accounting(lambda: self.settings),
         )
         self.context = self.binder.context
         self.rebuild()

@@ -1,6 +1,6 @@
 """The app on a workbench in memory, driven by real key presses."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
@@ -9,6 +9,8 @@ from inspector.adapters.memory import MemoryServer
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
 from inspector.app.opening import Opened
+from inspector.domain.configuration import Configuration
+from inspector.domain.price import Prices
 from inspector.engine.ports import Embedder
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
@@ -25,11 +27,19 @@ async def app_rig(
     settled: bool = True,
     approved: bool = True,
     embedder: Embedder | None = None,
+    configuration: Configuration | None = None,
+    prices: Sequence[Prices] = (),
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn."""
     approver = ModalApprover()
     async with opened(
-        *steps, servers=servers, approver=approver, approved=approved, embedder=embedder
+        *steps,
+        servers=servers,
+        approver=approver,
+        approved=approved,
+        embedder=embedder,
+        configuration=configuration,
+        prices=prices,
     ) as rig:
         app = app_on(rig, approver)
         async with app.run_test(size=size) as pilot:

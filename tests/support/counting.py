@@ -1,6 +1,15 @@
 """A token counter whose numbers a test can work out by hand."""
 
+from collections.abc import Callable, Sequence
+
+from inspector.adapters.memory import MemoryPrices
 from inspector.domain.budget import Tokenizer
+from inspector.domain.price import Prices
+from inspector.domain.settings import Settings
+from inspector.domain.tool import Tool
+from inspector.engine.budget.accounting import Accounting
+from inspector.engine.budget.measure import BudgetMeter
+from tests.support.told_model import ToldModel
 
 
 class CharacterCounter:
@@ -10,3 +19,22 @@ class CharacterCounter:
 
     def count(self, text: str) -> int:
         return len(text)
+
+    def lengths(self, text: str) -> Sequence[int]:
+        return [len(character.encode("utf-8", "replace")) for character in text]
+
+
+def character_accounting(settings: Callable[[], Settings] = Settings, *prices: Prices) -> Accounting:
+    """Counts characters, for a model that says nothing."""
+    model = ToldModel()
+    return Accounting(lambda _: CharacterCounter(), MemoryPrices(*prices), lambda: model, settings)
+
+
+def character_meter(window: int = 1000) -> BudgetMeter:
+    """Counts characters against a window of so many."""
+    return BudgetMeter(CharacterCounter(), lambda: window, lambda: Settings().budget)
+
+
+async def named_characters(tools: Sequence[Tool]) -> int:
+    """The characters of the names, for connections, which do not care what a token is."""
+    return sum(len(tool.name) for tool in tools)

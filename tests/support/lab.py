@@ -11,6 +11,7 @@ from inspector.adapters.memory import (
     FixedApprover,
     ManualClock,
     MemoryConnector,
+    MemoryPrices,
     MemoryServer,
     MemoryServerMemory,
     MemoryStore,
@@ -93,6 +94,7 @@ class MemoryLab:
             model_for=lambda _: ScriptModel(file.path),
             counter_for=lambda _: CharacterCounter(),
             embedder_for=lambda _: None,
+            prices=MemoryPrices(),
             vectors=MemoryVectors(),
         )
         async with Workbench(

@@ -1,6 +1,6 @@
 """An app for pictures: it owns its workbench, because snap_compare runs a loop of its own around it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from inspector.app import app as app_module
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
 from inspector.app.opening import Opened
+from inspector.domain.price import Prices
 from inspector.domain.server import ServerPhase
-from inspector.engine.ports import Embedder
+from inspector.engine.ports import Embedder, TokenCounter
 from tests.support.app import until, until_still
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
@@ -42,12 +43,16 @@ class Shown(ToolsightApp):
         servers: Mapping[str, MemoryServer] | None = None,
         approved: bool = True,
         embedder: Embedder | None = None,
+        counter_for: Callable[[str], TokenCounter] | None = None,
+        prices: Sequence[Prices] = (),
     ) -> None:
         super().__init__(self._start_rig)
         self._steps = steps
         self._servers = servers
         self._approved = approved
         self._embedder = embedder
+        self._counter_for = counter_for
+        self._prices = prices
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
@@ -60,6 +65,8 @@ class Shown(ToolsightApp):
                 approver=approver,
                 approved=self._approved,
                 embedder=self._embedder,
+                counter_for=self._counter_for,
+                prices=self._prices,
             )
         )
         return Opened(self._rig.bench, self._rig.memory, approver)

@@ -12,7 +12,7 @@ Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 class ToldModel:
     """Answers with the given steps in turn, thinks when it has to, and keeps what it was sent."""
 
-    name, label, window = "told", "told (a test)", 1000
+    name, label, window = "told", "told (a test)", 32_000
 
     def __init__(self, *steps: Step) -> None:
         self.steps = list(steps)

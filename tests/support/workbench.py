@@ -1,6 +1,6 @@
 """A whole workbench in memory: servers, model, clock and record."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +9,7 @@ from inspector.adapters.memory import (
     FixedApprover,
     ManualClock,
     MemoryConnector,
+    MemoryPrices,
     MemoryServer,
     MemoryServerMemory,
     MemoryStore,
@@ -16,10 +17,11 @@ from inspector.adapters.memory import (
 from inspector.adapters.memory_vectors import MemoryVectors
 from inspector.domain.configuration import Configuration
 from inspector.domain.message import ModelRequest, ToolMessage
+from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.ports import Approver, Embedder
+from inspector.engine.ports import Approver, Embedder, EventStore, TokenCounter
 from inspector.engine.workbench import Ports, Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
@@ -49,7 +51,7 @@ class Rig:
     bench: Workbench
     model: ToldModel
     servers: Mapping[str, MemoryServer]
-    store: MemoryStore
+    store: EventStore
     memory: MemoryServerMemory
     clock: ManualClock
 
@@ -100,10 +102,14 @@ async def opened(
     toolset: str = "",
     profile: str = "",
     values: Mapping[str, Any] | None = None,
+    store: EventStore | None = None,
+    counter_for: Callable[[str], TokenCounter] | None = None,
+    prices: Sequence[Prices] = (),
 ) -> AsyncGenerator[Rig, None]:
     """Nothing connected yet; the model goes through `steps`. Without a configuration, see `configured`."""
     servers = servers or shop_and_weather()
-    model, store, clock = ToldModel(*steps), MemoryStore(), ManualClock()
+    model, clock = ToldModel(*steps), ManualClock()
+    store = store or MemoryStore()
     configuration = configuration or configured(servers)
     memory = MemoryServerMemory()
     if approved:
@@ -115,9 +121,10 @@ async def opened(
         clock,
         approver or FixedApprover(),
         model_for=lambda _: model,
-        counter_for=lambda _: CharacterCounter(),
+        counter_for=counter_for or (lambda _: CharacterCounter()),
         embedder_for=lambda _: embedder,
         vectors=MemoryVectors(),
+        prices=MemoryPrices(*prices),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
@@ -134,6 +141,9 @@ async def connected(
     toolset: str = "",
     profile: str = "",
     values: Mapping[str, Any] | None = None,
+    store: EventStore | None = None,
+    counter_for: Callable[[str], TokenCounter] | None = None,
+    prices: Sequence[Prices] = (),
 ) -> AsyncGenerator[Rig, None]:
     """Everything connected and indexed."""
     async with opened(
@@ -144,6 +154,9 @@ async def connected(
         toolset=toolset,
         profile=profile,
         values=values,
+        store=store,
+        counter_for=counter_for,
+        prices=prices,
     ) as rig:
         rig.bench.connect()
         await rig.bench.wait_connected()

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from inspector.domain.message import (
+    AssistantMessage,
+    Message,
+    NoteMessage,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 
 _ID = re.compile(r"plan-\d+-(\d+)-\d+")
 _FOUND = re.compile(r"^- (\S+:\S+)\s*$", re.MULTILINE)
@@ -72,7 +79,7 @@ def read_history(messages: Sequence[Message]) -> History:
             kept.append(done)
     return History(
         text=last.text if isinstance(last, UserMessage) else "",
-        turn=len(turns),
+        turn=len(turns) + sum(m.exchanges for m in messages if isinstance(m, NoteMessage)),
         replies=sum(isinstance(m, AssistantMessage) and not m.thought for m in current),
         attempts=attempts,
         before=tuple(done for done in _done(messages[:start]) if done.call.name != SEARCH_TOOLS),

@@ -1,6 +1,7 @@
 """What the model is bound to: the catalog, what of it was discovered, and the request that carries it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
@@ -8,16 +9,24 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.event import BudgetMeasured, ToolEvicted
 from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
+from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
 from inspector.domain.session import Binding
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.engine.binding.catalog import build_catalog
 from inspector.engine.binding.context import GATE, ToolContext
-from inspector.engine.binding.delivery import REWRITE, Difference, SentTools, has_proxy, tools_array
+from inspector.engine.binding.delivery import (
+    UNCHANGED,
+    Difference,
+    SentTools,
+    effective_delivery,
+    system_text,
+    tools_array,
+)
 from inspector.engine.binding.gate import Gate
 from inspector.engine.binding.loader import DefinitionLoader
 from inspector.engine.binding.precondition import Preconditions
-from inspector.engine.budget.measure import BudgetMeter
+from inspector.engine.budget.accounting import Accounting
 from inspector.engine.ports import Clock
 from inspector.engine.retrieval.retrieval import Retrieval
 from inspector.engine.session import Session
@@ -32,8 +41,8 @@ class Binder:
         configuration: Callable[[], Configuration],
         clock: Clock,
         settings: Callable[[], Settings],
-        meter: Callable[[], BudgetMeter],
         retrieval: Callable[[], Retrieval],
+        accounting: Accounting,
     ) -> None:
         self.catalog = Catalog()
         self.preconditions = Preconditions(lambda: settings().access, {})
@@ -41,24 +50,26 @@ class Binder:
         self._session = session
         self._configuration = configuration
         self._settings = settings
-        self._meter = meter
+        self._accounting = accounting
         self._retrieval = retrieval
         self._loader = DefinitionLoader(lambda: self.catalog, lambda: settings().gate.loader_capacity)
-        self._sent = SentTools(lambda text: meter().text(text))
+        self._clock = clock
+        self._sent = SentTools(lambda entry: accounting.meter.text(entry))
+        self._cache: PromptCache | None = None
         self._gate = Gate(lambda: retrieval().rankers, clock)
         self.context = ToolContext(
             session,
             clock,
             lambda: settings().binding,
             self._loader,
-            lambda tool: meter().tool(tool),
+            lambda tool: accounting.meter.tool(tool),
             self._free,
         )
 
     def rebuild(self, connected: Sequence[Tool], toolset: str, summaries: Mapping[str, str]) -> None:
         """Make the catalog anew; loaded tools that are gone from their server are told as evicted."""
         built = build_catalog(
-            connected, self._configuration(), self._settings(), toolset, summaries, self._meter()
+            connected, self._configuration(), self._settings(), toolset, summaries, self._accounting.meter
         )
         self.catalog = built.catalog
         self.static_tokens = built.event.static_tokens
@@ -95,9 +106,8 @@ class Binder:
     def request(self, messages: tuple[Message, ...], *, think: bool = False) -> ModelRequest:
         """Exactly what the model is sent."""
         settings, state = self._settings(), self._session.state
-        system = settings.chat.system_prompt
         return ModelRequest(
-            system=f"{system}\n\n{state.pool}" if state.pool else system,
+            system=system_text(settings.chat.system_prompt, state),
             messages=messages,
             tools=tools_array(self.catalog, state, self.delivery, self._loader),
             max_output=settings.budget.output_reserve,
@@ -106,21 +116,39 @@ class Binder:
 
     @property
     def delivery(self) -> str:
-        """How tools go out; the gate has no search result that could tell parameters instead."""
-        binding = self._settings().binding
-        return REWRITE if binding.policy == GATE and has_proxy(binding.delivery) else binding.delivery
+        """How tools go out now."""
+        return effective_delivery(self._settings().binding)
 
     def sent(self, request: ModelRequest) -> Difference:
         """Note that a request goes out; what of its tools a prompt cache can reuse."""
         return self._sent.send(request.tools)
 
+    def charge(self, request: ModelRequest, tools: Difference) -> tuple[Charge, CacheTerms]:
+        """Note that a request goes out; what a prompt cache makes of it, on the model's terms.
+
+        Where its `tools` differ from the last ones, that is what broke the cache.
+        """
+        terms = self._accounting.terms
+        if self._cache is None or self._cache.terms != terms:
+            self._cache = PromptCache(terms)
+        charge = self._cache.send(self._accounting.meter.blocks(request), self._clock.now())
+        if charge.broke and not charge.broke.startswith(EXPIRED) and tools.change != UNCHANGED:
+            charge = replace(charge, broke=f"tools[]: {tools.change}")
+        return charge, terms
+
     def measure(self, messages: tuple[Message, ...]) -> None:
         """Tell the budget of the next request."""
         self._session.emit(BudgetMeasured(self.budget(self.request(messages))))
 
+    def size(self, message: Message) -> int:
+        """Tokens that a message adds to a conversation that goes on after it."""
+        return self._accounting.meter.message(message)
+
     def budget(self, request: ModelRequest) -> Budget:
         """What a request costs."""
-        return self._meter().measure(request, self.static_tokens, self._session.state.pool_tokens)
+        state = self._session.state
+        meter = self._accounting.meter
+        return meter.measure(request, self.static_tokens, pool=state.pool, manifest=state.manifest)
 
     def _facts(self) -> Facts:
         state = self._session.state

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
+from inspector.domain.discovery_rule import Decision, decide
 from inspector.domain.event import CatalogBuilt, CatalogEntry
 from inspector.domain.manifest import Manifest, entries, fitted_manifest, search_tools_definition
 from inspector.domain.settings import Settings
 from inspector.domain.summary_pool import summary_pool
-from inspector.domain.tool import Tool, definition
+from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import permitted
 from inspector.engine.binding.context import ALL, GATE
@@ -34,7 +35,9 @@ def build_catalog(
 ) -> BuiltCatalog:
     """Apply PRD section 2.6 in its order. `toolset` is a name of the configuration, or "" for all tools."""
     tools = permitted(connected, configuration.toolset(toolset))
-    catalog = _partitioned(tools, configuration, settings, toolset)
+    static_tokens = meter.static(tools)
+    decision = decide(settings.discovery, len(tools), static_tokens, meter.window)
+    catalog = _partitioned(tools, configuration, settings, toolset, decision)
     gated = settings.binding.policy == GATE
     manifest = Manifest("", 0, ())
     if catalog.deferred and settings.discovery.search_tool and not gated:
@@ -49,24 +52,29 @@ def build_catalog(
         toolset=toolset,
         entries=tuple(CatalogEntry(t.id, meter.tool(t), t.id in catalog.deferred_ids) for t in tools),
         manifest=manifest.text,
-        meta_tokens=meter.definitions(meta),
-        static_tokens=meter.definitions([definition(tool) for tool in tools]),
+        meta_tokens=sum(meter.entries(meta)),
+        static_tokens=static_tokens,
         hidden=len(connected) - len(tools),
         pool=pool,
         pool_tokens=meter.text(pool) if pool else 0,
         advisory=catalog.advises,
         rules=manifest.rules,
+        decision=decision.text,
     )
     return BuiltCatalog(catalog, event)
 
 
 def _partitioned(
-    tools: tuple[Tool, ...], configuration: Configuration, settings: Settings, toolset: str
+    tools: tuple[Tool, ...],
+    configuration: Configuration,
+    settings: Settings,
+    toolset: str,
+    decision: Decision,
 ) -> Catalog:
     """Which of the permitted tools wait. A toolset's own always-include set replaces the platform's."""
     discovery, policy = settings.discovery, settings.binding.policy
-    if not discovery.enabled or policy == ALL:
-        return Catalog(tools, advises=bool(tools) and discovery.enabled and discovery.search_tool)
+    if not decision.is_on or policy == ALL:
+        return Catalog(tools, advises=bool(tools) and decision.is_on and discovery.search_tool)
     chosen = configuration.toolset(toolset)
     own = chosen.always_include if chosen is not None else None
     pinned = settings.binding.always_include if own is None else own

@@ -13,12 +13,17 @@ from inspector.domain.catalog import Catalog
 from inspector.domain.jsonvalue import compact
 from inspector.domain.manifest import search_tools_definition
 from inspector.domain.session import Binding, SessionState
+from inspector.domain.settings import BindingSettings
 from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool, definition, function_definition
 from inspector.engine.binding.loader import DefinitionLoader
 from inspector.engine.budget.entry_text import EntryTexts
 
+UNCHANGED = "unchanged"
 REWRITE, APPEND, PROXY, TEXT = "rewrite", "append", "call_tool", "text"
+_WAITING = (
+    "Not every tool is loaded: call search_tools to find and load the ones you need before you call them."
+)
 _CALL_TOOL = function_definition(
     CALL_TOOL,
     "Call a tool that search_tools found. Its parameters are in the search result.",
@@ -31,6 +36,17 @@ _CALL_TOOL = function_definition(
         "required": ["name", "arguments"],
     },
 )
+
+
+def effective_delivery(binding: BindingSettings) -> str:
+    """How tools go out; the gate has no search result that could tell parameters instead."""
+    return REWRITE if binding.policy == "gate" and has_proxy(binding.delivery) else binding.delivery
+
+
+def system_text(prompt: str, state: SessionState) -> str:
+    """The system prompt: one's own, that tools wait for a search where they do, the summaries of a gate."""
+    told = f"{prompt} {_WAITING}".strip() if state.manifest else prompt
+    return f"{told}\n\n{state.pool}" if state.pool else told
 
 
 def has_proxy(delivery: str) -> bool:
@@ -107,7 +123,7 @@ def _common(before: Sequence[object], after: Sequence[object]) -> int:
 def _told(before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]], kept: int) -> str:
     """What differs, in a line."""
     if len(before) == len(after) == kept:
-        return "unchanged"
+        return UNCHANGED
     old, new = dict(before), dict(after)
     added = [name for name in new if name not in old]
     removed = [name for name in old if name not in new]

@@ -34,10 +34,11 @@ class ToolCaller(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """What the model reads of its call, and whether the guard has seen a loop in it."""
+    """What the model reads of its call, whether the guard has seen a loop in it, and whether it failed."""
 
     text: str
     is_loop: bool = False
+    failed: bool = False
 
 
 class Dispatcher:
@@ -113,11 +114,11 @@ class Dispatcher:
 
     async def _call_and_guard(self, call: ToolCall, tool: Tool) -> Dispatched:
         try:
-            text = (await self.perform(call.id, tool, call.arguments, by="model")).text
+            result = await self.perform(call.id, tool, call.arguments, by="model")
         except ToolsightError as error:
-            text = f"Error: {_error_text(error)}"
+            result = ToolResult(f"Error: {_error_text(error)}", is_error=True)
         guidance = self._guarded(tool, call.arguments)
-        return Dispatched(f"{text}{guidance}", bool(guidance))
+        return Dispatched(f"{result.text}{guidance}", bool(guidance), failed=result.is_error)
 
     def _guarded(self, tool: Tool, arguments: JsonObject) -> str:
         """What the iteration guard adds to a result; it evicts after the call, never before."""
@@ -137,7 +138,7 @@ class Dispatcher:
 
     def _reject(self, call: ToolCall, reason: str, text: str, near: tuple[str, ...] = ()) -> Dispatched:
         self._session.emit(CallRejected(call.id, call.name, reason, text, call.arguments, near))
-        return Dispatched(text if text.startswith("{") else f"Error: {text}")
+        return Dispatched(text if text.startswith("{") else f"Error: {text}", failed=True)
 
     def _reject_unknown(self, call: ToolCall) -> Dispatched:
         near = closest(call.name, [tool.id for tool in self._binder.catalog.tools])

@@ -26,6 +26,7 @@ from inspector.domain.message import (
 )
 from inspector.domain.settings import Settings
 from inspector.engine.binding.binder import Binder
+from inspector.engine.budget.headroom import Headroom
 from inspector.engine.chat.dispatch import Dispatcher
 from inspector.engine.ports import ChatModel, Clock
 from inspector.engine.session import Session
@@ -57,6 +58,7 @@ class DiscoveryLoop:
         self._session = session
         self._model = model
         self._binder = binder
+        self._headroom = Headroom(session, binder, settings)
         self._dispatcher = dispatcher
         self._clock = clock
         self._settings = settings
@@ -118,19 +120,22 @@ class DiscoveryLoop:
                 done = await self._dispatcher.dispatch(call)
             except BaseException:
                 open_calls = calls[index:]
-                self.messages += tuple(ToolMessage(c.id, c.name, _CANCELLED) for c in open_calls)
+                self.messages += tuple(ToolMessage(c.id, c.name, _CANCELLED, failed=True) for c in open_calls)
                 raise
             is_loop = is_loop or done.is_loop
-            self.messages = (*self.messages, ToolMessage(call.id, call.name, done.text))
+            self.messages = (*self.messages, ToolMessage(call.id, call.name, done.text, done.failed))
         return is_loop
 
     async def _ask(self, *, think: bool = False) -> ModelReply:
         if not think:
             self._binder.before_call(self.messages)
-        request = self._binder.request(self.messages, think=think)
-        turn = self._session.state.turn + 1
-        budget, sent = self._binder.budget(request), self._binder.sent(request)
-        self._session.emit(BudgetMeasured(budget))
+        fitted = self._headroom.fit(self.messages, think=think)
+        self.messages = fitted.messages
+        self._session.emit(BudgetMeasured(fitted.budget))
+        self._headroom.require_room(fitted)
+        request, budget = fitted.request, fitted.budget
+        turn, sent = self._session.state.turn + 1, self._binder.sent(request)
+        charge, terms = self._binder.charge(request, sent)
         self._session.emit(
             ModelRequested(
                 turn,
@@ -142,6 +147,8 @@ class DiscoveryLoop:
                 sent.resent,
                 sent.change,
                 think,
+                charge,
+                terms,
             )
         )
         started = self._clock.monotonic()

@@ -9,7 +9,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.settings import Settings
 from inspector.engine.binding.binder import Binder
-from inspector.engine.binding.delivery import TEXT, schema_text
+from inspector.engine.binding.delivery import PROXY, TEXT, schema_text
 from inspector.engine.guards.iteration import IterationGuard
 from inspector.engine.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
@@ -45,7 +45,12 @@ class SearchTools:
         """Run the search; what it found is bound for the next model call."""
         request = parse_request(arguments)
         state = self._session.state
-        answer = self._retrieval().search(request, bound=state.bound_ids, unmet=self._binder.unmet())
+        answer = self._retrieval().search(
+            request,
+            bound=state.bound_ids,
+            unmet=self._binder.unmet(),
+            full=self._settings().binding.delivery == PROXY,
+        )
         answer = answer.within(self._binder.context.staying([hit.tool_id for hit in answer.report.results]))
         found = [hit.tool_id for hit in answer.report.results]
         self._redundancy.forget([tool.id for tool in state.with_binding(Binding.EVICTED)])

@@ -21,6 +21,7 @@ from inspector.engine.retrieval.semantics import Semantics
 
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
+BRIEF = "brief"
 _NOTHING: Mapping[str, Sequence[str]] = {}
 
 
@@ -94,7 +95,11 @@ class Retrieval:
     def rules(self) -> SearchRules:
         """What turns a ranking into results now."""
         return SearchRules(
-            self.settings.max_search_results, self.threshold, self.settings.min_tool_probability, self.tags
+            self.settings.max_search_results,
+            self.threshold,
+            self.settings.min_tool_probability,
+            self.tags,
+            brief=self.settings.results == BRIEF,
         )
 
     @property
@@ -109,9 +114,14 @@ class Retrieval:
         load: bool = True,
         misses: int = MISSES_KEPT,
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
+        full: bool = False,
     ) -> SearchAnswer:
-        """Answer a request over the tools as they are now, see ToolSearch and SearchRules."""
-        rules = replace(self.rules, unmet=unmet)
+        """Answer a request over the tools as they are now, see ToolSearch and SearchRules.
+
+        With `full` the text tells parameters whatever the settings say.
+        """
+        rules = self.rules
+        rules = replace(rules, unmet=unmet, brief=rules.brief and not full)
         search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
         return search.run(request, bound=bound, load=load, misses=misses)
 

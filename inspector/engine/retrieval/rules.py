@@ -12,6 +12,8 @@ from inspector.engine.retrieval.ranker import Mask, Ranking
 class SearchRules:
     """At most `limit` results. `tags` are those of each server, `unmet` what keeps tools out, by tool.
 
+    A `brief` answer tells no parameters.
+
     Where the ranker knows how likely tools fit, a search whose first tool is below `threshold` has no
     results, and a tool below `tool_threshold` is none.
     """
@@ -21,6 +23,7 @@ class SearchRules:
     tool_threshold: float = 0.0
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    brief: bool = False
 
     def abstains(self, ranking: Ranking) -> bool:
         """Whether it is too improbable that any tool fits."""

@@ -39,6 +39,7 @@ class SearchAnswer:
     to_load: tuple[Tool, ...] = ()
     already: tuple[Tool, ...] = ()
     missing: str = ""
+    brief: bool = False
 
     def within(self, staying: Collection[str]) -> "SearchAnswer":
         """The answer where there is room for these results only: the others are told as not loaded."""
@@ -52,9 +53,10 @@ class SearchAnswer:
             replace(hit, outcome=Outcome.OVER_LIMIT) if hit.tool_id in over else hit
             for hit in self.report.hits
         )
-        parts = (found_text(loaded, already, no_room), self.missing)
+        parts = (found_text(loaded, already, no_room, brief=self.brief), self.missing)
         text = "\n\n".join(filter(None, parts))
-        return SearchAnswer(replace(self.report, hits=hits), text, loaded, already, self.missing)
+        report = replace(self.report, hits=hits)
+        return replace(self, report=report, text=text, to_load=loaded, already=already)
 
 
 class ToolSearch:
@@ -217,11 +219,13 @@ class ToolSearch:
                 if report.request.tool_names or not report.request.query.strip()
             }
             missing = "\n".join(filter(None, [missing, unmet_text(closed)]))
-            text = found_text(fresh, already) if fresh or already or not missing else ""
+            found = fresh or already or not missing
+            text = found_text(fresh, already, brief=self._rules.brief) if found else ""
         if missing and not report.results:
             report = replace(report, error=missing)
         told = "\n\n".join(filter(None, [text, missing]))
-        return SearchAnswer(report, told, tuple(fresh) if load else (), tuple(already), missing)
+        to_load = tuple(fresh) if load else ()
+        return SearchAnswer(report, told, to_load, tuple(already), missing, self._rules.brief)
 
     def _tools(self, report: SearchReport, *outcomes: Outcome) -> list[Tool]:
         return [

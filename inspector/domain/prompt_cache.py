@@ -1,0 +1,150 @@
+"""What a provider's prompt cache makes of a request.
+
+A cache holds prefixes. A request is a row of blocks, in the order in which providers read it: tool
+definitions, system prompt, messages. What stands in front and is block for block what an earlier request had
+there is read from the cache; what follows is written to it. Providers differ in what they charge for either,
+in how long a prefix lives after its last use, and in how long one has to be at least.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, takewhile
+
+EXPIRED = "expired"
+_DIGEST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CacheTerms:
+    """What a provider charges, in multiples of the price of an input token.
+
+    `ttl_seconds` is how long a prefix lives after its last use, `minimum` the tokens of the shortest one.
+    """
+
+    write: float = 1.25
+    read: float = 0.1
+    ttl_seconds: float = 300.0
+    minimum: int = 1024
+
+
+UNCACHED = CacheTerms(write=1.0, read=1.0, ttl_seconds=0.0, minimum=1 << 62)
+"""No cache: every token is charged in full."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of a request that is the same as another's or is not. `part` says what it is, for people."""
+
+    text: str
+    tokens: int
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """The input tokens of a request by how they are charged.
+
+    `plain` are too few for a cache. `broke` says why the cache did not have the whole of the last request:
+    the part of the first block that is not as it was there, or that it has expired. It is empty where
+    everything was found again, and where the last request was too short to be cached.
+    """
+
+    read: int = 0
+    written: int = 0
+    plain: int = 0
+    broke: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """Raw tokens."""
+        return self.read + self.written + self.plain
+
+    @property
+    def hit_rate(self) -> float:
+        """The share that came out of the cache (0 to 1)."""
+        return self.read / self.tokens if self.tokens else 0.0
+
+    def billed(self, terms: CacheTerms) -> float:
+        """What they cost, in input tokens at full price."""
+        return self.read * terms.read + self.written * terms.write + self.plain
+
+
+@dataclass(frozen=True, slots=True)
+class _Cached:
+    """The last request that was cached: its blocks, and the digest of each prefix, the shortest first."""
+
+    row: tuple[Block, ...] = ()
+    digests: tuple[bytes, ...] = ()
+    at: float = 0.0
+
+
+class PromptCache:
+    """Remembers the prefixes of the requests that were sent to it, as long as they live."""
+
+    def __init__(self, terms: CacheTerms) -> None:
+        self.terms = terms
+        # By digest of a prefix the second of its last use, the longest unused first.
+        self._used_at: dict[bytes, float] = {}
+        self._last = _Cached()
+
+    def __len__(self) -> int:
+        """How many prefixes are remembered."""
+        return len(self._used_at)
+
+    def send(self, blocks: Iterable[Block], at: float) -> Charge:
+        """How a request at that second is charged; `at` never goes back."""
+        row = tuple(blocks)
+        sizes = list(accumulate(block.tokens for block in row))
+        total = sizes[-1] if sizes else 0
+        same = _common(self._last.row, row)
+        broke = self._broke(same, at)
+        self._forget(at)
+        if total < self.terms.minimum:
+            self._last = _Cached()
+            return Charge(plain=total, broke=broke)
+        digests = _prefixes(row, self._last.digests[:same])
+        found = next((i for i in reversed(range(len(row))) if digests[i] in self._used_at), -1)
+        read = sizes[found] if found >= 0 and sizes[found] >= self.terms.minimum else 0
+        for digest in digests:
+            self._used_at.pop(digest, None)
+            self._used_at[digest] = at
+        self._last = _Cached(row, tuple(digests), at)
+        return Charge(read=read, written=total - read, broke=broke)
+
+    def _lives(self, used: float, at: float) -> bool:
+        return at - used <= self.terms.ttl_seconds
+
+    def _broke(self, same: int, at: float) -> str:
+        last = self._last
+        if not last.row:
+            return ""
+        if not self._lives(last.at, at):
+            return f"{EXPIRED} after {self.terms.ttl_seconds:g} s"
+        return last.row[same].part if same < len(last.row) else ""
+
+    def _forget(self, at: float) -> None:
+        """Drop what is dead; whatever was used since stands behind it."""
+        used_at = self._used_at
+        dead = list(takewhile(lambda digest: not self._lives(used_at[digest], at), used_at))
+        for digest in dead:
+            del used_at[digest]
+
+
+def _common(before: Sequence[Block], after: Sequence[Block]) -> int:
+    """How many blocks in front are the same."""
+    pairs = zip(before, after, strict=False)
+    differing = (i for i, (one, other) in enumerate(pairs) if one is not other and one.text != other.text)
+    return next(differing, min(len(before), len(after)))
+
+
+def _prefixes(row: Sequence[Block], known: Sequence[bytes]) -> list[bytes]:
+    """The digest of each prefix, the shortest first; those in front are `known`."""
+    digests = list(known)
+    last = digests[-1] if digests else bytes(_DIGEST)
+    for block in row[len(digests) :]:
+        last = hashlib.blake2b(
+            last + block.text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST
+        ).digest()
+        digests.append(last)
+    return digests

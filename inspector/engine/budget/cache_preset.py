@@ -1,0 +1,55 @@
+"""What providers say that their prompt caches charge.
+
+The multipliers are those of the providers' own documentation; where prices are at hand, `Prices.terms` has
+those of one model.
+"""
+
+from dataclasses import dataclass
+
+from inspector.domain.price import HOUR_SECONDS
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms
+
+
+@dataclass(frozen=True, slots=True)
+class CachePreset:
+    """Terms under a name. `source` is where they stand, `note` what they leave out."""
+
+    name: str
+    terms: CacheTerms
+    source: str
+    note: str = ""
+
+
+PRESETS = (
+    CachePreset(
+        "Anthropic, 5 minutes",
+        CacheTerms(write=1.25, read=0.1),
+        "Anthropic's documentation, Prompt caching: pricing, cache lifetime",
+        "the shortest prefix is 1,024 tokens for most models, 2,048 or 4,096 for some",
+    ),
+    CachePreset(
+        "Anthropic, 1 hour",
+        CacheTerms(write=2.0, read=0.1, ttl_seconds=HOUR_SECONDS),
+        "Anthropic's documentation, Prompt caching: 1-hour cache duration",
+        "the shortest prefix is 1,024 tokens for most models, 2,048 or 4,096 for some",
+    ),
+    CachePreset(
+        "OpenAI, gpt-5",
+        CacheTerms(write=1.0, read=0.1),
+        "OpenAI's documentation, Prompt caching, and its price list",
+        "prefixes are dropped after 5 to 10 minutes without use: 5 are taken",
+    ),
+    CachePreset(
+        "OpenAI, gpt-4o",
+        CacheTerms(write=1.0, read=0.5),
+        "OpenAI's documentation, Prompt caching, and its price list",
+        "prefixes are dropped after 5 to 10 minutes without use: 5 are taken",
+    ),
+    CachePreset(
+        "Gemini 2.5, implicit",
+        CacheTerms(write=1.0, read=0.1),
+        "Google's documentation, Context caching: implicit caching",
+        "a hit is not promised, and no lifetime is stated: 5 minutes are taken; 2.5 Pro has a higher minimum",
+    ),
+    CachePreset("no cache", UNCACHED, "every token at full price"),
+)

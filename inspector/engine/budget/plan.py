@@ -1,0 +1,186 @@
+"""What a conversation needs of tools, whatever way they are delivered: the same plan prices every way.
+
+A plan comes from a recorded session (`recorded_plan`) or, before there is one, from assumptions that are
+labelled as such.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from random import Random
+
+from inspector.domain.settings import knob
+
+# Assumptions about what is counted where there is a catalog.
+_COUNTED = frozenset({"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"})
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTool:
+    """A permitted tool; `tokens` are its definition's. Pinned ones are bound in every model call."""
+
+    id: str
+    tokens: int
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """Tokens that a delivery adds once a request.
+
+    `meta` is `search_tools` without the `manifest` in it, `call_tool` the proxy's definition, `pool` the
+    summaries that a per-turn gate keeps in the system prompt.
+    """
+
+    system: int = 0
+    meta: int = 0
+    manifest: int = 0
+    call_tool: int = 0
+    pool: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """A model call, and what happened since the one before it.
+
+    The conversation grew by `growth` tokens without searches and by `search` tokens with the searches and
+    their results, definitions not counted; the searches found `discovered`. `gated` are the tools that a gate
+    would bind in this call besides the pinned ones. `seconds` went by. `output` are the tokens of its answer.
+    With `anew` the conversation was cut down, and `growth` and `search` are all that is left of it.
+    """
+
+    growth: int
+    discovered: tuple[str, ...] = ()
+    gated: tuple[str, ...] = ()
+    search: int = 0
+    seconds: float = 0.0
+    output: int = 0
+    anew: bool = False
+
+    @property
+    def only_searched(self) -> bool:
+        """Without a search there would be no such call: nothing else is new in it."""
+        return self.search > 0 and self.growth == 0 and not self.anew
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Tools in catalog order and model calls in order.
+
+    `basis` says where it comes from, `assumed` are the names of the `Assumptions` that are in it.
+    Discovered tools stay bound: evictions belong to a policy, not to what a conversation needs.
+    """
+
+    tools: tuple[PlannedTool, ...]
+    overhead: Overhead
+    calls: tuple[PlannedCall, ...]
+    basis: str = ""
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def tool_tokens(self) -> int:
+        """Of all definitions: what static binding sends with every call."""
+        return sum(tool.tokens for tool in self.tools)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """What is assumed of a session that has not been recorded."""
+
+    calls: int = knob(30, "model calls, without those that only follow a search", low=1)
+    growth: int = knob(
+        1200, "tokens that question, answer and results add to the conversation from call to call"
+    )
+    calls_per_message: int = knob(3, "model calls for one message of the user; a gate chooses by message")
+    searches: int = knob(4, "searches of the session", low=0)
+    first_search: int = knob(2, "the model call before which the first search is", low=1)
+    search_every: int = knob(5, "model calls from one search to the next", low=1)
+    found: int = knob(3, "tools that a search finds, all of them new", low=0)
+    search_tokens: int = knob(200, "tokens of a search and its result, without definitions", low=0)
+    own_call: bool = knob(True, "a search takes a model call of its own; static binding needs no such call")
+    gate_tools: int = knob(10, "tools that a gate binds for a message, drawn anew each time", low=0)
+    summary_tokens: int = knob(40, "tokens of a tool's summary, where none was counted", low=0)
+    manifest_tokens: int = knob(4, "tokens of the manifest for each tool, where none was counted", low=0)
+    meta_tokens: int = knob(143, "tokens of search_tools without its manifest, where it was not counted")
+    call_tool_tokens: int = knob(80, "tokens of call_tool, where it was not counted", low=0)
+    seconds: float = knob(20.0, "seconds from one model call to the next", low=0)
+    search_seconds: float = knob(5.0, "seconds from a search to the next model call", low=0)
+    output: int = knob(250, "tokens of an answer; `growth` has them too", low=0)
+    search_output: int = knob(40, "tokens of an answer that is a search", low=0)
+    seed: int = knob(0, "of what is drawn: the tools that are found and those that a gate binds")
+
+    def overhead(self, tools: int) -> Overhead:
+        """Of a catalog of so many tools, where nothing was counted."""
+        return Overhead(
+            meta=self.meta_tokens,
+            manifest=self.manifest_tokens * tools,
+            call_tool=self.call_tool_tokens,
+            pool=self.summary_tokens * tools,
+        )
+
+    def searched_before(self, call: int) -> bool:
+        """Whether there is a search between this model call (from 1) and the one before it."""
+        place, rest = divmod(call - self.first_search, self.search_every)
+        return rest == 0 and 0 <= place < self.searches
+
+
+@dataclass(slots=True)
+class Gate:
+    """Draws what a gate would bind where none did: so many tools a message, each as likely as any other."""
+
+    tools: Sequence[PlannedTool]
+    assumptions: Assumptions
+    _random: Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._random = Random(self.assumptions.seed)
+
+    def message(self) -> tuple[str, ...]:
+        """The ids for one message of the user."""
+        open_ids = [tool.id for tool in self.tools if not tool.pinned]
+        return tuple(self._random.sample(open_ids, min(self.assumptions.gate_tools, len(open_ids))))
+
+
+def usual_plan(
+    tools: Sequence[PlannedTool], overhead: Overhead, assumptions: Assumptions | None = None
+) -> Plan:
+    """An assumed session over a catalog, see `Assumptions`; the same for the same seed."""
+    assumed = assumptions or Assumptions()
+    gate, found = Gate(tools, assumed), _found(tools, assumed)
+    calls: list[PlannedCall] = []
+    gated: tuple[str, ...] = ()
+    for number in range(1, assumed.calls + 1):
+        if (number - 1) % max(1, assumed.calls_per_message) == 0:
+            gated = gate.message()
+        search = found.pop(0) if found and assumed.searched_before(number) else ()
+        usual = PlannedCall(assumed.growth, gated=gated, seconds=assumed.seconds, output=assumed.output)
+        calls += with_search(usual, search, assumed) if search else [usual]
+    return Plan(
+        tuple(tools),
+        overhead,
+        tuple(calls),
+        f"an assumed session of {assumed.calls} model calls over {len(tools)} tools",
+        tuple(one.name for one in fields(assumed) if one.name not in _COUNTED),
+    )
+
+
+def with_search(call: PlannedCall, found: tuple[str, ...], assumed: Assumptions) -> list[PlannedCall]:
+    """A model call that needs tools which an assumed search has to find first."""
+    gated, output = call.gated, call.output
+    if not assumed.own_call or not assumed.search_tokens:
+        search = call.search + assumed.search_tokens
+        return [
+            PlannedCall(call.growth, found, gated, search, call.seconds, output, call.anew),
+        ]
+    asked = PlannedCall(call.growth, (), gated, call.search, call.seconds, assumed.search_output, call.anew)
+    answered = PlannedCall(0, found, gated, assumed.search_tokens, assumed.search_seconds, output)
+    return [asked, answered]
+
+
+def _found(tools: Sequence[PlannedTool], assumed: Assumptions) -> list[tuple[str, ...]]:
+    """What each search finds, drawn from the tools that are not pinned; fewer where there are not enough."""
+    open_ids = [tool.id for tool in tools if not tool.pinned]
+    wanted = assumed.searches * assumed.found
+    # Another stream than the gate's, so that neither depends on how much the other draws.
+    drawn = Random(assumed.seed + 1).sample(open_ids, min(wanted, len(open_ids)))
+    size = max(1, assumed.found)
+    return [tuple(drawn[start : start + size]) for start in range(0, len(drawn), size)]

@@ -1,0 +1,109 @@
+"""Who counts and who charges: by the session's model, without holding up the event loop."""
+
+import threading
+from collections.abc import Sequence
+
+from inspector.adapters.memory import MemoryPrices, MemoryServer
+from inspector.domain.budget import Tokenizer
+from inspector.domain.event import BudgetMeasured, ModelSwitched
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import UNCACHED
+from inspector.domain.settings import BudgetSettings, Settings
+from inspector.domain.tool import Tool
+from inspector.engine.budget.accounting import Accounting
+from tests.support.counting import CharacterCounter, character_accounting
+from tests.support.told_model import ToldModel, calls, says, searches
+from tests.support.workbench import connected
+
+MANY = [Tool("big", f"tool_{n}", "Does something.") for n in range(300)]
+OWN = Prices("told", 2.0, 8.0, cache_read=0.2, cache_write=2.5, source="a list", date="2026-01-01")
+OTHER = Prices("openai/gpt-5", 1.0, 10.0)
+
+
+class Doubled(CharacterCounter):
+    """Two tokens a character, under a name of its own."""
+
+    tokenizer = Tokenizer("doubled", exact=False)
+
+    def count(self, text: str) -> int:
+        return 2 * len(text)
+
+    def lengths(self, text: str) -> Sequence[int]:
+        return [size for one in super().lengths(text) for size in (one, 0)]
+
+
+class Watched(CharacterCounter):
+    """Notes in which threads it counts."""
+
+    def __init__(self) -> None:
+        self.threads: set[str] = set()
+
+    def count(self, text: str) -> int:
+        self.threads.add(threading.current_thread().name)
+        return super().count(text)
+
+
+async def test_many_definitions_are_counted_outside_the_event_loop() -> None:
+    counter = Watched()
+    accounting = Accounting(lambda _: counter, MemoryPrices(), ToldModel, Settings)
+    assert await accounting.count(MANY) == sum(map(accounting.meter.tool, MANY))
+    assert threading.current_thread().name not in counter.threads
+
+
+async def test_what_was_counted_once_is_not_counted_again() -> None:
+    counter = Watched()
+    accounting = Accounting(lambda _: counter, MemoryPrices(), ToldModel, Settings)
+    await accounting.count(MANY)
+    counter.threads.clear()
+    await accounting.count(MANY)
+    assert accounting.meter.static(MANY) > 0
+    assert not counter.threads
+    assert accounting.meter.uncounted([*MANY, Tool("big", "tool_0", "Changed.")]) == [
+        Tool("big", "tool_0", "Changed.")
+    ]
+
+
+def test_a_model_without_a_price_is_priced_as_the_settings_say() -> None:
+    assert character_accounting(Settings, OTHER).prices() == OTHER
+    assert character_accounting(Settings, OTHER, OWN).prices() == OWN
+    unknown = Settings(budget=BudgetSettings(priced_as="nobody/nothing"))
+    assert character_accounting(lambda: unknown, OTHER).prices() is None
+
+
+def test_the_cache_charges_as_the_price_list_says() -> None:
+    terms = character_accounting(Settings, OWN).terms
+    assert (terms.write, terms.read) == (1.25, 0.1)
+    assert character_accounting().terms == UNCACHED
+
+
+async def test_another_model_counts_with_its_own_tokenizer_once_everything_is_counted() -> None:
+    counters: list[CharacterCounter] = [CharacterCounter()]
+    async with connected(servers={"big": MemoryServer(MANY)}, counter_for=lambda _: counters[-1]) as rig:
+        before = rig.bench.state.budget
+        assert before is not None
+        counters.append(Doubled())
+        rig.bench.switch_model("other")
+        await rig.bench.settled()
+        after = rig.bench.state.budget
+        assert after is not None
+        assert after.static_tools == 2 * before.static_tools
+        assert after.tokenizer.name == "doubled"
+        kinds = [record.kind for record in rig.bench.records()]
+        switched = kinds.index(ModelSwitched.kind)
+        assert kinds.index(BudgetMeasured.kind, switched) > switched
+
+
+async def test_the_cost_of_every_call_is_in_the_state_with_what_the_provider_reports() -> None:
+    steps = (searches(query="orders"), calls(("shop__list_orders", {})), says("done"))
+    async with connected(*steps, prices=(OWN,)) as rig:
+        await rig.bench.chat("orders?")
+        costs = rig.bench.state.costs
+    assert [cost.turn for cost in costs] == [1, 2, 3]
+    for cost in costs:
+        assert cost.charge.tokens == cost.parts.input
+        assert cost.terms.read == 0.1
+        assert cost.reported_input is None
+    assert (costs[0].charge.read, costs[0].charge.broke) == (0, "")
+    assert costs[1].charge.broke == "tools[]: +shop__refund_order +shop__list_orders"
+    assert costs[2].charge.broke == ""
+    assert 0 < costs[2].charge.read < costs[2].parts.input

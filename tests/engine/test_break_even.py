@@ -1,0 +1,110 @@
+"""From how many tools on a delivery pays."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms
+from inspector.engine.budget.break_even import break_even, break_evens, scaled
+from inspector.engine.budget.cache_preset import PRESETS
+from inspector.engine.budget.delivery_cost import Delivery, session_cost
+from inspector.engine.budget.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
+
+TERMS = CacheTerms(minimum=1)
+DISCOVERY = (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
+PLAN = usual_plan(
+    [PlannedTool(f"s:t{n}", 394) for n in range(120)],
+    Overhead(system=2000, meta=143, manifest=480, call_tool=80, pool=4800),
+)
+
+
+def costs_less(plan: Plan, delivery: Delivery, tools: int, terms: CacheTerms = TERMS) -> bool:
+    other = scaled(plan, tools)
+    static = session_cost(other, Delivery.STATIC, terms).billed
+    return session_cost(other, delivery, terms).billed < static
+
+
+def test_one_call_by_hand() -> None:
+    """n tools of 10 against search_tools of 45, without a prompt: 5 tools are more than 45."""
+    plan = Plan((PlannedTool("a", 10), PlannedTool("b", 10)), Overhead(meta=45), (PlannedCall(7),))
+    assert break_even(plan, Delivery.APPEND, TERMS) == 5
+    assert break_even(plan, Delivery.GATE, TERMS) == 1
+
+
+@pytest.mark.parametrize("delivery", DISCOVERY)
+def test_from_there_on_it_costs_less_and_before_it_does_not(delivery: Delivery) -> None:
+    found = break_even(PLAN, delivery, TERMS)
+    assert found is not None
+    assert not costs_less(PLAN, delivery, found - 1)
+    assert all(costs_less(PLAN, delivery, tools) for tools in range(found, found + 60))
+    assert costs_less(PLAN, delivery, 5000)
+
+
+def test_rewriting_pays_above_some_fifty_tools_where_the_prompt_is_as_was_measured_elsewhere() -> None:
+    assumed = Assumptions(own_call=False, search_tokens=0)
+    plan = usual_plan(PLAN.tools, Overhead(system=2000, manifest=800), assumed)
+    assert break_even(plan, Delivery.REWRITE, CacheTerms()) == pytest.approx(50, abs=2)
+
+
+def test_a_gate_that_chooses_for_every_call_never_pays_against_a_cache_that_charges_for_writing() -> None:
+    plan = usual_plan(PLAN.tools, PLAN.overhead, Assumptions(calls_per_message=1))
+    assert break_even(plan, Delivery.GATE, CacheTerms()) is None
+    assert break_even(plan, Delivery.GATE, UNCACHED) is not None
+
+
+def test_more_than_the_most_is_not_looked_at() -> None:
+    assert break_even(PLAN, Delivery.REWRITE, TERMS, most=10) is None
+
+
+def test_answers_count_where_there_are_prices() -> None:
+    dear = Prices("m", 1e-6, 1e-3, cache_read=1e-7)
+    free = Prices("m", 1e-6, 0.0, cache_read=1e-7)
+    with_answers = break_even(PLAN, Delivery.CALL_TOOL, dear.terms, dear)
+    without = break_even(PLAN, Delivery.CALL_TOOL, free.terms, free)
+    assert with_answers is not None
+    assert without is not None
+    assert with_answers > without
+
+
+def test_every_delivery_but_static_has_one() -> None:
+    assert set(break_evens(PLAN, TERMS)) == set(Delivery) - {Delivery.STATIC}
+
+
+def test_the_same_size_is_the_same_plan_in_other_names() -> None:
+    same = scaled(PLAN, 120)
+    for delivery in Delivery:
+        assert session_cost(same, delivery, TERMS).raw == session_cost(PLAN, delivery, TERMS).raw
+        assert session_cost(same, delivery, TERMS).billed == pytest.approx(
+            session_cost(PLAN, delivery, TERMS).billed
+        )
+
+
+@given(st.integers(1, 5000))
+def test_a_scaled_catalog_has_the_mean_size(tools: int) -> None:
+    other = scaled(PLAN, tools)
+    assert other.tool_tokens == pytest.approx(394 * tools, abs=1)
+    gates = {len(call.gated) for call in other.calls}
+    assert gates == {min(10, tools)}
+    found = {id_ for call in other.calls for id_ in call.discovered}
+    assert len(found) == min(12, tools)
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(1, 30))
+def test_any_sizes_can_be_scaled(sizes: list[int], tools: int) -> None:
+    listed = [PlannedTool(f"t{place}", size, place == 0) for place, size in enumerate(sizes)]
+    other = scaled(usual_plan(listed, Overhead()), tools)
+    assert abs(other.tool_tokens - sum(sizes) / len(sizes) * tools) <= 1 + len(other.tools)
+    assert sum(tool.pinned for tool in other.tools) == 1
+
+
+def test_nothing_can_be_scaled() -> None:
+    empty = Plan((), Overhead(), (PlannedCall(5),))
+    assert scaled(empty, 100).tools == ()
+    assert break_even(empty, Delivery.APPEND, TERMS) is None
+
+
+def test_presets_say_where_they_are_from() -> None:
+    assert len({preset.name for preset in PRESETS}) == len(PRESETS)
+    for preset in PRESETS:
+        assert preset.source
+        assert preset.terms.read <= preset.terms.write
