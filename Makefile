@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-retrieval screenshots lock clean
+.PHONY: help demo test check format bench bench-retrieval reproduce screenshots lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -39,12 +39,16 @@ format: $(STAMP) ## rewrite the sources in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP) ## start-up against a bare Textual app, and what the loop costs a model call
+bench: $(STAMP) ## start-up against a bare Textual app, what the loop costs a model call, and a new budget
 	$(BIN)/python -m tests.benchmark.startup
 	$(BIN)/python -m tests.benchmark.loop
+	$(BIN)/python -m tests.benchmark.budget
 
 bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes)
 	$(BIN)/python -m tests.benchmark.retrieval
+
+reproduce: $(STAMP) ## docs/reproduction.md anew; DATA names a folder of further catalogs
+	$(BIN)/toolsight reproduce --all --output docs/reproduction.md $(if $(DATA),--data $(DATA))
 
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots

@@ -17,8 +17,11 @@ from textual.widgets import Static, TextArea
 from inspector.app.app import ToolsightApp
 from inspector.app.approver import ModalApprover
 from inspector.app.opening import Opened
+from inspector.app.panels.race_result import RaceResult
+from inspector.app.reproduce_job import Reproduction
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
+from inspector.cli.reproduction import ShippedSource
 from inspector.cli.scenario_lab import ShippedLab
 from inspector.domain.index_state import IndexPhase
 from inspector.engine.workbench import Workbench
@@ -43,16 +46,18 @@ async def running(
         memory = open_memory(options)
         approver = ModalApprover(yes=True)
         bench = make_workbench(demo_configuration(Path(folder)), options, approver, memory)
+        source = ShippedSource(database=Path(folder) / "vectors.db")
         async with bench:
 
             async def start() -> Opened:
-                return Opened(bench, memory, approver, ShippedLab(options))
+                return Opened(bench, memory, approver, ShippedLab(options), Reproduction(source))
 
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:
                 await until(pilot, lambda: bench.state.ready_servers == len(bench.configuration.servers))
                 await until(pilot, lambda: bench.state.index.phase is IndexPhase.READY)
-                yield pilot, bench
+                with source:
+                    yield pilot, bench
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
@@ -90,7 +95,7 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
     save(pilot, "start")
     await ask(pilot, bench, ORDERS)
     save(pilot, "session")
-    for key, name in (("f2", "servers"), ("f3", "manifest"), ("f5", "budget"), ("f6", "events")):
+    for key, name in (("f2", "servers"), ("f3", "manifest"), ("f6", "events")):
         await pilot.press(key)
         await pilot.pause(0.3)
         save(pilot, name)
@@ -165,6 +170,35 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
     save(pilot, "settings")
 
 
+async def money(pilot: Pilot[None], bench: Workbench) -> None:
+    """The budget page with a what-if, its calls and its ways; the race; a published table."""
+    await ask(pilot, bench, ORDERS)
+    await pilot.press("f5")
+    await pilot.pause(0.5)
+    save(pilot, "budget")
+    await pilot.press("2")
+    await pilot.pause(0.5)
+    save(pilot, "budget-calls")
+    await pilot.press("3")
+    await pilot.pause(4.0)
+    save(pilot, "budget-ways")
+    await pilot.press("f11")
+    await pilot.pause(0.5)
+    await pilot.press("r")
+    result = pilot.app.screen.query_one(RaceResult)
+    await until(pilot, lambda: result.border_title == "Result")
+    await pilot.pause(1.0)
+    save(pilot, "race")
+    await pilot.press("alt+r")
+    await pilot.pause(0.5)
+    await pilot.press("enter")
+    assert isinstance(pilot.app, ToolsightApp)
+    reproduction = pilot.app.reproduction
+    await until(pilot, lambda: reproduction is not None and bool(reproduction.sections))
+    await pilot.pause(1.0)
+    save(pilot, "reproduction")
+
+
 async def search(pilot: Pilot[None], query: str) -> None:
     """Open the search page and search."""
     await pilot.press("f4")
@@ -183,6 +217,8 @@ async def main() -> None:
         await pages(pilot, bench)
     async with running((120, 32)) as (pilot, _):
         await xray(pilot)
+    async with running((120, 32)) as (pilot, bench):
+        await money(pilot, bench)
     async with running((80, 24)) as (pilot, bench):
         await ask(pilot, bench, ORDERS)
         save(pilot, "session-80x24")

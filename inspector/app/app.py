@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from inspector.app.bridge import Bridge, View
     from inspector.app.lab_job import Lab
     from inspector.app.opening import Opened
+    from inspector.app.reproduce_job import Reproduction
     from inspector.app.scrub import Scrub
     from inspector.engine.workbench import Workbench
 
@@ -67,6 +68,11 @@ class ToolsightApp(App[None]):
     def lab(self) -> "Lab | None":
         """What runs scenarios, if the app was given it."""
         return self._opened.lab if self._opened is not None else None
+
+    @property
+    def reproduction(self) -> "Reproduction | None":
+        """What published numbers are reproduced on, if the app was given it."""
+        return self._opened.reproduction if self._opened is not None else None
 
     def compose(self) -> ComposeResult:
         yield Static("Toolsight   starting …", id="starting", markup=False)

@@ -17,7 +17,9 @@ class Command:
     in_footer: bool = False
 
     def binding(self) -> Binding:
-        return Binding(self.keys, self.action, self.title, id=self.id, show=self.in_footer)
+        # A terminal sends alt and a letter as that letter: what has the focus would write it down.
+        priority = self.keys.startswith("alt+")
+        return Binding(self.keys, self.action, self.title, id=self.id, show=self.in_footer, priority=priority)
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -37,6 +39,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("page.timeline", "f10,ctrl+r", "timeline", "page('timeline')", "Every turn; replay any moment."),
     Command("page.profile", "ctrl+g", "profile", "page('profile')", "Choose a design, and turn every knob."),
     Command("page.lab", "f12,ctrl+n", "guard lab", "page('lab')", "Play scenarios; watch the guards count."),
+    Command("page.race", "f11,ctrl+b", "race", "page('race')", "Race static binding against discovery."),
+    Command("page.reproduce", "alt+r", "reproduce", "page('reproduce')", "Published numbers, measured anew."),
     Command("quit", "ctrl+q", "quit", "quit", "Close the servers and leave."),
 )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from inspector.app.approver import ModalApprover
 from inspector.app.lab_job import Lab
+from inspector.app.reproduce_job import Reproduction
 from inspector.app.screens.consent import ConsentDialog
 from inspector.domain.consent import describe
 from inspector.engine.ports import ServerMemory
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 class Opened:
     """A workbench that nothing is connected in yet, and what the app needs beside it.
 
-    Without a `lab` there are no scenarios to run.
+    Without a `lab` there are no scenarios to run, and without a `reproduction` nothing to reproduce.
     """
 
     bench: Workbench
     memory: ServerMemory
     approver: ModalApprover
     lab: Lab | None = None
+    reproduction: Reproduction | None = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

@@ -11,6 +11,8 @@ from inspector.app.screens.guard_lab import GuardLabScreen
 from inspector.app.screens.help import HelpScreen
 from inspector.app.screens.manifest import ManifestScreen
 from inspector.app.screens.profile import ProfileScreen
+from inspector.app.screens.race import RaceScreen
+from inspector.app.screens.reproduce import ReproduceScreen
 from inspector.app.screens.search import SearchScreen
 from inspector.app.screens.servers import ServersScreen
 from inspector.app.screens.session import SessionScreen
@@ -30,6 +32,8 @@ PAGES: Mapping[str, Callable[[], BaseScreen]] = {
     "timeline": TimelineScreen,
     "profile": ProfileScreen,
     "lab": GuardLabScreen,
+    "race": RaceScreen,
+    "reproduce": ReproduceScreen,
 }
 DIALOGS: Mapping[str, Callable[[Workbench], ChoiceDialog]] = {
     "toolset": ToolsetDialog,

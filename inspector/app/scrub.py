@@ -18,7 +18,7 @@ from inspector.domain.message import ModelRequest
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.timeline import Timeline
 from inspector.domain.tool import Tool
-from inspector.engine.binding.delivery import APPEND, tools_array
+from inspector.engine.binding.delivery import APPEND, system_text, tools_array
 from inspector.engine.binding.loader import DefinitionLoader
 from inspector.engine.ports import EventStore, SessionSummary
 from inspector.engine.workbench import Workbench
@@ -198,11 +198,11 @@ class _ReplayedBench:
         now, state = self._bench.next_request(), self.state
         chat = state.settings.get("chat")
         told = chat.get("system_prompt") if isinstance(chat, Mapping) else None
-        system = told if isinstance(told, str) else now.system
+        prompt = told if isinstance(told, str) else self._bench.settings.chat.system_prompt
         catalog = _catalog(state, self._bench.catalog)
         loader = DefinitionLoader(lambda: catalog, lambda: len(catalog.tools))
         return ModelRequest(
-            system=f"{system}\n\n{state.pool}" if state.pool else system,
+            system=system_text(prompt, state),
             messages=(),
             tools=tools_array(catalog, state, self._delivery, loader),
             max_output=now.max_output,

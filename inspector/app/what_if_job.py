@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from inspector.app.presenters.what_if import Reading, definition_text
+from inspector.app.presenters.what_if import Reading
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
 from inspector.engine.retrieval.catalog_rankers import CatalogRankers
@@ -27,7 +27,7 @@ class Job:
 
     def run(
         self,
-        count_tokens: Callable[[str], int],
+        count_tokens: Callable[[Tool], int],
         requests: Callable[[], EvalSet],
         tell: Callable[[Reading], None],
         stopped: Callable[[], bool],
@@ -37,7 +37,7 @@ class Job:
         Raises ToolsightError where the draft is none that can be measured.
         """
         edited = reworded(self.tool, self.wording)
-        before, after = (count_tokens(definition_text(tool)) for tool in (self.tool, edited))
+        before, after = (count_tokens(tool) for tool in (self.tool, edited))
         trial = Trial.of(self.rankers, edited, self.tool.id, self.ranker_name)
         reading = Reading(before, after, trial.on(self.query))
         tell(reading)

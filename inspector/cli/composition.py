@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from inspector.adapters.config.setting import anchored
 from inspector.adapters.evalset import read_cases
 from inspector.adapters.fastembed_embedder import FastembedEmbedder
 from inspector.adapters.fastembed_named import NamedEmbedder
+from inspector.adapters.litellm_prices import LitellmPrices
 from inspector.adapters.mcp_connector import McpConnector
 from inspector.adapters.model import counter_for, model_for
 from inspector.adapters.predicate_file import digest, load_predicates
@@ -35,7 +37,7 @@ from inspector.engine.lab.changing import ChangingConnector
 from inspector.engine.lab.clock import LabClock
 from inspector.engine.lab.run import ScenarioRun
 from inspector.engine.policy import Policy
-from inspector.engine.ports import Approver, Clock, Connector, Embedder, ServerMemory
+from inspector.engine.ports import Approver, Clock, Connector, Embedder, PriceList, ServerMemory
 from inspector.engine.session import Listener
 from inspector.engine.workbench import Ports, Workbench
 
@@ -61,8 +63,9 @@ def open_vectors(options: Options) -> SqliteVectors:
     return SqliteVectors(database_path(options))
 
 
+@cache
 def make_embedder(name: str) -> Embedder | None:
-    """`packaged`, `none`, or any fastembed model by name. The model itself is loaded on first use."""
+    """`packaged`, `none`, or any fastembed model by name. The model itself is loaded on first use, once."""
     if name == "none":
         return None
     folder = platformdirs.user_cache_path(APP) / "models"
@@ -90,10 +93,15 @@ def read_configuration(options: Options) -> Configuration:
             hint="Run `toolsight demo`, or name a file with --config. "
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
+    configuration = read(path, environment=os.environ, inputs=given_inputs(options))
+    return _with_predicates(configuration, options)
+
+
+def given_inputs(options: Options) -> dict[str, str]:
+    """The values of `${input:ID}`: those of `--input`, else of TOOLSIGHT_INPUT_ID."""
     prefix = "TOOLSIGHT_INPUT_"
     given = {name.removeprefix(prefix): v for name, v in os.environ.items() if name.startswith(prefix)}
-    configuration = read(path, environment=os.environ, inputs={**given, **options.inputs})
-    return _with_predicates(configuration, options)
+    return {**given, **options.inputs}
 
 
 def demo_configuration(state: Path) -> Configuration:
@@ -129,6 +137,11 @@ def scenario_path(name: str) -> Path:
     raise ConfigError(f"there is no scenario '{name}', and no such file", hint=f"Shipped: {near}.")
 
 
+def make_prices() -> PriceList:
+    """What models cost, by the list that litellm ships."""
+    return LitellmPrices()
+
+
 def make_connector() -> Connector:
     """To servers as MCP has them; what they write to stderr goes to the user's log folder."""
     return McpConnector(platformdirs.user_log_path(APP))
@@ -154,6 +167,7 @@ def make_workbench(
         counter_for=counter_for,
         embedder_for=make_embedder,
         vectors=open_vectors(options),
+        prices=make_prices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.values))

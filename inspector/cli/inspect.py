@@ -1,4 +1,4 @@
-"""Headless twins of the screens: servers, tools, manifest, search, budget."""
+"""Headless twins of the screens: servers, tools, manifest."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +9,6 @@ from inspector.cli.launch import run_headless
 from inspector.cli.option import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.budget import Budget
-from inspector.domain.jsonvalue import compact
 from inspector.domain.number import percent, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
@@ -77,7 +76,7 @@ def tools(as_json: bool, **values: Any) -> None:
             for tool in bench.catalog.tools
         ]
         say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
-        say(f"{len(rows)} tools, tokens by {bench.tokenizer.label}")
+        say(f"{len(rows)} tools, tokens by {bench.accounting.meter.tokenizer.label}")
 
     run_headless(options(**values), work)
 
@@ -90,16 +89,16 @@ def manifest(as_json: bool, **values: Any) -> None:
 
     async def work(bench: Workbench) -> None:
         request = bench.next_request()
+        tokens = bench.accounting.meter.entries(request.tools)
         if as_json:
-            tokens = bench.tokens(compact(request.tools)) if request.tools else 0
             say_json(
                 {
                     "manifest": bench.state.manifest,
                     "rules": bench.state.manifest_rules,
                     "pool": bench.state.pool,
                     "tools": request.tools,
-                    "tokens": tokens,
-                    "tokenizer": asdict(bench.tokenizer),
+                    "tokens": sum(tokens),
+                    "tokenizer": asdict(bench.accounting.meter.tokenizer),
                 }
             )
             return
@@ -108,27 +107,10 @@ def manifest(as_json: bool, **values: Any) -> None:
         for rule in state.manifest_rules:
             say(f"(shortened: {rule})")
         say()
-        rows = [(e["function"]["name"], str(bench.tokens(compact(e)))) for e in request.tools]
+        names = [entry["function"]["name"] for entry in request.tools]
+        rows = [(name, str(count)) for name, count in zip(names, tokens, strict=True)]
         say_table(("bound", "tokens"), rows, right=frozenset({1}))
-        say(f"tokens by {bench.tokenizer.label}")
-
-    run_headless(options(**values), work)
-
-
-@click.command()
-@shared
-@as_json
-def budget(as_json: bool, **values: Any) -> None:
-    """What the first model call costs, beside binding every tool."""
-
-    async def work(bench: Workbench) -> None:
-        measured = bench.state.budget
-        if measured is None:
-            say("No server is ready, so there is nothing to count.")
-        elif as_json:
-            say_json({**asdict(measured), "saved": measured.saved, "saved_fraction": measured.saved_fraction})
-        else:
-            say_budget(measured)
+        say(f"tokens by {bench.accounting.meter.tokenizer.label}")
 
     run_headless(options(**values), work)
 
@@ -139,14 +121,17 @@ def say_budget(budget: Budget) -> None:
     rows = [
         ("system", parts.system),
         ("history", parts.history),
+        ("searches", parts.searches),
         ("loaded tools", parts.tools),
-        ("search_tools + manifest", parts.meta),
+        ("search_tools", parts.meta),
+        ("manifest", parts.manifest),
+        ("summary pool", parts.pool),
         ("output reserve", parts.output_reserve),
         ("total", parts.used),
     ]
     say_table(("part", "tokens"), [(name, str(tokens)) for name, tokens in rows], right=frozenset({1}))
     say(f"{percent(budget.fraction)} of a window of {tokens(budget.window)}")
     say(
-        f"static binding {budget.static_tools} tool tokens, now {parts.tool_tokens}: "
+        f"static binding {budget.static_tools} tool tokens, now {parts.discovery_tokens}: "
         f"saved {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"
     )

@@ -32,7 +32,9 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.approver import ModalApprover
     from inspector.app.opening import Opened
+    from inspector.app.reproduce_job import Reproduction
     from inspector.cli import composition
+    from inspector.cli.reproduction import ShippedSource
     from inspector.cli.scenario_lab import ShippedLab
 
     if demo:
@@ -44,4 +46,5 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     approver = ModalApprover(yes=options.yes)
     bench = composition.make_workbench(configuration, options, approver, memory)
     await stack.enter_async_context(bench)
-    return Opened(bench, memory, approver, ShippedLab(options))
+    source = stack.enter_context(ShippedSource())
+    return Opened(bench, memory, approver, ShippedLab(options), Reproduction(source))

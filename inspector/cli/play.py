@@ -37,17 +37,17 @@ def _say_start(bench: Workbench) -> None:
 
 
 def _say_savings(bench: Workbench, database: Path) -> None:
-    """Tool tokens of every model call, beside binding all tools each time."""
-    budget = bench.state.budget
-    static = budget.static_tools if budget else 0
+    """Tool tokens of every model call, beside binding all tools each time; a saving pays for searches."""
+    bound = [len(r.event.bound) for r in bench.records(("request",)) if isinstance(r.event, ModelRequested)]
     rows = []
-    for record in bench.records(kinds=("request",)):
-        assert isinstance(record.event, ModelRequested)
-        now = record.event.tokens.tool_tokens
-        saved = percent((static - now) / static) if static else "-"
-        rows.append((str(record.event.turn), str(len(record.event.bound)), str(now), str(static), saved))
+    for cost, tools in zip(bench.state.costs, bound, strict=True):
+        parts, static = cost.parts, cost.static_tools
+        saved = percent(1 - parts.discovery_tokens / static) if static else "-"
+        numbers = (cost.turn, tools, parts.tool_tokens, parts.searches, static)
+        rows.append((*map(str, numbers), saved))
     say(f"\nTool tokens a model call, against binding all {len(bench.state.tools)} tools")
-    headers = ("call", "tools bound", "with discovery", "static", "saved")
-    say_table(headers, rows, right=frozenset({0, 1, 2, 3, 4}))
-    say(f"tokens by {bench.tokenizer.label}, compact JSON, search_tools and its manifest included")
+    headers = ("call", "tools bound", "definitions", "searches", "static", "saved")
+    say_table(headers, rows, right=frozenset(range(6)))
+    counted = bench.accounting.meter.tokenizer.label
+    say(f"tokens by {counted}, compact JSON; search_tools and its manifest are among the definitions")
     say(f"session {bench.session_id} in {database}")

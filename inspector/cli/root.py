@@ -19,7 +19,8 @@ _MODULES = {
     "search": "search",
     "confusable": "search",
     "whatif": "whatif",
-    "budget": "inspect",
+    "budget": "audit",
+    "cost": "cost",
     "settings": "settings",
     "chat": "chat",
     "sessions": "record",
@@ -27,9 +28,11 @@ _MODULES = {
     "timeline": "timeline",
     "scenario": "scenario",
     "compare": "compare",
+    "race": "race",
     "bench": "bench",
     "eval": "evaluate:evaluate",
     "calibrate": "calibrate:command",
+    "reproduce": "reproduce",
 }
 
 

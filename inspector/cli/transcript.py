@@ -63,6 +63,10 @@ class Transcript:
         say(f"  ⚠ loop: {summary(event)}")
 
     @_print.register
+    def _(self, event: ev.ContextReduced) -> None:
+        say(f"  ⚠ near the window: {summary(event)}")
+
+    @_print.register
     def _(self, event: ev.RedundantSearch) -> None:
         say(f"  ⚠ redundant search: {summary(event)}")
 

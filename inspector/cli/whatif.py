@@ -8,8 +8,7 @@ import click
 from inspector.cli.launch import run_headless
 from inspector.cli.option import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.jsonvalue import compact
-from inspector.domain.tool import Tool, definition
+from inspector.domain.tool import Tool
 from inspector.engine.workbench import Workbench
 from inspector.engine.xray.what_if import WhatIf, what_if
 
@@ -57,7 +56,7 @@ def whatif(
 
 
 def _tokens(bench: Workbench, tool: Tool) -> int:
-    return bench.tokens(compact(definition(tool)))
+    return bench.accounting.meter.tool(tool)
 
 
 def _say_effect(bench: Workbench, tool: Tool, edited: Tool, effect: WhatIf) -> None:

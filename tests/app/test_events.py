@@ -8,7 +8,15 @@ import pytest
 from fixtures.hostile import HOSTILE
 from inspector.app.presenters.events import GROUPS, continued, event_row, in_group
 from inspector.app.screens.export import ExportDialog
-from inspector.domain.event import AnswerStreamed, Event, Failed, Record, ServerStopped, UserSaid
+from inspector.domain.event import (
+    AnswerStreamed,
+    ContextReduced,
+    Event,
+    Failed,
+    Record,
+    ServerStopped,
+    UserSaid,
+)
 from inspector.domain.ranking import SearchRequest
 from tests.support.app import app_rig, until
 from tests.support.picture import Shown, SnapCompare, after, still
@@ -47,6 +55,12 @@ def test_pieces_of_answers_stand_only_with_the_model() -> None:
     records = [record(1, UserSaid("x")), record(2, AnswerStreamed("y"))]
     assert [r.seq for r in in_group(records, "all")] == [1]
     assert [r.seq for r in in_group(records, "model")] == [1, 2]
+
+
+def test_a_shortened_conversation_stands_out_with_the_guards_and_with_the_model() -> None:
+    reduced = record(1, ContextReduced("truncate", 9000, 7000, 2, "2 results shortened"))
+    assert [name for name, _ in GROUPS if in_group([reduced], name)] == ["all", "guards", "model"]
+    assert event_row(reduced).tone == "warning"
 
 
 @pytest.mark.parametrize("name", HOSTILE)

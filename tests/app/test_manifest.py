@@ -8,7 +8,6 @@ from textual.widgets import TabbedContent
 from inspector.adapters.memory import MemoryServer
 from inspector.app.presenters.manifest import pretty, token_rows, why_empty
 from inspector.domain.error import ConnectError
-from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ModelRequest
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
@@ -25,9 +24,9 @@ REQUEST = ModelRequest(system="Be brief.", messages=(), tools=ENTRIES, max_outpu
 
 
 def test_rows_are_the_prompt_each_entry_in_order_and_the_whole() -> None:
-    rows = token_rows(REQUEST, len)
+    rows = token_rows(REQUEST, 9, (40, 2))
     assert [row.key for row in rows] == ["system prompt", "search_tools", "calc__add", "the whole array of 2"]
-    assert [row.cells[1] for row in rows] == ["9", *(str(len(compact(x))) for x in (*ENTRIES, ENTRIES))]
+    assert [row.cells[1] for row in rows] == ["9", "40", "2", "42"]
 
 
 def test_the_array_to_read_is_the_array_that_is_sent() -> None:

@@ -72,16 +72,16 @@ async def test_the_profile_in_use_is_marked_and_every_knob_is_there() -> None:
 async def test_enter_uses_a_profile_and_its_values_are_marked() -> None:
     async with opened() as (pilot, rig):
         await pilot.press("down", "down", "down")
-        assert "binding.capacity 8" in _said(pilot, "#profile-detail")
+        assert "binding.ttl_seconds 600" in _said(pilot, "#profile-detail")
         await pilot.press("enter")
         assert rig.bench.policy.profile == "kaman"
         await until(pilot, lambda: "profile kaman" in _said(pilot, "#profile-facts"))
         await pilot.press("tab", "d")
         assert _paths(pilot) == list(differences(profile_settings("kaman"), Settings()))
-        await _to(pilot, "binding.capacity")
+        await _to(pilot, "binding.ttl_seconds")
         detail = _said(pilot, "#profile-detail")
         assert "from the profile" in detail
-        assert "12 toolsight, static, prd, attention, advisory · 8 kaman, stack" in detail
+        assert "0 toolsight, static, prd, attention, advisory, stack · 600 kaman" in detail
 
 
 async def test_a_switch_turns_at_once_and_backspace_takes_it_back() -> None:
@@ -110,7 +110,7 @@ async def test_a_number_is_checked_while_one_types_and_applied_by_enter() -> Non
         await until(pilot, lambda: "must be a whole number" in _said(pilot, "#knob-error"))
         await pilot.press("enter")
         assert pilot.app.screen.query_one(PlainInput).value == "x"
-        assert rig.bench.settings.binding.capacity == 12
+        assert rig.bench.settings.binding.capacity == 8
         await pilot.press("backspace", "1", "5")
         await until(pilot, lambda: _said(pilot, "#knob-error") == "")
         await pilot.press("enter")
@@ -180,7 +180,7 @@ async def test_a_copied_setting_can_be_given_to_set() -> None:
     async with opened() as (pilot, _):
         await _to(pilot, "binding.capacity")
         await pilot.press("y")
-        assert pilot.app.clipboard == "binding.capacity=12"
+        assert pilot.app.clipboard == "binding.capacity=8"
 
 
 async def test_long_and_hostile_values_are_shown_and_kept() -> None:

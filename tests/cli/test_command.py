@@ -110,8 +110,9 @@ def test_a_chat_without_a_key_runs_on_the_stand_in(run: Toolsight) -> None:
 
 
 def test_the_budget_shows_what_is_saved(run: Toolsight) -> None:
-    budget = json.loads(run("budget", "--json").stdout)
-    assert budget["saved"] == budget["static_tools"] - budget["parts"]["tools"] - budget["parts"]["meta"]
+    budget = json.loads(run("budget", "--json").stdout)["first_call"]
+    tools = sum(budget["parts"][part] for part in ("tools", "meta", "manifest", "pool", "searches"))
+    assert budget["saved"] == budget["static_tools"] - tools
 
 
 def test_a_broken_configuration_is_an_error_with_the_key_and_a_hint(

@@ -13,6 +13,7 @@ from inspector.adapters.memory import (
     FixedApprover,
     ManualClock,
     MemoryConnector,
+    MemoryPrices,
     MemoryServerMemory,
     MemoryStore,
 )
@@ -73,6 +74,7 @@ class MemoryLabs:
             model_for=model_for,
             counter_for=lambda _: CharacterCounter(),
             embedder_for=lambda _: None,
+            prices=MemoryPrices(),
             vectors=MemoryVectors(),
         )
         async with Workbench(

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Sparkline, Static
 
-from inspector.app.presenters.budget import saving, segments, window_label
+from inspector.app.presenters.budget import few_segments, saving, window_label
 from inspector.domain.session import SessionState
 from widgets import Meter, Segment, legend
 
@@ -31,7 +31,7 @@ class BudgetPanel(Vertical):
         budget = session.budget
         if budget is None:
             return
-        parts = segments(budget.parts)
+        parts = few_segments(budget.parts)
         meter = self.query_one(Meter)
         meter.segments = parts
         meter.total = float(budget.window)
@@ -39,12 +39,12 @@ class BudgetPanel(Vertical):
         meter.label = window_label(budget)
         self._show_legend(parts)
         self.query_one("#budget-text", Static).update(saving(budget))
-        self.query_one(Sparkline).data = [float(n) for n in session.tool_token_history]
+        self.query_one(Sparkline).data = [float(n) for n in session.tool_tokens]
         self.border_subtitle = budget.tokenizer.label
 
     def on_resize(self) -> None:
         if self.session.budget is not None:
-            self._show_legend(segments(self.session.budget.parts))
+            self._show_legend(few_segments(self.session.budget.parts))
 
     def _show_legend(self, parts: tuple[Segment, ...]) -> None:
         """In two lines where one is too short: an entry is never torn apart."""

@@ -17,8 +17,14 @@ GROUPS: tuple[tuple[str, frozenset[str]], ...] = (
     ("all", frozenset()),
     ("searches", frozenset({"search", "redundant", "load", "refresh"})),
     ("calls", frozenset({"call", "result", "reject", "approval"})),
-    ("guards", frozenset({"loop", "redundant", "evict", "count", "reject", "gate", "milestone"})),
-    ("model", frozenset({"request", "response", "delta", "budget", "model", "settings", "user", "end"})),
+    (
+        "guards",
+        frozenset({"loop", "redundant", "evict", "reduce", "count", "reject", "gate", "milestone"}),
+    ),
+    (
+        "model",
+        frozenset({"request", "response", "delta", "budget", "reduce", "model", "settings", "user", "end"}),
+    ),
     ("servers", frozenset({"connecting", "ready", "failed", "stopped", "tools", "catalog", "index"})),
     ("errors", frozenset({"error", "failed", "reject"})),
 )

@@ -18,6 +18,7 @@ TONES: dict[str, Tone] = {
     "error": "error",
     "reject": "error",
     "evict": "warning",
+    "reduce": "warning",
     "loop": "warning",
     "redundant": "warning",
     "load": "success",

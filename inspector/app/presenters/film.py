@@ -19,6 +19,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BEFORE_A_MODEL_CALL = (
     ev.UserSaid,
     ev.BudgetMeasured,
+    ev.ContextReduced,
     ev.GateApplied,
     ev.MilestoneReached,
     ev.ToolsChanged,

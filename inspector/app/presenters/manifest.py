@@ -1,13 +1,12 @@
 """What the model is sent: the tokens of each entry, and the array as JSON to read."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from textual.content import Content
 
 from inspector.app.presenters.style import MUTED
 from inspector.domain.budget import Tokenizer
-from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ModelRequest
 from inspector.domain.session import SessionState
 from widgets import Column, Record
@@ -38,13 +37,12 @@ def pretty(request: ModelRequest) -> str:
     return json.dumps(request.tools, ensure_ascii=False, indent=2) if request.tools else ""
 
 
-def token_rows(request: ModelRequest, count: Callable[[str], int]) -> tuple[Record, ...]:
-    """The system prompt, every entry of the array, and the array as a whole."""
-    entries = [(entry["function"]["name"], count(compact(entry))) for entry in request.tools]
-    total = count(compact(request.tools)) if request.tools else 0
-    rows = [_row("system prompt", count(request.system), "muted")]
-    rows += [_row(str(name), tokens) for name, tokens in entries]
-    return (*rows, _row(f"the whole array of {len(entries)}", total, "accent"))
+def token_rows(request: ModelRequest, system: int, entries: Sequence[int]) -> tuple[Record, ...]:
+    """The system prompt, what every entry adds to the array, and the array as a whole, in tokens."""
+    names = [str(entry["function"]["name"]) for entry in request.tools]
+    rows = [_row("system prompt", system, "muted")]
+    rows += [_row(name, tokens) for name, tokens in zip(names, entries, strict=True)]
+    return (*rows, _row(f"the whole array of {len(names)}", sum(entries), "accent"))
 
 
 def label(tokenizer: Tokenizer, rules: Sequence[str]) -> Content:

@@ -1,6 +1,7 @@
 """Curves in a terminal: braille dots, told apart by pattern and letter as well as by colour."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
@@ -11,13 +12,14 @@ _DOTS_X, _DOTS_Y = 2, 4
 _BRAILLE = 0x2800
 # The bit of each dot of a cell, by column and row (Unicode, block Braille Patterns).
 _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
-_LABEL = 4
+_LEAST_LABEL = 3
 _TICKS = 5
+_ROUND = (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Values from 0 to 1 over equally spaced places, None for a gap.
+    """Values from 0 to the top of the scale over equally spaced places, None for a gap.
 
     `letter` stands where the curve ends. Of every `period` dots, counted from the left, `drawn` are drawn.
     """
@@ -29,14 +31,38 @@ class Curve:
     period: int = 1
 
 
+def _one_decimal(value: float) -> str:
+    return f"{value:.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What stands at the left, from 0 to `top`, and how its numbers are written."""
+
+    top: float = 1.0
+    text: Callable[[float], str] = _one_decimal
+
+    def share(self, value: float) -> float:
+        """Where a value is between the ends; those outside go to the nearest."""
+        return min(max(value / self.top, 0.0), 1.0) if self.top > 0 else 0.0
+
+
+_UNIT = Scale()
+
+
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What the places stand for, from `start` to `stop`; `marks` are signs below the axis, by value."""
+    """What the places stand for, from `start` to `stop`; `marks` are signs below the axis, by value.
+
+    `ticks` are the values with a number, five from end to end where there are none.
+    """
 
     start: float
     stop: float
     marks: Mapping[float, tuple[str, str]]
     cursor: float | None = None
+    ticks: Sequence[float] = ()
+    text: Callable[[float], str] = _one_decimal
 
     def column(self, value: float, width: int) -> int:
         """The cell of a value; those outside go to the nearest end."""
@@ -45,18 +71,20 @@ class Axis:
         return round(min(max(share, 0.0), 1.0) * (width - 1))
 
 
-def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int) -> Content:
+def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int, scale: Scale = _UNIT) -> Content:
     """The curves with both axes: `height` lines of dots and three below, at most `width` cells wide.
 
     Where curves cross in a cell, its colour is that of the first.
     """
-    room = max(width - _LABEL - len(curves) - 1, 1)
-    cells = _cells(curves, room, height)
+    levels = _levels(scale, height)
+    label = max(_LEAST_LABEL, *map(len, levels.values()))
+    room = max(width - label - len(curves) - 2, 1)
+    cells = _cells(curves, room, height, scale)
     at = None if axis.cursor is None else axis.column(axis.cursor, room)
-    ends = [_end(curve, height) for curve in curves]
+    ends = [_end(curve, height, scale) for curve in curves]
     lines = [
         Content.assemble(
-            (_level(row, height), MUTED),
+            (f"{levels.get(row, ''):>{label}}{'┤' if row in levels else '│'}", MUTED),
             *_row(cells, row, room, at),
             " ",
             *(
@@ -67,12 +95,13 @@ def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int) -> Conten
         )
         for row in range(height)
     ]
-    return Content("\n").join([*lines, *_below(axis, room)])
+    return Content("\n").join([*lines, *_below(axis, room, label)])
 
 
-def _level(row: int, height: int) -> str:
-    labels = {0: "1.0", (height - 1) // 2: "0.5", height - 1: "0.0"}
-    return f"{labels.get(row, ''):>{_LABEL - 1}}┤" if row in labels else " " * (_LABEL - 1) + "│"
+def _levels(scale: Scale, height: int) -> dict[int, str]:
+    """The numbers at the left, by row."""
+    rows = {height - 1: 0.0, (height - 1) // 2: scale.top / 2, 0: scale.top}
+    return {row: scale.text(value) for row, value in rows.items()}
 
 
 def _row(
@@ -86,18 +115,20 @@ def _row(
             yield ("┊", "$accent") if column == cursor else (" ", "")
 
 
-def _cells(curves: Sequence[Curve], room: int, height: int) -> dict[tuple[int, int], tuple[int, str]]:
+def _cells(
+    curves: Sequence[Curve], room: int, height: int, scale: Scale
+) -> dict[tuple[int, int], tuple[int, str]]:
     """The dots of each cell that has any, and its colour."""
     cells: dict[tuple[int, int], tuple[int, str]] = {}
     for curve in curves:
-        for x, y in _dots(curve, room * _DOTS_X, height * _DOTS_Y):
+        for x, y in _dots(curve, room * _DOTS_X, height * _DOTS_Y, scale):
             place = (x // _DOTS_X, y // _DOTS_Y)
             bits, style = cells.get(place, (0, curve.style))
             cells[place] = (bits | _BITS[x % _DOTS_X][y % _DOTS_Y], style)
     return cells
 
 
-def _dots(curve: Curve, across: int, down: int) -> Iterator[tuple[int, int]]:
+def _dots(curve: Curve, across: int, down: int, scale: Scale) -> Iterator[tuple[int, int]]:
     """Where its dots are, from the top left; a steep part is joined from dot to dot."""
     before: int | None = None
     for x in range(across):
@@ -105,7 +136,7 @@ def _dots(curve: Curve, across: int, down: int) -> Iterator[tuple[int, int]]:
         if value is None:
             before = None
             continue
-        y = round((1 - min(max(value, 0.0), 1.0)) * (down - 1))
+        y = round((1 - scale.share(value)) * (down - 1))
         if x % curve.period < curve.drawn:
             low, high = (y, y) if before is None else sorted((y, before + (y > before) - (y < before)))
             yield from ((x, place) for place in range(low, high + 1))
@@ -125,30 +156,47 @@ def _value(values: Sequence[float | None], share: float) -> float | None:
     return None if left is None or right is None else left + (right - left) * part
 
 
-def _end(curve: Curve, height: int) -> int:
+def _end(curve: Curve, height: int, scale: Scale) -> int:
     """The row in which its last value is, -1 for none."""
     last = next((value for value in reversed(curve.values) if value is not None), None)
     if last is None:
         return -1
-    return round((1 - min(max(last, 0.0), 1.0)) * (height * _DOTS_Y - 1)) // _DOTS_Y
+    return round((1 - scale.share(last)) * (height * _DOTS_Y - 1)) // _DOTS_Y
 
 
-def _below(axis: Axis, room: int) -> list[Content]:
+def _below(axis: Axis, room: int, label: int) -> list[Content]:
     """The axis, its numbers, and the marks."""
-    ticks = [axis.start + (axis.stop - axis.start) * place / (_TICKS - 1) for place in range(_TICKS)]
+    step = (axis.stop - axis.start) / (_TICKS - 1)
+    ticks = axis.ticks or [axis.start + step * place for place in range(_TICKS)]
     line, numbers = ["─"] * room, [" "] * room
     for tick in ticks:
         column = axis.column(tick, room)
         line[column] = "┴"
-        text = f"{tick:.1f}"
+        text = axis.text(tick)
         start = min(max(column - len(text) // 2, 0), max(room - len(text), 0))
         numbers[start : start + len(text)] = text
     marks: dict[int, tuple[str, str]] = {}
     for value, mark in axis.marks.items():
         marks.setdefault(axis.column(value, room), mark)
-    indent = " " * (_LABEL - 1)
+    indent = " " * label
     return [
         Content.styled(f"{indent}└{''.join(line)}", MUTED),
         Content.assemble(f"{indent} ", *(marks.get(column, " ") for column in range(room))),
         Content.styled(f"{indent} {''.join(numbers)}", MUTED),
     ]
+
+
+def round_above(value: float) -> float:
+    """The next round number: little room above the highest curve, and a half that is round too."""
+    if value <= 0:
+        return 1.0
+    size: float = 10.0 ** math.floor(math.log10(value))
+    return next((step * size for step in _ROUND if step * size >= value), 10 * size)
+
+
+def whole_ticks(first: int, last: int) -> list[float]:
+    """Whole numbers from end to end, five at most."""
+    steps = min(last - first, _TICKS - 1)
+    if steps <= 0:
+        return [float(first)]
+    return [float(round(first + (last - first) * place / steps)) for place in range(steps + 1)]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from inspector.app.presenters.style import MUTED
-from inspector.domain.jsonvalue import compact
 from inspector.domain.tool import Tool, definition
 from inspector.engine.xray.place import Place
 from inspector.engine.xray.what_if import CaseChange, CaseEffect, Neighbour, WhatIf
@@ -72,11 +71,6 @@ def editor_title(edited: bool, aside: bool) -> str:
     """Whose text stands in the editor."""
     own = "The server's text"
     return "Your draft" if edited else f"{own}, your draft put aside" if aside else own
-
-
-def definition_text(tool: Tool) -> str:
-    """The definition that a model would be sent, as compact JSON: what tokens are counted of."""
-    return compact(definition(tool))
 
 
 def definition_json(tool: Tool) -> str:

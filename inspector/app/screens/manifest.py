@@ -58,15 +58,18 @@ class ManifestScreen(BaseScreen):
         manifest = self.query_one("#manifest-text", TextView)
         manifest.empty = why_empty(view.session)
         manifest.text = view.session.manifest or view.session.pool
-        counted = (request.system, request.tools, self.bench.tokenizer, view.session.manifest_rules)
+        tokenizer = self.bench.accounting.meter.tokenizer
+        counted = (request.system, request.tools, tokenizer, view.session.manifest_rules)
         if counted != self._counted:
             self._counted = counted
             self._show_request(request, view.session.manifest_rules)
 
     def _show_request(self, request: ModelRequest, rules: tuple[str, ...]) -> None:
         self.query_one("#manifest-array", TextView).text = pretty(request)
-        self.query_one("#manifest-table", RecordList).records = token_rows(request, self.bench.tokens)
-        self.query_one("#manifest-label", Static).update(label(self.bench.tokenizer, rules))
+        meter = self.bench.accounting.meter
+        rows = token_rows(request, meter.text(request.system), meter.entries(request.tools))
+        self.query_one("#manifest-table", RecordList).records = rows
+        self.query_one("#manifest-label", Static).update(label(meter.tokenizer, rules))
 
     def action_show_tab(self, name: str) -> None:
         """Show the manifest or the array, ready to be read, searched and copied."""

@@ -41,7 +41,11 @@ class SessionScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "stop", show=True),
         Binding("tab", "app.focus_next", "next part", show=False),
-        *(Binding(f"alt+{n}", f"example({n - 1})", f"example {n}", show=False) for n in (1, 2, 3)),
+        # A terminal says of alt+1 that it is a character: without priority it would be typed.
+        *(
+            Binding(f"alt+{n}", f"example({n - 1})", f"example {n}", show=False, priority=True)
+            for n in (1, 2, 3)
+        ),
     ]
 
     def __init__(self) -> None:

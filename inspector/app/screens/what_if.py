@@ -99,7 +99,7 @@ class WhatIfScreen(BaseScreen):
             yield PlainInput(query, placeholder="what would someone ask for?", id="query")
         with Container(id="body"):
             yield WordingEditor(self._tool, self._draft.wording, id="editor")
-            yield EffectPanel(self.bench.tokenizer.label, id="effect")
+            yield EffectPanel(self.bench.accounting.meter.tokenizer.label, id="effect")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -174,7 +174,8 @@ class WhatIfScreen(BaseScreen):
                 self.post_message(self.Measured(job.number, reading))
 
         try:
-            job.run(self.bench.tokens, lambda: self._requests(job.rankers), tell, lambda: worker.is_cancelled)
+            count = self.bench.accounting.meter.tool
+            job.run(count, lambda: self._requests(job.rankers), tell, lambda: worker.is_cancelled)
         except ToolsightError as error:
             tell(present.Reading(problem=failure_text(error)[1]))
 

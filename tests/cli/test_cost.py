@@ -1,0 +1,119 @@
+"""`toolsight cost`: a recorded session and an assumed one, under every delivery."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.sqlite_store import SqliteStore
+from inspector.domain.budget import TokenParts
+from inspector.domain.event import (
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    ModelRequested,
+    SessionStarted,
+    ToolLoaded,
+    UserSaid,
+)
+from tests.cli.conftest import Toolsight
+from tests.domain.test_event import records
+from tests.support.weather_configuration import write_weather_configuration
+
+SESSION = "20260101-cost"
+DELIVERIES = ["static", "rewrite", "append", "call_tool", "gate"]
+STARTED = SessionStarted("test.json", ("s",), "", "demo/planner", "planner", 100_000)
+STORY: list[Event] = [
+    STARTED,
+    CatalogBuilt("", tuple(CatalogEntry(f"s:t{n}", 400, deferred=True) for n in range(40)), "", 0, 0),
+    UserSaid("hi"),
+    ModelRequested(1, (), TokenParts(system=600, history=900, meta=150), 1, "append"),
+    ToolLoaded("s:t3", 400, "search: x", 1),
+    ModelRequested(2, (), TokenParts(system=600, history=900, meta=150, tools=400, searches=50), 3, "append"),
+]
+
+
+@pytest.fixture(scope="module")
+def recorded(database: Path) -> None:
+    with SqliteStore(database) as store:
+        for record in (*records(STORY, SESSION), *records([STARTED], "20250101-none")):
+            store.append(record)
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(write_weather_configuration(tmp_path_factory.mktemp("config")))
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_recorded_session_is_priced_under_every_delivery(toolsight: Toolsight) -> None:
+    said = json.loads(toolsight("cost", "--session", SESSION, "--json").stdout)
+    assert [cost["delivery"] for cost in said["deliveries"]] == DELIVERIES
+    static, _, append, *_ = (cost["cached"] for cost in said["deliveries"])
+    assert static["raw"] == 40 * 400 + 600 + 900
+    assert append["raw"] == (150 + 600 + 900) + (150 + 400 + 600 + 900 + 50)
+    assert append["requests"][1]["broke"] == "tools[]: +s:t3"
+    assert said["prices"]["model"] == "openai/gpt-5"
+    assert said["prices"]["date"]
+    assert len(said["presets"]) == 6
+
+
+@pytest.mark.usefixtures("recorded")
+def test_what_is_printed_says_whose_prices_and_what_broke_the_cache(toolsight: Toolsight) -> None:
+    printed = toolsight("cost", "--session", SESSION)
+    assert printed.returncode == 0, printed.stderr
+    assert "a recorded session of 2 model calls over 40 tools" in printed.stdout
+    assert "prices of openai/gpt-5 (demo/planner has none)" in printed.stdout
+    assert "tools[]: +s:t3" in printed.stdout
+    assert "tools that a gate binds for a message" in printed.stdout
+    assert "model calls, without those" not in printed.stdout
+
+
+@pytest.mark.usefixtures("recorded")
+def test_an_hour_is_priced_where_the_model_has_a_price_for_it(toolsight: Toolsight) -> None:
+    refused = toolsight("cost", "--session", SESSION, "--ttl", "1h")
+    assert refused.returncode == 1
+    assert "there is no price for a cache of an hour for 'openai/gpt-5'" in refused.stderr
+    model = ("--model", "anthropic/claude-sonnet-4-5")
+    said = json.loads(toolsight("cost", "--session", SESSION, "--ttl", "1h", *model, "--json").stdout)
+    assert said["terms"] == {"write": 2.0, "read": 0.1, "ttl_seconds": 3600.0, "minimum": 1024}
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_model_that_nobody_prices_has_tokens_and_no_money(toolsight: Toolsight) -> None:
+    nobody = ("--model", "nobody/nothing", "--set", "budget.priced_as=nobody/nothing")
+    printed = toolsight("cost", "--session", SESSION, *nobody)
+    assert printed.returncode == 0, printed.stderr
+    assert "no prices for nobody/nothing" in printed.stdout
+    assert "prompt cache: none" in printed.stdout
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_session_without_a_model_call_has_nothing_to_price(toolsight: Toolsight) -> None:
+    assert "nothing to price" in toolsight("cost", "--session", "20250101-none").stdout
+    assert json.loads(toolsight("cost", "--session", "20250101-none", "--json").stdout) is None
+
+
+def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> None:
+    failed = toolsight("cost", "--session", "nowhere")
+    assert failed.returncode == 1
+    assert "there is no session 'nowhere'" in failed.stderr
+    assert "toolsight sessions" in failed.stderr
+
+
+def test_turns_are_for_an_assumed_session(toolsight: Toolsight) -> None:
+    failed = toolsight("cost", "--session", "nowhere", "--turns", "5")
+    assert failed.returncode == 2
+    assert "--turns is for an assumed session" in failed.stderr
+
+
+def test_a_configuration_is_priced_over_an_assumed_session(toolsight: Toolsight, config: str) -> None:
+    given = ("--config", config, "--approve", "--set", "discovery.embedding_model=none", "--turns", "6")
+    said = json.loads(toolsight("cost", *given, "--json").stdout)
+    assert said["assumed"]["calls"] == 6
+    assert len(said["deliveries"][0]["cached"]["requests"]) == 6
+    assert said["overhead"]["pool"] > said["overhead"]["call_tool"] > 0
+    printed = toolsight("cost", *given)
+    assert printed.returncode == 0, printed.stderr
+    assert "an assumed session of 6 model calls over" in printed.stdout
+    assert "(o200k_base" in printed.stdout
