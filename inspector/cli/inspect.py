@@ -95,6 +95,7 @@ def manifest(as_json: bool, **values: Any) -> None:
                 {
                     "manifest": bench.state.manifest,
                     "rules": bench.state.manifest_rules,
+                    "decision": bench.state.decision,
                     "pool": bench.state.pool,
                     "tools": request.tools,
                     "tokens": sum(tokens),
@@ -106,6 +107,7 @@ def manifest(as_json: bool, **values: Any) -> None:
         say(state.manifest or state.pool or "Nothing is deferred, so there is no manifest.")
         for rule in state.manifest_rules:
             say(f"(shortened: {rule})")
+        say(f"\ndiscovery {state.decision}")
         say()
         names = [entry["function"]["name"] for entry in request.tools]
         rows = [(name, str(count)) for name, count in zip(names, tokens, strict=True)]

@@ -22,7 +22,7 @@ from inspector.domain.error import MissingValue
 from inspector.domain.server import ServerSpec
 from inspector.domain.toolset import ServerRule
 
-HOME, FOLDER = Path("/home/ada"), Path("/work/engine")
+HOME, FOLDER = Path("/home/ada"), Path("/projects/engine")
 NOTHING: Mapping[str, str] = {}
 
 
@@ -50,12 +50,12 @@ def names(found: ClientConfiguration) -> list[str]:
 def test_every_client_has_its_places_on_linux() -> None:
     found = paths("linux")
     assert found["Claude Desktop"] == ["/home/ada/.config/Claude/claude_desktop_config.json"]
-    assert found["Claude Code"] == ["/home/ada/.claude.json", "/work/engine/.mcp.json"]
-    assert found["Cursor"] == ["/home/ada/.cursor/mcp.json", "/work/engine/.cursor/mcp.json"]
+    assert found["Claude Code"] == ["/home/ada/.claude.json", "/projects/engine/.mcp.json"]
+    assert found["Cursor"] == ["/home/ada/.cursor/mcp.json", "/projects/engine/.cursor/mcp.json"]
     assert found["VS Code"] == [
         "/home/ada/.config/Code/User/mcp.json",
         "/home/ada/.config/Code/User/settings.json",
-        "/work/engine/.vscode/mcp.json",
+        "/projects/engine/.vscode/mcp.json",
     ]
     assert "/home/ada/.config/Code - Insiders/User/mcp.json" in found["VS Code Insiders"]
     assert found["Windsurf"] == ["/home/ada/.codeium/windsurf/mcp_config.json"]
@@ -63,8 +63,8 @@ def test_every_client_has_its_places_on_linux() -> None:
         "/home/ada/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
         in found["Cline"]
     )
-    assert found["Gemini CLI"] == ["/home/ada/.gemini/settings.json", "/work/engine/.gemini/settings.json"]
-    assert found["Toolsight"] == ["/work/engine/toolsight.json"]
+    assert found["Gemini CLI"] == ["/home/ada/.gemini/settings.json", "/projects/engine/.gemini/settings.json"]
+    assert found["Toolsight"] == ["/projects/engine/toolsight.json"]
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     weather, calc = server("weather", folder), server("calc", folder)
     desktop = folder / ".config" / "Claude" / "claude_desktop_config.json"
     written(desktop, {"mcpServers": {"weather": weather, "calc": calc}})
-    projects = {"/work/engine": {"mcpServers": {"sky": weather}}, "/none": {}}
+    projects = {"/projects/engine": {"mcpServers": {"sky": weather}}, "/none": {}}
     written(folder / ".claude.json", {"numStartups": 4, "projects": projects})
     lacking = {
         "locked": {"command": "locked", "env": {"TOKEN": "${NO_SUCH_TOKEN}"}},
@@ -124,7 +124,7 @@ def test_every_client_is_audited_and_what_it_shares_is_measured_alike(approved: 
     clients = [(one["client"], one["scope"]) for one in approved["configurations"]]
     assert clients == [
         ("Claude Desktop", "user"),
-        ("Claude Code", "project /work/engine"),
+        ("Claude Code", "project /projects/engine"),
         ("Cursor", "user"),
     ]
     desktop, code = servers(approved, "Claude Desktop"), servers(approved, "Claude Code")

@@ -24,7 +24,7 @@ from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.scenario import Scenario, ScriptedCall, Step
-from inspector.engine.lab.race import Frame, Race, frames
+from inspector.engine.lab.race import SECONDS_A_CALL, Frame, Race
 from inspector.engine.lab.run import ScenarioResult
 from inspector.engine.lab.static_script import left_out, static_scenario
 from inspector.engine.lab.totals import totals
@@ -59,9 +59,14 @@ def sums(found: Sequence[Frame]) -> list[tuple[int, int]]:
 
 
 def raced(
-    scenario: Scenario, static: Sequence[Record], other: Sequence[Record], *, scripted: bool = True
+    scenario: Scenario,
+    static: Sequence[Record],
+    other: Sequence[Record],
+    *,
+    scripted: bool = True,
+    prices: Prices | None = None,
 ) -> Race:
-    race = Race(scenario, ("static", "toolsight"), scripted=scripted)
+    race = Race(scenario, ("static", "toolsight"), scripted=scripted, prices=prices)
     for side, heard in enumerate((static, other)):
         for record in heard:
             race.listener(side)(record)
@@ -70,6 +75,15 @@ def raced(
 
 
 CASE = Scenario("Case", ("a",), ((Step(calls=(SEARCH,)), Step(calls=(ORDERS,)), Step("Done.")),))
+
+
+def frames(
+    static: Sequence[Record],
+    other: Sequence[Record],
+    pace: float = SECONDS_A_CALL,
+    prices: Prices | None = None,
+) -> tuple[Frame, ...]:
+    return raced(CASE, static, other, prices=prices).frames(pace)
 
 
 def test_the_nth_call_of_both_happens_at_the_same_moment() -> None:

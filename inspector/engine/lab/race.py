@@ -4,7 +4,6 @@ Two runs never take the same time, and how long a call took says nothing about t
 the n-th model call of either lane happens at the same moment, and a lane that needs more calls goes on alone.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from inspector.domain.event import ModelRequested, Record, UserSaid
@@ -122,21 +121,6 @@ class Race:
         notes = comparison((first, second), scripted=self.scripted).notes
         told = (*((script,) if script else ()), *notes, *_notes(self.lanes))
         return Verdict(self.lanes, told, self.prices)
-
-
-def frames(
-    static: Sequence[Record],
-    other: Sequence[Record],
-    seconds_a_call: float = SECONDS_A_CALL,
-    prices: Prices | None = None,
-) -> tuple[Frame, ...]:
-    """The race of two recorded runs; the same records make the same frames."""
-    tracks = (_Track(Lane()), _Track(Lane()))
-    for track, records in zip(tracks, (static, other), strict=True):
-        for record in records:
-            track.after(record, prices)
-        track.end()
-    return _frames(tracks, seconds_a_call)
 
 
 def _frames(tracks: tuple["_Track", "_Track"], seconds_a_call: float) -> tuple[Frame, ...]:

@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.domain.manifest import entries, fitted_manifest, search_tools_definition
-from inspector.domain.search_text import found_text, tool_text
+from inspector.domain.search_text import found_text
 from inspector.domain.settings import BindingSettings, BudgetSettings, DiscoverySettings, ManifestSettings
 from inspector.domain.tool import Tool, definition
 from inspector.engine.budget.measure import BudgetMeter
 from inspector.engine.ports import TokenCounter
+from inspector.engine.retrieval.retrieval import BRIEF
 
 _WINDOW = 128_000
+# What a search says around the tools it tells.
+_SHORT = Tool("a", "b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,9 @@ def _result_text(waiting: Sequence[Tool], results: int, meter: BudgetMeter) -> i
     """Tokens of the text of a search that finds so many tools of mean size."""
     if not waiting:
         return 0
-    mean = sum(meter.text(tool_text(tool)) for tool in waiting) / len(waiting)
-    around = meter.text(found_text(waiting[:1], ())) - meter.text(tool_text(waiting[0]))
+    brief = DiscoverySettings().results == BRIEF
+    around = meter.text(found_text([_SHORT], (), brief=brief)) - meter.text(f"- {_SHORT.id}")
+    mean = (meter.text(found_text(waiting, (), brief=brief)) - around) / len(waiting)
     return round(around + results * mean)
 
 

@@ -29,7 +29,7 @@ def of(kind: str) -> list[Task]:
 
 
 def test_there_are_as_many_tasks_as_asked_for_of_every_kind() -> None:
-    assert [len(of(kind)) for kind in (SINGLE, MULTI, LONG)] == [60, 32, 8]
+    assert [len(of(kind)) for kind in (SINGLE, MULTI, LONG)] == [60, 30, 10]
 
 
 def test_a_single_step_task_needs_one_tool() -> None:
