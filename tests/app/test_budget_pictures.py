@@ -35,8 +35,7 @@ STEPS = (
     calls(("mail__list_message", {"filter": "order 7", "limit": "5"})),
     says("Order 7 is late; its customer has written twice."),
 )
-ASKED = (*"Which orders are late? Has anybody written.".replace(" ", "_"), "enter", "f5")
-KEYS = {"_": "space", "?": "question_mark", ".": "full_stop"}
+ASKED = (*"late", "enter", "f5")
 
 
 @pytest.fixture(autouse=True)
@@ -73,17 +72,12 @@ def shown() -> Shown:
     return Shown(*STEPS, servers=firm(), counter_for=lambda _: TiktokenCounter("gpt-5"), prices=(PRICES,))
 
 
-def keys(*pressed: str) -> tuple[str, ...]:
-    return tuple(KEYS.get(key, key) for key in pressed)
-
-
 PAGES = {
-    "now": after(*keys(*ASKED)),
-    "tried": after(*keys(*ASKED), "d", "down", "enter", "down", "p"),
-    "calls": after(*keys(*ASKED), "2"),
-    "ways": after(*keys(*ASKED), "3"),
+    "now": after(*ASKED),
+    "tried": after(*ASKED, "d", "down", "enter", "down", "p"),
+    "calls": after(*ASKED, "2"),
+    "ways": after(*ASKED, "3"),
     "empty": after("f5"),
-    "empty_calls": after("f5", "2"),
 }
 
 
@@ -93,8 +87,6 @@ def test_the_page_looks_the_same(snap_compare: SnapCompare, name: str, size: tup
     assert snap_compare(shown(), terminal_size=size, run_before=PAGES[name])
 
 
-@pytest.mark.parametrize("name", ["now", "calls", "ways"])
-def test_the_page_looks_the_same_in_light(snap_compare: SnapCompare, name: str) -> None:
-    pressed = {"now": (), "calls": ("2",), "ways": ("3",)}[name]
-    run = after(*keys(*ASKED), *pressed, light=True)
+def test_the_page_looks_the_same_in_light(snap_compare: SnapCompare) -> None:
+    run = after(*ASKED, light=True)
     assert snap_compare(shown(), terminal_size=(200, 60), run_before=run)

@@ -103,7 +103,7 @@ def test_the_list_says_what_a_setting_does_and_what_it_may_be() -> None:
 def test_profiles_are_listed_with_what_they_change() -> None:
     text = said("--profiles")
     assert all(profile.title in text for profile in PROFILES.values())
-    assert "binding.capacity                8  (default 12)" in text
+    assert "binding.ttl_seconds             600  (default 0)" in text
     objects = json.loads(said("--profiles", "--json"))
     assert {one["name"]: one["values"] for one in objects}["kaman"]["binding.capacity"] == 8
 
