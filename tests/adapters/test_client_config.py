@@ -63,7 +63,10 @@ def test_every_client_has_its_places_on_linux() -> None:
         "/home/ada/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
         in found["Cline"]
     )
-    assert found["Gemini CLI"] == ["/home/ada/.gemini/settings.json", "/projects/engine/.gemini/settings.json"]
+    assert found["Gemini CLI"] == [
+        "/home/ada/.gemini/settings.json",
+        "/projects/engine/.gemini/settings.json",
+    ]
     assert found["Toolsight"] == ["/projects/engine/toolsight.json"]
 
 
