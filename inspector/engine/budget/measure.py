@@ -1,7 +1,7 @@
 """Token counts of the request that is really sent, part by part, as its compact JSON."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -46,6 +46,10 @@ class BudgetMeter:
         self._tools: dict[str, tuple[Tool, str, int]] = {}
         self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
         self._attributed = lru_cache(maxsize=_REMEMBERED)(self._attribute)
+        # By the entry and not by its piece: entries are the same strings from call to call.
+        self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
+        self._block = lru_cache(maxsize=_REMEMBERED)(lambda text, part: Block(text, self._entry(text), part))
+        self._last: tuple[ModelRequest, _Counted] | None = None
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -85,11 +89,11 @@ class BudgetMeter:
 
     def entries(self, entries: Sequence[dict[str, Any]]) -> list[int]:
         """Tokens that each entry adds to a `tools` array."""
-        return [self.text(piece(text)) for text in self._entries.of(entries)]
+        return [self._entry(text) for text in self._entries.of(entries)]
 
     def message(self, message: Message) -> int:
         """Tokens that a message adds to a conversation that goes on after it."""
-        return self.text(piece(compact(wire_message(message))))
+        return self._entry(compact(wire_message(message)))
 
     def measure(
         self, request: ModelRequest, static_tools: int, *, pool: str = "", manifest: str = ""
@@ -117,25 +121,31 @@ class BudgetMeter:
     def blocks(self, request: ModelRequest) -> list[Block]:
         """The request as a prompt cache sees it: tools, system prompt, messages; together all its tokens."""
         counted = self._counted_request(request)
-        names = (f"tools: {entry['function']['name']}" for entry in request.tools)
-        parts = [*names, *("system" for _ in counted.system), *("messages" for _ in counted.messages)]
-        sizes = [*counted.tools, *counted.system, *counted.messages]
-        if sizes:
-            sizes[-1] += counted.framing
-        return [Block(text, size, part) for text, size, part in zip(counted.texts, sizes, parts, strict=True)]
+        tools = [f"tools: {entry['function']['name']}" for entry in request.tools]
+        parts = [*tools, *("system" for _ in counted.system), *("messages" for _ in counted.messages)]
+        blocks = list(map(self._block, counted.texts, parts))
+        if blocks:
+            blocks[-1] = replace(blocks[-1], tokens=blocks[-1].tokens + counted.framing)
+        return blocks
 
     def _counted_request(self, request: ModelRequest) -> "_Counted":
+        if self._last is not None and self._last[0] is request:
+            return self._last[1]
         system = [compact(wire_system(request.system))] if request.system else []
-        messages = [compact(wire_message(message)) for message in request.messages]
+        said = [*system, *(compact(wire_message(message)) for message in request.messages)]
         tools = self._entries.of(request.tools)
-        texts = [*tools, *system, *messages]
-        sizes = [self.text(piece(text)) for text in texts]
-        head, said, defined = request_pieces([*system, *messages], tools)
-        # Only the ends differ from what was counted above, and everything else is remembered.
-        total = sum(map(self.text, (head, *said, *defined)))
+        sizes = [self._entry(text) for text in (*tools, *said)]
         first, second = len(tools), len(tools) + len(system)
-        framing = total - sum(sizes)
-        return _Counted(texts, sizes[:first], sizes[first:second], sizes[second:], framing)
+        framing = self._framing(said, tools)
+        counted = _Counted([*tools, *said], sizes[:first], sizes[first:second], sizes[second:], framing)
+        self._last = (request, counted)
+        return counted
+
+    def _framing(self, said: Sequence[str], tools: Sequence[str]) -> int:
+        """What the brackets add: only the ends of the two arrays differ from entries that go on."""
+        head, last_said, last_tool = request_pieces(said[-1:], tools[-1:])
+        ends = sum(map(self.text, (head, *last_said, *last_tool)))
+        return ends - sum(map(self._entry, (*said[-1:], *tools[-1:])))
 
     def _counted(self, tool: Tool) -> tuple[str, int]:
         known = self._tools.get(tool.id)

@@ -2,19 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.report import Section
-from inspector.engine.reproduce.accuracy import accuracy
-from inspector.engine.reproduce.attention import attention_sections
-from inspector.engine.reproduce.catalog_size import catalog_size
-from inspector.engine.reproduce.criterion import criteria
-from inspector.engine.reproduce.latency import latency
-from inspector.engine.reproduce.poison import poison
-from inspector.engine.reproduce.reduction import token_reduction
 from inspector.engine.reproduce.source import Source, Steps, Stopped
-from inspector.engine.reproduce.stored import StoredEmbedder
 
 SEEDS, TASKS = 3, 500
 # What Tool Attention counts with.
@@ -34,11 +27,21 @@ class Chapter:
     make: Maker
 
 
-def _one(make: Callable[[Source, Steps], Section]) -> Maker:
-    return lambda source, steps: (make(source, steps),)
+def _one(module: str, name: str) -> Maker:
+    """What makes one section. It is imported when it is needed: the app's start does not wait for it."""
+
+    def make(source: Source, steps: Steps) -> tuple[Section, ...]:
+        section = getattr(import_module(f"inspector.engine.reproduce.{module}"), name)(source, steps)
+        assert isinstance(section, Section)
+        return (section,)
+
+    return make
 
 
 def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
+    from inspector.engine.reproduce.attention import attention_sections
+    from inspector.engine.reproduce.stored import StoredEmbedder
+
     steps("testbed")
     embedder = source.embedder
     found = attention_sections(
@@ -60,21 +63,21 @@ CHAPTERS: tuple[Chapter, ...] = (
         "Tokens by catalog size",
         "semantic tool discovery, Table 1",
         "static binding beside a first call with discovery, 10 to 200 tools",
-        _one(catalog_size),
+        _one("catalog_size", "catalog_size"),
     ),
     Chapter(
         "latency",
         "Latency of retrieval",
         "semantic tool discovery, Table 2",
         "each tier's median and p95 on this machine",
-        _one(latency),
+        _one("latency", "latency"),
     ),
     Chapter(
         "accuracy",
         "Discovery accuracy",
         "semantic tool discovery, equation 4",
         "the share of discovered tools that are used, over the scenarios",
-        _one(accuracy),
+        _one("accuracy", "accuracy"),
     ),
     Chapter(
         "attention",
@@ -88,21 +91,21 @@ CHAPTERS: tuple[Chapter, ...] = (
         "Poisoned descriptions",
         "Tool Attention, section 7.6",
         "how often each gate keeps a poisoned description out: exposure",
-        _one(poison),
+        _one("poison", "poison"),
     ),
     Chapter(
         "criteria",
         "Success criteria",
         "PRD section 6",
         "each criterion with a measurement",
-        _one(criteria),
+        _one("criterion", "criteria"),
     ),
     Chapter(
         "reduction",
         "Reduction as a factor",
         "layered composition; MCP-Zero",
         "the 9x and 98 % in the same form, and where discovery begins to pay",
-        _one(token_reduction),
+        _one("reduction", "token_reduction"),
     ),
 )
 
