@@ -12,12 +12,6 @@ from inspector.domain.jsonvalue import compact
 from inspector.domain.message import AssistantMessage, Message, ModelRequest, ToolCall, ToolMessage
 
 
-def wire_body(request: ModelRequest) -> dict[str, Any]:
-    """Messages and tools; without tools there is no such key."""
-    body: dict[str, Any] = {"messages": wire_messages(request)}
-    return {**body, "tools": list(request.tools)} if request.tools else body
-
-
 def wire_messages(request: ModelRequest) -> list[dict[str, Any]]:
     """The system prompt, if there is any, and the conversation."""
     system = [wire_system(request.system)] if request.system else []

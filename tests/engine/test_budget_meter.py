@@ -21,7 +21,7 @@ from inspector.domain.message import (
 )
 from inspector.domain.settings import BudgetSettings
 from inspector.domain.tool import Tool, definition
-from inspector.domain.wire import wire_body
+from inspector.domain.wire import wire_messages
 from inspector.engine.budget.attribution import attribute
 from inspector.engine.budget.measure import BudgetMeter
 from inspector.engine.budget.segment import request_pieces
@@ -81,7 +81,9 @@ requests = st.builds(
 
 def serialized(request: ModelRequest) -> str:
     """The body as it goes out, by the standard library alone."""
-    text = json.dumps(wire_body(request), ensure_ascii=False, separators=(",", ":"))
+    body: dict[str, Any] = {"messages": wire_messages(request)}
+    body |= {"tools": list(request.tools)} if request.tools else {}
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace").decode("utf-8")
 
 

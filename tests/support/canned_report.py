@@ -1,19 +1,8 @@
 """A section as `toolsight reproduce` makes them, with numbers that stay, for pictures and key presses."""
 
 from inspector.domain.report import Section, Table
+from inspector.engine.reproduce.catalog_size import HEADERS
 
-_HEADERS = (
-    "tools",
-    "always included",
-    "static, paper",
-    "static",
-    "dynamic, paper",
-    "first call",
-    "cut, paper",
-    "cut",
-    "after a search",
-    "steady",
-)
 CATALOG_SIZE = Section(
     "catalog-size",
     "Tokens by catalog size",
@@ -23,7 +12,7 @@ CATALOG_SIZE = Section(
     (
         Table(
             "Generated catalogs: 420 tokens a tool, 20 tools a server",
-            _HEADERS,
+            HEADERS,
             (
                 ("10", "0", "4,200", "4,200", "1,800", "222", "57%", "94.7%", "2,322", "4,422"),
                 ("50", "11", "21,000", "21,000", "2,400", "1,975", "89%", "90.5%", "4,454", "7,924"),
