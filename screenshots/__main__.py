@@ -15,14 +15,14 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from inspector.app.app import ToolsightApp
-from inspector.app.approver import ModalApprover
+from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
-from inspector.app.panels.race_result import RaceResult
-from inspector.app.reproduce_job import Reproduction
+from inspector.app.pages.chat.race.result import RaceResult
+from inspector.app.pages.lab.reproduction.job import Reproduction
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
-from inspector.cli.reproduction import ShippedSource
-from inspector.cli.scenario_lab import ShippedLab
+from inspector.cli.research.sources import ShippedSource
+from inspector.cli.scenario.lab import ShippedLab
 from inspector.domain.index_state import IndexPhase
 from inspector.engine.workbench import Workbench
 from widgets import PlainInput, RecordList

@@ -22,10 +22,10 @@ from inspector.domain.error import ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.bridge import Bridge, View
-    from inspector.app.lab_job import Lab
     from inspector.app.opening import Opened
-    from inspector.app.reproduce_job import Reproduction
-    from inspector.app.scrub import Scrub
+    from inspector.app.pages.lab.job import Lab
+    from inspector.app.pages.lab.reproduction.job import Reproduction
+    from inspector.app.replay import Scrub
     from inspector.engine.workbench import Workbench
 
 # The first frame and the session.
@@ -93,11 +93,11 @@ class ToolsightApp(App[None]):
         self.run_worker(self._open(), exit_on_error=False)
 
     async def _open(self) -> None:
-        await asyncio.to_thread(import_module, "inspector.app.pages")
+        await asyncio.to_thread(import_module, "inspector.app.pages.registry")
         from inspector.app.bridge import Bridge
         from inspector.app.opening import connect
-        from inspector.app.pages import SessionScreen
-        from inspector.app.scrub import Scrub
+        from inspector.app.pages.registry import SessionScreen
+        from inspector.app.replay import Scrub
 
         try:
             self._opened = await self._start()
@@ -115,7 +115,7 @@ class ToolsightApp(App[None]):
 
     def action_page(self, name: str) -> None:
         """Go to a page; there is one page above the session at a time."""
-        from inspector.app.pages import PAGES
+        from inspector.app.pages.registry import PAGES
 
         if self._opened is None or isinstance(self.screen, ModalScreen | CommandPalette):
             return
@@ -126,7 +126,7 @@ class ToolsightApp(App[None]):
 
     def open_tool(self, tool_id: str) -> None:
         """Show one tool above the page that is open."""
-        from inspector.app.pages import ToolScreen
+        from inspector.app.pages.registry import ToolScreen
 
         if self.bench.catalog.get(tool_id) is not None:
             self.push_screen(ToolScreen(tool_id))
@@ -142,13 +142,13 @@ class ToolsightApp(App[None]):
 
     def action_help(self) -> None:
         """Explain the page that is open."""
-        from inspector.app.pages import HelpScreen
+        from inspector.app.pages.registry import HelpScreen
 
         self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))
 
     def action_ask(self, name: str) -> None:
         """Ask for a toolset, a model or a milestone."""
-        from inspector.app.pages import DIALOGS
+        from inspector.app.pages.registry import DIALOGS
 
         if self._opened is not None:
             self.push_screen(DIALOGS[name](self.bench))

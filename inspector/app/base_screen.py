@@ -8,8 +8,8 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from inspector.app.bridge import View
-from inspector.app.presenters.failure import failure_text
-from inspector.app.presenters.header import header
+from inspector.app.draw.failure import failure_text
+from inspector.app.draw.header import header
 from inspector.engine.workbench import Workbench
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from inspector.app.approver import ModalApprover
-from inspector.app.lab_job import Lab
-from inspector.app.reproduce_job import Reproduction
-from inspector.app.screens.consent import ConsentDialog
+from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.dialogs.consent import ConsentDialog
+from inspector.app.pages.lab.job import Lab
+from inspector.app.pages.lab.reproduction.job import Reproduction
 from inspector.domain.consent import describe
 from inspector.engine.ports import ServerMemory
 from inspector.engine.workbench import Workbench

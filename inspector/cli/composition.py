@@ -15,29 +15,29 @@ from typing import Any
 import platformdirs
 
 from inspector.adapters.clock import SystemClock
-from inspector.adapters.config import read
-from inspector.adapters.config.setting import anchored
-from inspector.adapters.evalset import read_cases
-from inspector.adapters.fastembed_embedder import FastembedEmbedder
-from inspector.adapters.fastembed_named import NamedEmbedder
-from inspector.adapters.litellm_prices import LitellmPrices
-from inspector.adapters.mcp_connector import McpConnector
-from inspector.adapters.model import counter_for, model_for
-from inspector.adapters.predicate_file import digest, load_predicates
-from inspector.adapters.sqlite_memory import SqliteServerMemory
-from inspector.adapters.sqlite_store import SqliteStore
-from inspector.adapters.sqlite_vectors import SqliteVectors
+from inspector.adapters.fastembed.embedder import FastembedEmbedder
+from inspector.adapters.fastembed.named import NamedEmbedder
+from inspector.adapters.files.config import read
+from inspector.adapters.files.config.setting import anchored
+from inspector.adapters.files.evalset import read_cases
+from inspector.adapters.files.predicate_file import digest, load_predicates
+from inspector.adapters.litellm.prices import LitellmPrices
+from inspector.adapters.mcp.connector import McpConnector
+from inspector.adapters.sqlite.memory import SqliteServerMemory
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.models import counter_for, model_for
 from inspector.cli.options import Options
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.scenario import Scenario
-from inspector.engine.lab.changing import ChangingConnector
-from inspector.engine.lab.clock import LabClock
-from inspector.engine.lab.run import ScenarioRun
 from inspector.engine.policy import Policy
 from inspector.engine.ports import Approver, Clock, Connector, Embedder, PriceList, ServerMemory
+from inspector.engine.scenario.changing import ChangingConnector
+from inspector.engine.scenario.clock import LabClock
+from inspector.engine.scenario.run import ScenarioRun
 from inspector.engine.session import Listener
 from inspector.engine.workbench import Ports, Workbench
 

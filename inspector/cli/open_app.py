@@ -30,12 +30,12 @@ def open_app(options: Options, *, demo: bool = False) -> None:
 async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Opened":
     """A workbench on the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
-    from inspector.app.approver import ModalApprover
+    from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.opening import Opened
-    from inspector.app.reproduce_job import Reproduction
+    from inspector.app.pages.lab.reproduction.job import Reproduction
     from inspector.cli import composition
-    from inspector.cli.reproduction import ShippedSource
-    from inspector.cli.scenario_lab import ShippedLab
+    from inspector.cli.research.sources import ShippedSource
+    from inspector.cli.scenario.lab import ShippedLab
 
     if demo:
         state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-demo-"))

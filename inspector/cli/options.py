@@ -1,10 +1,17 @@
-"""What every command can be told."""
+"""The options that every command shares."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import click
+
+from inspector.domain.error import ConfigError
+from inspector.domain.knob import find_knob, parse_value
+from inspector.domain.profile import find_profile
+
+F = TypeVar("F", bound=Callable[..., Any])
 DEMO_MODEL = "demo/planner"
 
 
@@ -22,3 +29,105 @@ class Options:
     inputs: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
+    for pair in pairs:
+        if "=" not in pair:
+            raise click.BadParameter(f"{pair!r} is not ID=VALUE")
+    return dict(pair.split("=", 1) for pair in pairs)
+
+
+def _profile(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    return find_profile(name).name if name else ""
+
+
+def _values(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
+    """Checked, by path; a setting that is given twice has the last value."""
+    found = {}
+    for pair in pairs:
+        path, sign, text = pair.partition("=")
+        knob = find_knob(path.strip())
+        if not sign:
+            raise ConfigError(f"--set {pair} gives no value", hint=f"Write --set {knob.path}=VALUE.")
+        found[knob.path] = parse_value(knob, text)
+    return found
+
+
+_config = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    help="A Toolsight, Claude Desktop, Claude Code, Cursor or VS Code configuration.",
+)
+_input = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="ID=VALUE",
+    callback=_inputs,
+    help="The value of a VS Code ${input:ID}; TOOLSIGHT_INPUT_ID also gives it. May be repeated.",
+)
+_CONFIGURED = (
+    _config,
+    click.option(
+        "--profile",
+        default="",
+        callback=_profile,
+        help="Bind and search as this design does, see `toolsight settings --profiles`.",
+    ),
+    click.option(
+        "--set",
+        "values",
+        multiple=True,
+        metavar="PATH=VALUE",
+        callback=_values,
+        help="Change a setting, see `toolsight settings`. May be repeated.",
+    ),
+    _input,
+)
+_SHARED = (
+    _config,
+    click.option(
+        "--model",
+        default=DEMO_MODEL,
+        show_default=True,
+        help="Any litellm model (openai/…, anthropic/…, ollama/…), demo/planner or demo/script:FILE.",
+    ),
+    click.option("--api-base", default="", help="Where the model is served, for local servers."),
+    click.option("--toolset", default="", help="A toolset of the configuration; all tools without it."),
+    click.option(
+        "--db",
+        "database",
+        type=click.Path(path_type=Path),
+        help="The SQLite file; TOOLSIGHT_DB also names it.",
+    ),
+    *_CONFIGURED[1:],
+    click.option(
+        "--approve",
+        is_flag=True,
+        help="Start this configuration's servers without asking, and remember that.",
+    ),
+    click.option("--yes", is_flag=True, help="Allow tool calls that may change something without asking."),
+)
+
+
+def shared(function: F) -> F:
+    """Add the shared options; the command receives them as keyword arguments, see `options`."""
+    for option in reversed(_SHARED):
+        function = option(function)
+    return function
+
+
+def configured(function: F) -> F:
+    """Add those of the shared options that say how a session is set up."""
+    for option in reversed(_CONFIGURED):
+        function = option(function)
+    return function
+
+
+def options(**values: Any) -> Options:
+    """The shared options of a command, gathered."""
+    return Options(**values)
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")

@@ -7,32 +7,32 @@ from typing import Any
 import click
 
 from inspector import __version__
-from inspector.cli.option import options, shared
+from inspector.cli.options import options, shared
 from inspector.domain.error import ConnectError, ToolsightError
 
 # The module of each command, and its name there where that is another one.
 _MODULES = {
-    "demo": "demo",
-    "servers": "inspect",
-    "tools": "inspect",
-    "manifest": "inspect",
-    "search": "search",
-    "confusable": "search",
-    "whatif": "whatif",
-    "budget": "audit",
-    "cost": "cost",
+    "demo": "chat.demo",
+    "servers": "catalog.inspect",
+    "tools": "catalog.inspect",
+    "manifest": "catalog.inspect",
+    "search": "search.search",
+    "confusable": "search.search",
+    "whatif": "search.whatif",
+    "budget": "audit.command",
+    "cost": "cost.command",
     "settings": "settings",
-    "chat": "chat",
-    "sessions": "record",
-    "events": "record",
-    "timeline": "timeline",
-    "scenario": "scenario",
-    "compare": "compare",
-    "race": "race",
-    "bench": "bench",
-    "eval": "evaluate:evaluate",
-    "calibrate": "calibrate:command",
-    "reproduce": "reproduce",
+    "chat": "chat.command",
+    "sessions": "record.record",
+    "events": "record.record",
+    "timeline": "record.timeline",
+    "scenario": "scenario.command",
+    "compare": "scenario.compare",
+    "race": "scenario.race",
+    "bench": "bench.command",
+    "eval": "bench.evaluate:evaluate",
+    "calibrate": "bench.calibrate:command",
+    "reproduce": "research.command",
 }
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from inspector.cli.option import as_json, configured, options
-from inspector.cli.options import Options
+from inspector.cli.options import Options, as_json, configured, options
 from inspector.cli.render import say, say_json
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import singledispatch
 
-from inspector.domain import event as ev
+from inspector.domain.events import event as ev
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.ranking import SearchReport
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatch
 
-from inspector.domain import event as ev
+from inspector.domain.events import event as ev
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, CallCost, ServerState, SessionState, ToolState
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from inspector.domain import event as ev
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
+from inspector.domain.events import event as ev
 from inspector.domain.index_state import IndexState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool

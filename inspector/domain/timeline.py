@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from inspector.domain import event as ev
 from inspector.domain.conversation import Conversation
-from inspector.domain.event_text import summary
+from inspector.domain.events import event as ev
+from inspector.domain.events.text import summary
 from inspector.domain.fold import apply
 from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.tool_pattern import matches

@@ -9,7 +9,7 @@ from typing import Any, Self
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.event import (
+from inspector.domain.events.event import (
     IndexChanged,
     MilestoneReached,
     ModelSwitched,
@@ -26,12 +26,11 @@ from inspector.domain.redaction import Redactor
 from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
 from inspector.engine.background import Background
-from inspector.engine.binding.binder import Binder
-from inspector.engine.binding.precondition import OwnPredicate, Preconditions
-from inspector.engine.budget.accounting import Accounting
-from inspector.engine.budget.what_if import Setup
-from inspector.engine.chat.assembly import Chat
 from inspector.engine.connections import Connections
+from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.loop.assembly import Chat
+from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.loop.binding.precondition import OwnPredicate, Preconditions
 from inspector.engine.policy import Policy
 from inspector.engine.ports import (
     Approver,
@@ -45,8 +44,9 @@ from inspector.engine.ports import (
     TokenCounter,
     VectorStore,
 )
-from inspector.engine.retrieval.retrieval import Retrieval
 from inspector.engine.session import Listener, Session
+from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.count.accounting import Accounting
 
 
 def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:

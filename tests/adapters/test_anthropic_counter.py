@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.adapters.anthropic_counter import CLAUDE_2, AnthropicCounter
-from inspector.adapters.litellm_file import tokenizer_folder
-from inspector.adapters.model import counter_for
-from inspector.adapters.tiktoken_counter import TiktokenCounter, tokenizer_for
+from inspector.adapters.litellm.file import tokenizer_folder
+from inspector.adapters.tokens.anthropic_counter import CLAUDE_2, AnthropicCounter
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter, tokenizer_for
+from inspector.cli.models import counter_for
 
 MODEL = "anthropic/claude-sonnet-4-5"
 CLAUDE = AnthropicCounter(MODEL)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.client_config import (
+from inspector.adapters.files.client_config import (
     PROJECT,
     USER,
     ClientConfiguration,

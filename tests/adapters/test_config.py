@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.config import read
+from inspector.adapters.files.config import read
 from inspector.domain.configuration import Configuration
 from inspector.domain.server import Era, ServerSpec
 from inspector.domain.settings import DiscoverySettings

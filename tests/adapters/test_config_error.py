@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.config import read, source
+from inspector.adapters.files.config import read, source
 from inspector.domain.error import ConfigError
 
 SERVER: dict[str, Any] = {"command": "x"}

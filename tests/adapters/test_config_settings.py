@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.config.setting import values
+from inspector.adapters.files.config.setting import values
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import profile_settings
 from tests.adapters.test_config import configured

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.evalset import read_cases, read_evalset, read_tools, sample, write_cases
+from inspector.adapters.files.evalset import read_cases, read_evalset, read_tools, sample, write_cases
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EXACT, EvalCase, EvalSet
 from inspector.domain.tool import Tool

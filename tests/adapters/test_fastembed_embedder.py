@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters import fastembed_embedder
-from inspector.adapters.fastembed_embedder import FastembedEmbedder
+from inspector.adapters.fastembed import embedder as fastembed_embedder
+from inspector.adapters.fastembed.embedder import FastembedEmbedder
 from inspector.domain.error import ModelError
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters import fastembed_download, fastembed_named
-from inspector.adapters.fastembed_catalog import named_model
-from inspector.adapters.fastembed_download import download
-from inspector.adapters.fastembed_named import NamedEmbedder
+from inspector.adapters.fastembed import download as fastembed_download, named as fastembed_named
+from inspector.adapters.fastembed.catalog import named_model
+from inspector.adapters.fastembed.download import download
+from inspector.adapters.fastembed.named import NamedEmbedder
 from inspector.domain.error import ModelError
 
 NAME = "sentence-transformers/all-MiniLM-L6-v2"

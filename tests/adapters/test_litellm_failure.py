@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.litellm_model import DEFAULT_WINDOW, LitellmModel
+from inspector.adapters.litellm.model import DEFAULT_WINDOW, LitellmModel
 from inspector.domain.error import ModelError
 from inspector.domain.message import ModelRequest, Usage, UserMessage
 from inspector.domain.tool import function_definition
@@ -145,7 +145,7 @@ async def test_a_key_of_any_form_is_kept_out_of_the_message(monkeypatch: pytest.
 
 
 def test_the_schemas_that_are_sent_are_copies() -> None:
-    from inspector.adapters.litellm_wire import wire_tools
+    from inspector.adapters.litellm.wire import wire_tools
 
     schema = {"type": "object", "$schema": "x", "properties": {"a\ud800": {"$id": "y", "enum": ("b",)}}}
     tools = (function_definition("t", "T", schema),)

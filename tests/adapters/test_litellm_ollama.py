@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.litellm_model import LitellmModel
+from inspector.adapters.litellm.model import LitellmModel
 from inspector.domain.error import ModelError
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ModelReply

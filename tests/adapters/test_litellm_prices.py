@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.litellm_file import model_entry, shipped_models
-from inspector.adapters.litellm_model import DEFAULT_WINDOW, LitellmModel
-from inspector.adapters.litellm_prices import LitellmPrices
+from inspector.adapters.litellm.file import model_entry, shipped_models
+from inspector.adapters.litellm.model import DEFAULT_WINDOW, LitellmModel
+from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.domain.prompt_cache import UNCACHED
 from inspector.engine.ports import PriceList
 
@@ -166,8 +166,8 @@ def test_a_window_is_the_lists_or_a_usual_one(name: str, window: int) -> None:
 def test_neither_prices_nor_windows_wait_for_litellm() -> None:
     code = """
 import sys
-from inspector.adapters.litellm_model import LitellmModel
-from inspector.adapters.litellm_prices import LitellmPrices
+from inspector.adapters.litellm.model import LitellmModel
+from inspector.adapters.litellm.prices import LitellmPrices
 assert LitellmPrices().prices("openai/gpt-5")
 assert LitellmModel("anthropic/claude-sonnet-4-5").window >= 200_000
 print("litellm" in sys.modules)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.litellm_wire import Assembly, read_call
+from inspector.adapters.litellm.wire import Assembly, read_call
 from inspector.domain.message import ToolCall
 
 Piece = tuple[int | None, str | None, str | None, str | None]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from inspector.adapters.clock import SystemClock
-from inspector.adapters.mcp_connector import McpConnector
-from inspector.adapters.memory import MemoryServerMemory
+from inspector.adapters.mcp.connector import McpConnector
+from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.domain.error import ServerExited
-from inspector.domain.event import Event, ServerFailed, ServerReady, ToolsChanged
+from inspector.domain.events.event import Event, ServerFailed, ServerReady, ToolsChanged
 from inspector.domain.server import Era, ServerSpec
 from inspector.engine.connections import Connections
 from tests.support.counting import named_characters
@@ -116,7 +116,7 @@ async def test_a_changed_list_is_read_again_in_each_era(tmp_path: Path, era: Era
 
 def test_importing_the_connector_imports_no_vendor() -> None:
     vendors = "('mcp', 'mcp_types', 'httpx2', 'anyio', 'pydantic')"
-    code = f"import sys, inspector.adapters.mcp_connector; print([n for n in {vendors} if n in sys.modules])"
+    code = f"import sys, inspector.adapters.mcp.connector; print([n for n in {vendors} if n in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
@@ -126,7 +126,7 @@ def test_importing_the_connector_imports_no_vendor() -> None:
 _WRITE_NOTHING = """
 import asyncio, sys, warnings
 from pathlib import Path
-from inspector.adapters.mcp_connector import McpConnector
+from inspector.adapters.mcp.connector import McpConnector
 from inspector.domain.error import ConnectError
 from tests.support.mcp_case import faulty
 

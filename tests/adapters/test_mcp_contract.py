@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.mcp_connector import McpConnector
-from inspector.adapters.memory import MemoryConnector, MemoryServer
+from inspector.adapters.mcp.connector import McpConnector
+from inspector.adapters.memory.fakes import MemoryConnector, MemoryServer
 from inspector.domain.error import (
     CallTimeout,
     ConnectError,

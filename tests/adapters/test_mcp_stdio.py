@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.mcp_connector import McpConnector
-from inspector.adapters.mcp_log import MAX_BYTES, StderrFile
+from inspector.adapters.mcp.connector import McpConnector
+from inspector.adapters.mcp.log import MAX_BYTES, StderrFile
 from inspector.domain.error import ConnectError, ProtocolError, ServerExited
 from inspector.domain.server import Era, ServerSpec
 from tests.support.mcp_case import PATIENCE, SERVERS, faulty, growing, is_alive, odd, opened, python

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.mcp_process import exit_text
-from inspector.adapters.mcp_tap import SKIPPED, with_valid_tools
-from inspector.adapters.mcp_translate import MAX_TEXT, size_text, summary, tool_result
+from inspector.adapters.mcp.process import exit_text
+from inspector.adapters.mcp.tap import SKIPPED, with_valid_tools
+from inspector.adapters.mcp.translate import MAX_TEXT, size_text, summary, tool_result
 
 OBJECT = {"type": "object"}
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.litellm_model import LitellmModel
-from inspector.adapters.model import model_for
-from inspector.adapters.planner import DemoPlanner
-from inspector.adapters.script_model import ScriptModel
+from inspector.adapters.litellm.model import LitellmModel
+from inspector.cli.models import model_for
+from inspector.demo.planner import DemoPlanner
+from inspector.demo.script_model import ScriptModel
 from inspector.domain.error import ModelError, ToolsightError
 from inspector.domain.manifest import search_tools_definition
 from inspector.domain.message import ModelReply, ModelRequest, TextDelta, UserMessage

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.planner import DemoPlanner
-from inspector.adapters.planner.planner import MAX_MODEL_CALLS, decide
+from inspector.demo.planner import DemoPlanner
+from inspector.demo.planner.planner import MAX_MODEL_CALLS, decide
 from inspector.domain.manifest import SEARCH_TOOLS, search_tools_definition
 from inspector.domain.message import (
     AssistantMessage,
@@ -168,7 +168,7 @@ def test_an_unforeseen_failure_still_gives_a_reply(monkeypatch: pytest.MonkeyPat
     def broken(_: object) -> Callable[[], None]:
         raise KeyError("nobody thought of this")
 
-    monkeypatch.setattr("inspector.adapters.planner.planner.split", broken)
+    monkeypatch.setattr("inspector.demo.planner.planner.split", broken)
     assert "KeyError" in decide(ModelRequest("", (UserMessage("Lock it"),), (), 10)).text
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.planner import answer
-from inspector.adapters.planner.argument import fill, unused
-from inspector.adapters.planner.arithmetic import expression
-from inspector.adapters.planner.choice import bound_tools, ranked
-from inspector.adapters.planner.history import read_history
-from inspector.adapters.planner.reading import read
-from inspector.adapters.planner.value import Source
+from inspector.demo.planner import answer
+from inspector.demo.planner.argument import fill, unused
+from inspector.demo.planner.arithmetic import expression
+from inspector.demo.planner.choice import bound_tools, ranked
+from inspector.demo.planner.history import read_history
+from inspector.demo.planner.reading import read
+from inspector.demo.planner.value import Source
 from inspector.domain.message import NoteMessage, UserMessage
 from inspector.domain.step import MAX_STEPS, split
 from inspector.domain.tool import function_definition

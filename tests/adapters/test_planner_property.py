@@ -5,11 +5,11 @@ from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
-from inspector.adapters.planner.argument import fill
-from inspector.adapters.planner.choice import bound_tools, ranked
-from inspector.adapters.planner.planner import MAX_MODEL_CALLS, decide
-from inspector.adapters.planner.reading import read
-from inspector.adapters.planner.value import Source
+from inspector.demo.planner.argument import fill
+from inspector.demo.planner.choice import bound_tools, ranked
+from inspector.demo.planner.planner import MAX_MODEL_CALLS, decide
+from inspector.demo.planner.reading import read
+from inspector.demo.planner.value import Source
 from inspector.domain.manifest import SEARCH_TOOLS, search_tools_definition
 from inspector.domain.message import (
     AssistantMessage,

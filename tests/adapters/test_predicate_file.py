@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.memory import MemoryServerMemory
-from inspector.adapters.predicate_file import MAX_BYTES, digest, load_predicates
+from inspector.adapters.files.predicate_file import MAX_BYTES, digest, load_predicates
+from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.cli.consent import consent_text, require_consent
 from inspector.domain.configuration import Configuration
 from inspector.domain.consent import describe

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.scenario_file import load_scenario
+from inspector.adapters.files.scenario_file import load_scenario
 from inspector.domain.error import ConfigError
 from inspector.domain.scenario import AddedTool, CatalogChange, Preparation, ScriptedCall, Step
 

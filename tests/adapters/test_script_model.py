@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.script_model import OVER, THOUGHT, WINDOW, ScriptModel
+from inspector.demo.script_model import OVER, THOUGHT, WINDOW, ScriptModel
 from inspector.domain.message import (
     AssistantMessage,
     Message,

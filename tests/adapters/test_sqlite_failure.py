@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters import sqlite_schema
-from inspector.adapters.sqlite_memory import SqliteServerMemory
-from inspector.adapters.sqlite_store import SqliteStore
+from inspector.adapters.sqlite import schema as sqlite_schema
+from inspector.adapters.sqlite.memory import SqliteServerMemory
+from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.error import StoreError
-from inspector.domain.event import Record, UserSaid
+from inspector.domain.events.event import Record, UserSaid
 from inspector.domain.server import Era
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,8 +20,8 @@ WRITER = """
 import sys
 from itertools import count
 from pathlib import Path
-from inspector.adapters.sqlite_store import SqliteStore
-from inspector.domain.event import Record, UserSaid
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.domain.events.event import Record, UserSaid
 store = SqliteStore(Path(sys.argv[1]))
 for seq in count(1):
     if seq > int(sys.argv[3]):
@@ -32,9 +32,9 @@ for seq in count(1):
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from inspector.adapters.sqlite_store import SqliteStore
+from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.error import StoreError
-from inspector.domain.event import Record, UserSaid
+from inspector.domain.events.event import Record, UserSaid
 store = SqliteStore(Path(sys.argv[1]))
 store.append(Record("s", 1, 1.0, UserSaid("small")))
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.memory import MemoryStore
-from inspector.adapters.sqlite_store import SqliteStore
-from inspector.domain import event as ev
+from inspector.adapters.memory.fakes import MemoryStore
+from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.error import StoreError
-from inspector.domain.event import Record
+from inspector.domain.events import event as ev
+from inspector.domain.events.event import Record
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.engine.ports import EventStore, SessionSummary
 

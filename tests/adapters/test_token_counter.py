@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.anthropic_counter import AnthropicCounter
-from inspector.adapters.model import counter_for
-from inspector.adapters.tiktoken_counter import TiktokenCounter, tokenizer_for
+from inspector.adapters.tokens.anthropic_counter import AnthropicCounter
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter, tokenizer_for
+from inspector.cli.models import counter_for
 from inspector.engine.ports import TokenCounter
 from tests.support.counting import CharacterCounter
 
@@ -178,7 +178,7 @@ COUNTS_OFFLINE = """
 import socket, sys
 def refuse(*_, **__): raise OSError("no network here")
 socket.socket.connect = socket.getaddrinfo = refuse
-from inspector.adapters.model import counter_for
+from inspector.cli.models import counter_for
 counter = counter_for("openai/gpt-4")
 claude = counter_for("anthropic/claude-sonnet-4-5")
 assert not {"tiktoken", "tokenizers"} & set(sys.modules)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory_vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
-from inspector.adapters.sqlite_vectors import SqliteVectors
+from inspector.adapters.memory.vectors import DIMENSIONS, MemoryEmbedder, MemoryVectors
+from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.domain.error import StoreError
 from inspector.engine.ports import VectorStore
 

@@ -11,9 +11,11 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, hostile_tools
-from inspector.adapters.memory import MemoryServer
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.presenters.bench import (
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.app.pages.lab.bench.content import (
     ABOUT,
     DEFAULT_RANKERS,
     Running,
@@ -23,14 +25,12 @@ from inspector.app.presenters.bench import (
     running,
     status,
 )
-from inspector.app.screens.bench import BenchScreen
-from inspector.app.screens.bench_request import BenchRequestScreen
-from inspector.app.screens.calibration import CalibrationScreen
-from inspector.app.screens.search import SearchScreen
-from inspector.app.screens.session import SessionScreen
+from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
+from inspector.app.pages.lab.bench.screen import BenchScreen
+from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
 from tests.support.app import app_rig, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous

@@ -9,11 +9,11 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.presenters.plot import Axis, Curve, plot
-from inspector.app.screens.bench import BenchScreen
-from inspector.app.screens.bench_request import BenchRequestScreen
-from inspector.app.screens.calibration import CalibrationScreen
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.draw.plot import Axis, Curve, plot
+from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
+from inspector.app.pages.lab.bench.screen import BenchScreen
+from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from tests.support.app import until, until_still
 from tests.support.office import office
 from tests.support.picture import Shown, SnapCompare, still

@@ -8,14 +8,14 @@ from textual.pilot import Pilot
 from textual.widgets import TabbedContent
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory import MemoryServer
-from inspector.app.panels.budget_now import NowView
-from inspector.app.screens import budget_trial
-from inspector.app.screens.budget import BudgetScreen
-from inspector.app.screens.choice import ChoiceDialog
-from inspector.app.screens.detail import DetailScreen
-from inspector.app.screens.session import SessionScreen
-from inspector.app.screens.tool import ToolScreen
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.cost.budget import trial_screen as budget_trial
+from inspector.app.pages.cost.budget.now_view import NowView
+from inspector.app.pages.cost.budget.screen import BudgetScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool

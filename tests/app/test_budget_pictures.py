@@ -2,8 +2,8 @@
 
 import pytest
 
-from inspector.adapters.memory import MemoryServer
-from inspector.adapters.tiktoken_counter import TiktokenCounter
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.price import Prices
 from inspector.domain.tool import Tool

@@ -7,11 +7,13 @@ from hypothesis import given, strategies as st
 from textual.content import Content
 
 from fixtures.hostile import HOSTILE
-from inspector.app.budget_comparison import Comparison
-from inspector.app.presenters import budget, budget_call, budget_way
-from inspector.app.presenters.budget_money import dollars, price_facts, thousand_calls
-from inspector.app.presenters.budget_plot import EMPTY, call_plot
-from inspector.app.presenters.budget_table import (
+from inspector.app.draw import budget
+from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
+from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
+from inspector.app.pages.cost.budget.comparison import Comparison
+from inspector.app.pages.cost.budget.money import dollars, price_facts, thousand_calls
+from inspector.app.pages.cost.budget.plots import EMPTY, call_plot
+from inspector.app.pages.cost.budget.table import (
     Shown,
     budget_rows,
     is_server,
@@ -19,14 +21,13 @@ from inspector.app.presenters.budget_table import (
     server_key,
     server_of,
 )
-from inspector.app.presenters.budget_what_if import headline
-from inspector.app.presenters.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
+from inspector.app.pages.cost.budget.what_if import headline
 from inspector.domain.budget import Budget, TokenParts, ToolCost
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge
 from inspector.domain.session import Binding, CallCost, SessionState, ToolState
-from inspector.engine.budget.delivery_cost import Delivery, compare
-from inspector.engine.budget.plan import Overhead, PlannedTool, usual_plan
+from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
+from inspector.engine.tokens.cost.plan import Overhead, PlannedTool, usual_plan
 
 CHEAP = ToolState("a:cheap", 10, Binding.PINNED)
 DEAR = ToolState("b:dear", 70, Binding.LOADED)

@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.screens.choice import ChoiceDialog
+from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.domain.error import ModelError
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.toolset import ServerRule, Toolset

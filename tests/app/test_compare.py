@@ -6,14 +6,14 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.presenters import compare as present
-from inspector.app.screens.compare import CompareScreen
-from inspector.app.screens.why_not import WhyNotScreen
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.find.compare import content as present
+from inspector.app.pages.find.compare.screen import CompareScreen
+from inspector.app.pages.find.why_not.screen import WhyNotScreen
 from inspector.domain.ranking import SearchRequest
-from inspector.engine.retrieval.catalog_rankers import RANKERS
-from inspector.engine.xray.compare import Comparison, ComparisonRow
-from inspector.engine.xray.place import Place
+from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow
+from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
 from tests.support.app import app_rig, until
 from tests.support.office import office
 from tests.support.picture import Shown, SnapCompare, after, still
@@ -113,7 +113,7 @@ async def test_every_tool_has_its_rank_under_each_ranker_and_arrows_bring_the_re
 async def test_a_tool_that_no_ranker_has_among_its_first_is_there_when_it_is_pinned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("inspector.app.screens.compare._ROWS", 1)
+    monkeypatch.setattr("inspector.app.pages.find.compare.screen._ROWS", 1)
     async with app_rig(servers=office()) as (pilot, _):
         await pilot.app.push_screen(CompareScreen(SearchRequest("refund"), "calendar:list_events"))
         await until(pilot, lambda: _is_complete(pilot))

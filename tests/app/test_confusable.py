@@ -7,12 +7,12 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, HUGE
-from inspector.adapters.memory import MemoryServer
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.presenters.confusable import marked
-from inspector.app.screens.confusable import ConfusableScreen, PairScreen
-from inspector.app.screens.tool import ToolScreen
-from inspector.app.screens.what_if import WhatIfScreen
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.tools.confusable.content import marked
+from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.tool import Tool
 from tests.support.app import app_rig, until
 from tests.support.picture import Shown, SnapCompare, after, still

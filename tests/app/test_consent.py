@@ -3,8 +3,8 @@
 import pytest
 
 from fixtures.hostile import HOSTILE
-from inspector.app.presenters.consent import consent_body
-from inspector.app.screens.consent import ConsentDialog
+from inspector.app.dialogs.consent import ConsentDialog
+from inspector.app.dialogs.consent_text import consent_body
 from inspector.domain.consent import ServerConsent
 from tests.support.app import app_rig
 from tests.support.picture import Shown, SnapCompare, after, still

@@ -5,7 +5,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE
-from inspector.app.screens.detail import DetailScreen
+from inspector.app.dialogs.detail import DetailScreen
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import SchemaTree, TextView

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from fixtures.hostile import HOSTILE
-from inspector.app.presenters.events import GROUPS, continued, event_row, in_group
-from inspector.app.screens.export import ExportDialog
-from inspector.domain.event import (
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.pages.trace.events.content import GROUPS, continued, event_row, in_group
+from inspector.domain.events.event import (
     AnswerStreamed,
     ContextReduced,
     Event,

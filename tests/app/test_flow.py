@@ -7,8 +7,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.panels.conversation import ItemBlock
-from inspector.app.screens.session import SessionScreen
+from inspector.app.pages.chat.session.conversation_panel import ItemBlock
+from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.error import ModelError
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding

@@ -11,13 +11,13 @@ from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.presenters.film import CALL, film, guard_settings
-from inspector.app.screens.choice import ChoiceDialog
-from inspector.app.screens.guard_lab import GuardLabScreen
-from inspector.app.screens.profile_compare import ProfileCompareScreen
-from inspector.domain.event import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
+from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
+from inspector.app.pages.lab.scenario.film import CALL, film, guard_settings
+from inspector.app.pages.lab.scenario.screen import GuardLabScreen
+from inspector.domain.events.event import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
 from inspector.domain.settings import GuardSettings
-from inspector.engine.guards.iteration import IterationGuard
+from inspector.engine.loop.guards.iteration import IterationGuard
 from tests.support.app import app_rig, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.picture import Shown, SnapCompare, after, still

@@ -4,9 +4,9 @@ import pytest
 
 from fixtures.hostile import HOSTILE
 from inspector.app.command import COMMANDS, shown_keys
-from inspector.app.presenters.help import help_text
-from inspector.app.screens.help import HelpScreen
-from inspector.app.screens.servers import ServersScreen
+from inspector.app.dialogs.help import HelpScreen
+from inspector.app.dialogs.help_text import help_text
+from inspector.app.pages.tools.servers.screen import ServersScreen
 from tests.support.app import app_rig, until
 
 

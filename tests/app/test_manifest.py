@@ -5,8 +5,8 @@ import json
 import pytest
 from textual.widgets import TabbedContent
 
-from inspector.adapters.memory import MemoryServer
-from inspector.app.presenters.manifest import pretty, token_rows, why_empty
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.pages.tools.manifest.content import pretty, token_rows, why_empty
 from inspector.domain.error import ConnectError
 from inspector.domain.message import ModelRequest
 from inspector.domain.server import ServerPhase

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from inspector.adapters.memory import MemoryServer
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app.command import COMMANDS
-from inspector.app.screens.consent import ConsentDialog
-from inspector.app.screens.export import ExportDialog
-from inspector.app.screens.help import HelpScreen
-from inspector.app.screens.session import SessionScreen
+from inspector.app.dialogs.consent import ConsentDialog
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.dialogs.help import HelpScreen
+from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.error import ConnectError
 from inspector.domain.server import ServerPhase
 from inspector.domain.tool import Tool

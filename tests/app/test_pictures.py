@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.adapters.memory import MemoryServer
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.domain.error import ConnectError, ModelError
 from inspector.domain.tool import Tool
 from tests.support.picture import Shown, SnapCompare, after, still

@@ -10,9 +10,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.app.presenters import profile as present
-from inspector.app.screens.knob_dialog import KnobDialog
-from inspector.app.screens.profile import ProfileScreen
+from inspector.app.pages.settings.profile import content as present
+from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
+from inspector.app.pages.settings.profile.screen import ProfileScreen
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import differences, find_knob, knobs, with_values
 from inspector.domain.profile import PROFILES, profile_settings

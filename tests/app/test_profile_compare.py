@@ -9,10 +9,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.lab_job import Choice, ScenarioFile
-from inspector.app.screens.profile_compare import ProfileCompareScreen
+from inspector.app.pages.lab.job import Choice, ScenarioFile
+from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.domain.error import ConfigError
-from inspector.engine.lab.run import ScenarioResult
+from inspector.engine.scenario.run import ScenarioResult
 from tests.support.app import app_rig, until
 from tests.support.lab import MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.picture import Shown, SnapCompare, after, still

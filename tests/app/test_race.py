@@ -9,12 +9,12 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Digits, Static
 
-from inspector.app.lab_job import ScenarioFile
-from inspector.app.race_playback import PACES, Playback
-from inspector.app.screens.export import ExportDialog
-from inspector.app.screens.race import RaceScreen
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.pages.chat.race.playback import PACES, Playback
+from inspector.app.pages.chat.race.screen import RaceScreen
+from inspector.app.pages.lab.job import ScenarioFile
 from inspector.domain.error import ConfigError
-from inspector.engine.lab.run import ScenarioResult
+from inspector.engine.scenario.run import ScenarioResult
 from tests.support.app import app_rig, until
 from tests.support.lab import LOOP, REDUNDANT, MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.picture import Shown, SnapCompare, after, still

@@ -12,15 +12,15 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE
-from inspector.app.presenters.reproduce import section_lines
-from inspector.app.presenters.table_text import table_lines
-from inspector.app.reproduce_job import ReproduceJob, Reproduction
-from inspector.app.screens.reproduce import ReproduceScreen
-from inspector.app.screens.session import SessionScreen
+from inspector.app.draw.table import table_lines
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.lab.reproduction.content import section_lines
+from inspector.app.pages.lab.reproduction.job import ReproduceJob, Reproduction
+from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.domain.report import Section, Table
-from inspector.engine.reproduce import run as run_module
-from inspector.engine.reproduce.run import CHAPTERS
-from inspector.engine.reproduce.source import PlayedScenario, Steps
+from inspector.research import run as run_module
+from inspector.research.run import CHAPTERS
+from inspector.research.source import PlayedScenario, Steps
 from tests.support.app import app_rig, until
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.picture import Shown, SnapCompare, after, still

@@ -5,19 +5,19 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.adapters.memory import MemoryServer
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.presenters.search import FLOOR
-from inspector.app.screens.compare import CompareScreen
-from inspector.app.screens.confusable import ConfusableScreen
-from inspector.app.screens.ranker_choice import RankerDialog
-from inspector.app.screens.search import SearchScreen
-from inspector.app.screens.session import SessionScreen
-from inspector.app.screens.steps import StepsScreen
-from inspector.app.screens.tool import ToolScreen
-from inspector.app.screens.tool_picker import ToolPicker
-from inspector.app.screens.what_if import WhatIfScreen
-from inspector.app.screens.why_not import WhyNotScreen
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.dialogs.tool_picker import ToolPicker
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.find.compare.screen import CompareScreen
+from inspector.app.pages.find.ranker_dialog import RankerDialog
+from inspector.app.pages.find.search.content import FLOOR
+from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.app.pages.find.steps.screen import StepsScreen
+from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.tools.confusable.screen import ConfusableScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool

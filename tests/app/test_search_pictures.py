@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from textual.screen import Screen
 
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.screens.detail import DetailScreen
-from inspector.app.screens.tool import ToolScreen
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
 from tests.support.office import office
 from tests.support.picture import Shown, SnapCompare, after, still
 

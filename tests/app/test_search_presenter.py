@@ -7,14 +7,14 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from fixtures.hostile import HOSTILE
-from inspector.app.presenters import search as present
-from inspector.app.presenters.bill import WIDTH, bill
-from inspector.app.presenters.formula import formula
-from inspector.app.presenters.signal import BAR_WIDTH, SIGNALS, bar, full_bars, merged
+from inspector.app.pages.find.formula import formula
+from inspector.app.pages.find.search import content as present
+from inspector.app.pages.find.search.bill import WIDTH, bill
+from inspector.app.pages.find.signal import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous
 

@@ -3,8 +3,8 @@
 import pytest
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory import MemoryServer
-from inspector.app.presenters.servers import NO_SERVER, server_detail, server_rows
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.pages.tools.servers.content import NO_SERVER, server_detail, server_rows
 from inspector.domain.error import ConnectError
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.domain.session import ServerState, SessionState

@@ -5,12 +5,12 @@ from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.presenters import steps as present
-from inspector.app.screens.steps import StepsScreen
-from inspector.app.screens.tool import ToolScreen
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.find.steps import content as present
+from inspector.app.pages.find.steps.screen import StepsScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
-from inspector.engine.xray.steps import Steps, StepSearch
+from inspector.engine.discovery.explanation.steps import Steps, StepSearch
 from tests.support.app import app_rig, until
 from tests.support.office import office
 from tests.support.picture import Shown, SnapCompare, after, still

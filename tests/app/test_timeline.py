@@ -8,16 +8,16 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory import MemoryServer
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app.bridge import ReplayedState
-from inspector.app.presenters import timeline as present
-from inspector.app.presenters.tools import ICONS
-from inspector.app.screens.events import EventsScreen
-from inspector.app.screens.manifest import ManifestScreen
-from inspector.app.screens.session import SessionScreen
-from inspector.app.screens.timeline import SessionDialog, TimelineScreen
-from inspector.app.scrub import CHECKPOINT, ReplayRefusal, Scrub, Stream
-from inspector.domain import event as ev
+from inspector.app.draw.tool_row import ICONS
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.tools.manifest.screen import ManifestScreen
+from inspector.app.pages.trace.events.screen import EventsScreen
+from inspector.app.pages.trace.timeline import content as present
+from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
+from inspector.app.replay import CHECKPOINT, ReplayRefusal, Scrub, Stream
+from inspector.domain.events import event as ev
 from inspector.domain.fold import fold
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Timeline

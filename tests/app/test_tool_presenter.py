@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fixtures.hostile import HOSTILE
-from inspector.app.presenters import tool as present
+from inspector.app.pages.tools.tool import content as present
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding, ToolState

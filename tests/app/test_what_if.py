@@ -10,22 +10,22 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.adapters.memory import MemoryServer
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.panels.wording import LONGEST, DescriptionArea, FieldText
-from inspector.app.presenters.what_if import Reading
-from inspector.app.screens import what_if
-from inspector.app.screens.tool import ToolScreen
-from inspector.app.screens.what_if import WhatIfScreen
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.find.what_if import screen as what_if
+from inspector.app.pages.find.what_if.content import Reading
+from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.find.what_if.wording import LONGEST, DescriptionArea, FieldText
+from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import fields
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.xray.draft import reworded, wording_of
-from inspector.engine.xray.what_if import Trial
+from inspector.engine.discovery.explanation.draft import reworded, wording_of
+from inspector.engine.discovery.explanation.what_if import Trial
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from tests.support.app import app_rig, until, until_still
 from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous

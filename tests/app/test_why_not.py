@@ -9,23 +9,23 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory import MemoryServer
-from inspector.adapters.memory_vectors import MemoryEmbedder
-from inspector.app.presenters import why_not as present
-from inspector.app.presenters.absence import absence
-from inspector.app.presenters.compare import ORDER
-from inspector.app.screens.tool import ToolScreen
-from inspector.app.screens.what_if import WhatIfScreen
-from inspector.app.screens.why_not import WhyNotScreen
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.find.compare.content import ORDER
+from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.find.why_not import content as present
+from inspector.app.pages.find.why_not.absence import absence
+from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.catalog import Catalog
 from inspector.domain.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.domain.server import ServerPhase, SkippedTool
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.xray.ledger import ledger
-from inspector.engine.xray.place import Place
-from inspector.engine.xray.why_not import LOOKED_UP, Rival, WhyNot
+from inspector.engine.discovery.explanation.ledger import ledger
+from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
 from tests.support.app import app_rig, until
 from tests.support.office import office
 from tests.support.picture import Shown, SnapCompare, after, still

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from inspector.adapters.sqlite_store import SqliteStore
-from inspector.adapters.tiktoken_counter import TiktokenCounter
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.engine.workbench import Workbench
 from tests.benchmark.loop import servers
 from tests.benchmark.output import say

@@ -6,16 +6,16 @@ from functools import cache
 from pathlib import Path
 
 from inspector.adapters.clock import SystemClock
-from inspector.adapters.evalset import read_cases, read_evalset, read_tools, sample
-from inspector.adapters.sqlite_vectors import SqliteVectors
+from inspector.adapters.files.evalset import read_cases, read_evalset, read_tools, sample
+from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.composition import fixtures_path, make_embedder
 from inspector.cli.launch import demo_session
 from inspector.cli.options import Options
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
-from inspector.engine.bench.prepare import Prepared, prepare
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.measure.prepare import Prepared, prepare
 from inspector.engine.ports import Embedder
-from inspector.engine.retrieval.semantics import Semantics
 from tests.benchmark.output import say
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.domain.settings import DiscoverySettings
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.fit import SHORT, FitModel
-from inspector.engine.retrieval.hybrid import HybridRanker
-from inspector.engine.retrieval.ranker import LOOKED_AT
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.fit import SHORT, FitModel
+from inspector.engine.discovery.rankers.hybrid import HybridRanker
+from inspector.engine.discovery.rankers.ranker import LOOKED_AT
 from tests.benchmark.data import OWN, own, prepared
 from tests.benchmark.output import say
 

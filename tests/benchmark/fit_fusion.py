@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.metric import ndcg_at
-from inspector.engine.retrieval.bm25 import Bm25Ranker
-from inspector.engine.retrieval.fusion import FusionRanker, FusionWeights
-from inspector.engine.retrieval.index import ToolIndex
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
+from inspector.engine.discovery.rankers.fusion import FusionRanker, FusionWeights
 from tests.benchmark.data import PUBLISHED, among_others, prepared, published
 from tests.benchmark.output import say
 

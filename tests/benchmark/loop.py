@@ -13,13 +13,13 @@ import time
 from typing import Any
 from unittest.mock import patch
 
-from inspector.adapters.memory import MemoryServer
-from inspector.adapters.memory_vectors import MemoryEmbedder
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.domain.message import ModelReply
 from inspector.domain.profile import PROFILES
 from inspector.domain.tool import Annotations, Tool
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.ranker import Ranker, Ranking
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
 from tests.benchmark.output import say
 from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import Rig, connected

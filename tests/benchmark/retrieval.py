@@ -16,9 +16,9 @@ from typing import NoReturn
 
 from inspector.adapters.clock import SystemClock
 from inspector.domain.settings import DiscoverySettings
-from inspector.engine.bench.comparison import Comparison, DataSet, Measured
-from inspector.engine.bench.report import markdown
-from inspector.engine.retrieval.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.measure.comparison import Comparison, DataSet, Measured
+from inspector.engine.measure.report import markdown
 from tests.benchmark import fit_abstention, fit_fusion, speed
 from tests.benchmark.data import DATA, OWN, POOL, PUBLISHED, ROOT, among_others, own, published, semantics
 from tests.benchmark.output import say

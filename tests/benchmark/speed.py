@@ -21,14 +21,14 @@ from zlib import crc32
 import numpy as np
 
 from inspector.adapters.clock import SystemClock
-from inspector.adapters.memory_vectors import MemoryVectors
+from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.document import key_of, texts_by_key
-from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.retrieval.retrieval import Retrieval
-from inspector.engine.retrieval.vocabulary import VOCABULARY
+from inspector.engine.discovery.document import key_of, texts_by_key
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.discovery.vocabulary import VOCABULARY
 from tests.benchmark.data import embedder
 from tests.benchmark.output import say
 

@@ -13,13 +13,14 @@ import pytest
 from click.testing import CliRunner
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.client_config import ClientConfiguration
-from inspector.adapters.memory import MemoryServerMemory
-from inspector.cli import audit as command, audit_run, consent
-from inspector.cli.audit_growth import say_growth
-from inspector.cli.audit_json import audit_json, stored_totals
-from inspector.cli.audit_report import audit_markdown, dollars, say_audit, shown_path
-from inspector.cli.audit_slide import HEIGHT, WIDTH, slide
+from inspector.adapters.files.client_config import ClientConfiguration
+from inspector.adapters.memory.fakes import MemoryServerMemory
+from inspector.cli import consent
+from inspector.cli.audit import command, run as audit_run
+from inspector.cli.audit.growth import say_growth
+from inspector.cli.audit.json import audit_json, stored_totals
+from inspector.cli.audit.report import audit_markdown, dollars, say_audit, shown_path
+from inspector.cli.audit.slide import HEIGHT, WIDTH, slide
 from inspector.cli.options import Options
 from inspector.domain.budget import Tokenizer
 from inspector.domain.configuration import Configuration
@@ -27,10 +28,10 @@ from inspector.domain.error import ConfigError
 from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.audit.audit import audit
-from inspector.engine.audit.growth import Change, changes, totals
-from inspector.engine.audit.reading import Reading
-from inspector.engine.audit.result import Audit, Basis, Problem, Subject
+from inspector.engine.tokens.audit.audit import audit
+from inspector.engine.tokens.audit.growth import Change, changes, totals
+from inspector.engine.tokens.audit.reading import Reading
+from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject
 from tests.support.counting import character_meter
 
 SERVERS = Path(__file__).resolve().parents[2] / "fixtures" / "servers"

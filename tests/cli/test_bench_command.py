@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from inspector.adapters.memory import ManualClock
+from inspector.adapters.memory.fakes import ManualClock
 from inspector.cli import composition
-from inspector.cli.bench import DEFAULT_RANKERS, DROPPED, INTERRUPTED, bench
-from inspector.cli.bench_report import bar
+from inspector.cli.bench.command import DEFAULT_RANKERS, DROPPED, INTERRUPTED, bench
+from inspector.cli.bench.report import bar
 from inspector.cli.progress import Progress, duration
 from inspector.domain.error import ConfigError, ToolsightError
 from tests.cli.conftest import Toolsight

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from inspector.adapters.memory_vectors import MemoryEmbedder
+from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.cli import composition
-from inspector.cli.calibrate import command
+from inspector.cli.bench.calibrate import command
 from inspector.domain.error import ConfigError, ToolsightError
 from inspector.engine.ports import Embedder
 from tests.cli.conftest import Toolsight

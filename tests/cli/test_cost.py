@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite_store import SqliteStore
+from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.budget import TokenParts
-from inspector.domain.event import (
+from inspector.domain.events.event import (
     CatalogBuilt,
     CatalogEntry,
     Event,

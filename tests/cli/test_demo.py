@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite_store import SqliteStore
-from inspector.domain import event as ev
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.domain.events import event as ev
 from inspector.domain.fold import fold
 from tests.cli.conftest import Toolsight
 

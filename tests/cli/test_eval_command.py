@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from inspector.adapters.evalset import read_cases
-from inspector.adapters.evalset_append import append_cases
-from inspector.adapters.sqlite_store import SqliteStore
-from inspector.cli.evaluate import evaluate
+from inspector.adapters.files.evalset import read_cases
+from inspector.adapters.files.evalset_append import append_cases
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.cli.bench.evaluate import evaluate
 from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.event import CallStarted, Record, SearchPerformed
+from inspector.domain.events.event import CallStarted, Record, SearchPerformed
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration

@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings, strategies as st
 
-import inspector.cli.race as race_command
-from inspector.app.presenters.race_cast import WIDTH, ansi_line, cast, drawn
-from inspector.app.presenters.race_picture import picture
+import inspector.cli.scenario.race as race_command
+from inspector.app.pages.chat.race.cast import WIDTH, ansi_line, cast, drawn
+from inspector.app.pages.chat.race.picture import picture
 from inspector.domain.price import Prices
-from inspector.engine.lab.lane import Lane
-from inspector.engine.lab.race import Frame, Verdict
+from inspector.engine.scenario.lane import Lane
+from inspector.engine.scenario.race import Frame, Verdict
 from tests.cli.conftest import Toolsight
 from tests.cli.test_scenario_command import (
     FORECAST,

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from inspector.adapters.evalset import TOOLS
-from inspector.adapters.sqlite_vectors import SqliteVectors
-from inspector.cli import reproduce as module
+from inspector.adapters.files.evalset import TOOLS
+from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.composition import fixtures_path
-from inspector.cli.reproduce import INTERRUPTED, reproduce
-from inspector.cli.reproduction import ShippedSource, read_poisons
+from inspector.cli.research import command as module
+from inspector.cli.research.command import INTERRUPTED, reproduce
+from inspector.cli.research.sources import ShippedSource, read_poisons
 from inspector.domain.error import ConfigError
 from inspector.domain.report import Section
-from inspector.engine.reproduce.run import CHAPTERS, Chapter
-from inspector.engine.reproduce.source import Source, Steps
+from inspector.research.run import CHAPTERS, Chapter
+from inspector.research.source import Source, Steps
 from tests.support.canned_report import CATALOG_SIZE
 
 Run = Callable[..., Result]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from inspector.adapters.memory import (
+from inspector.adapters.memory.fakes import (
     FixedApprover,
     ManualClock,
     MemoryConnector,
@@ -17,18 +17,18 @@ from inspector.adapters.memory import (
     MemoryServerMemory,
     MemoryStore,
 )
-from inspector.adapters.memory_vectors import MemoryVectors
-from inspector.adapters.model import model_for
-from inspector.adapters.sqlite_store import SqliteStore
+from inspector.adapters.memory.vectors import MemoryVectors
+from inspector.adapters.sqlite.store import SqliteStore
 from inspector.cli import composition
 from inspector.cli.composition import OpenLab
+from inspector.cli.models import model_for
 from inspector.cli.options import Options
 from inspector.cli.root import cli
 from inspector.domain.error import ModelError
 from inspector.domain.scenario import Scenario
-from inspector.engine.lab.changing import ChangingConnector
-from inspector.engine.lab.clock import LabClock
-from inspector.engine.lab.run import ScenarioRun
+from inspector.engine.scenario.changing import ChangingConnector
+from inspector.engine.scenario.clock import LabClock
+from inspector.engine.scenario.run import ScenarioRun
 from inspector.engine.session import Listener
 from inspector.engine.workbench import Ports, Workbench
 from tests.cli.conftest import Toolsight

@@ -8,8 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from inspector.cli.option import configured, options
-from inspector.cli.options import Options
+from inspector.cli.options import Options, configured, options
 from inspector.cli.settings import settings
 from inspector.domain.error import ConfigError
 from inspector.domain.knob import knobs

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.sqlite_store import SqliteStore
+from inspector.adapters.sqlite.store import SqliteStore
 from tests.cli.conftest import Toolsight
 from tests.domain.test_event import records
 from tests.domain.test_timeline import STORY

@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.event import EVENT_TYPES, Event, Failed, Record, ToolLoaded
+from inspector.domain.events.event import EVENT_TYPES, Event, Failed, Record, ToolLoaded
 from inspector.domain.jsonvalue import JsonObject
 
 # Whatever servers, models and people may send: NUL and lone surrogates too.

@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.budget import TokenParts
 from inspector.domain.error import ConfigError
-from inspector.domain.event import (
+from inspector.domain.events.base import Event as AnyEvent
+from inspector.domain.events.event import (
     CallFinished,
     CallStarted,
     Event,
@@ -19,7 +20,6 @@ from inspector.domain.event import (
     ToolLoaded,
     UserSaid,
 )
-from inspector.domain.event_type import Event as AnyEvent
 from inspector.domain.expectation import Finding, check, expectation
 
 LOADED = ToolLoaded("a:b", 10, "search")

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
-from inspector.adapters.sqlite_store import SqliteStore
-from inspector.domain import event as ev
-from inspector.domain.event import EVENT_TYPES, Event
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.domain.events import event as ev
+from inspector.domain.events.event import EVENT_TYPES, Event
 from inspector.domain.fold import apply, fold
 from inspector.domain.session import Binding, SessionState
 from tests.domain.test_event import events_by_kind, records, texts

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain import event as ev
+from inspector.domain.events import event as ev
 from inspector.domain.message import ToolCall
 from inspector.domain.redaction import MARKER, Redactor
 from inspector.domain.server import Era, ServerInfo

@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from inspector.domain import event as ev
 from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.events import event as ev
 from inspector.domain.fold import apply, fold
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, SessionState

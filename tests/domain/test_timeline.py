@@ -4,8 +4,8 @@ from time import process_time
 
 from hypothesis import given, settings
 
-from inspector.domain import event as ev
 from inspector.domain.budget import TokenParts
+from inspector.domain.events import event as ev
 from inspector.domain.fold import apply
 from inspector.domain.message import ToolCall
 from inspector.domain.ranking import SearchReport, SearchRequest

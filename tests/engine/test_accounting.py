@@ -3,14 +3,14 @@
 import threading
 from collections.abc import Sequence
 
-from inspector.adapters.memory import MemoryPrices, MemoryServer
+from inspector.adapters.memory.fakes import MemoryPrices, MemoryServer
 from inspector.domain.budget import Tokenizer
-from inspector.domain.event import BudgetMeasured, ModelSwitched
+from inspector.domain.events.event import BudgetMeasured, ModelSwitched
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED
 from inspector.domain.settings import BudgetSettings, Settings
 from inspector.domain.tool import Tool
-from inspector.engine.budget.accounting import Accounting
+from inspector.engine.tokens.count.accounting import Accounting
 from tests.support.counting import CharacterCounter, character_accounting
 from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import connected

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings as examples, strategies as st
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
+from inspector.adapters.memory.fakes import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import AuthRequired, ConfigError, ConnectError, MissingValue, ServerExited
 from inspector.domain.jsonvalue import compact
@@ -19,13 +19,13 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool, definition
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.audit.audit import audit
-from inspector.engine.audit.cost import bill, tool_tokens
-from inspector.engine.audit.growth import Change, changes, totals
-from inspector.engine.audit.reading import NOT_APPROVED, Reading, ask_servers, stored, unreadable
-from inspector.engine.audit.result import ConfigurationAudit, Subject, Usage
-from inspector.engine.audit.suggestion import DEFER, KEEP, SHORTEN, TWINS, UNUSED, without_descriptions
 from inspector.engine.ports import Snapshot
+from inspector.engine.tokens.audit.audit import audit
+from inspector.engine.tokens.audit.cost import bill, tool_tokens
+from inspector.engine.tokens.audit.growth import Change, changes, totals
+from inspector.engine.tokens.audit.reading import NOT_APPROVED, Reading, ask_servers, stored, unreadable
+from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject, Usage
+from inspector.engine.tokens.audit.suggestion import DEFER, KEEP, SHORTEN, TWINS, UNUSED, without_descriptions
 from tests.support.counting import character_meter
 
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, cache_write=2.5e-6, source="a list", date="today")

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory import ManualClock
+from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.ranking import Score
 from inspector.domain.tool import Tool
-from inspector.engine.bench.baseline import Drop, Mark, drops, marks, stored_marks
-from inspector.engine.bench.bootstrap import Estimate, estimate
-from inspector.engine.bench.difference import Difference, difference
-from inspector.engine.bench.report import Row, csv_text, json_rows, markdown
-from inspector.engine.bench.run import Run, run_bench
-from inspector.engine.bench.summary import Share, Summary, summarise
-from inspector.engine.retrieval.ranker import Ranking
+from inspector.engine.discovery.rankers.ranker import Ranking
+from inspector.engine.measure.baseline import Drop, Mark, drops, marks, stored_marks
+from inspector.engine.measure.bootstrap import Estimate, estimate
+from inspector.engine.measure.difference import Difference, difference
+from inspector.engine.measure.report import Row, csv_text, json_rows, markdown
+from inspector.engine.measure.run import Run, run_bench
+from inspector.engine.measure.summary import Share, Summary, summarise
 
 LETTERS = "abcdefghijkl"
 TOOLS = tuple(Tool("s", letter) for letter in LETTERS)

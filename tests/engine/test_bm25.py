@@ -5,11 +5,11 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.ranking import Signal
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.bm25 import Bm25Ranker, Bm25Settings
-from inspector.engine.retrieval.document import FIELDS
-from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.retrieval.ranker import Ranking
-from inspector.engine.retrieval.term import terms
+from inspector.engine.discovery.document import FIELDS
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.bm25 import Bm25Ranker, Bm25Settings
+from inspector.engine.discovery.rankers.ranker import Ranking
+from inspector.engine.discovery.term import terms
 
 words = st.sampled_from(["create", "page", "order", "late", "list", "mail", "weather", "the", "user", "x1"])
 texts = st.lists(words, max_size=8).map(" ".join)

@@ -5,10 +5,17 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
-from inspector.engine.budget.break_even import break_even, break_evens, scaled
-from inspector.engine.budget.cache_preset import PRESETS
-from inspector.engine.budget.delivery_cost import Delivery, session_cost
-from inspector.engine.budget.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
+from inspector.engine.tokens.cost.break_even import break_even, break_evens, scaled
+from inspector.engine.tokens.cost.cache_preset import PRESETS
+from inspector.engine.tokens.cost.delivery_cost import Delivery, session_cost
+from inspector.engine.tokens.cost.plan import (
+    Assumptions,
+    Overhead,
+    Plan,
+    PlannedCall,
+    PlannedTool,
+    usual_plan,
+)
 
 TERMS = CacheTerms(minimum=1)
 DISCOVERY = (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)

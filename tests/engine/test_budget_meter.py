@@ -7,7 +7,7 @@ import pytest
 import tiktoken
 from hypothesis import given, settings as hypothesis_settings, strategies as st
 
-from inspector.adapters.tiktoken_counter import TiktokenCounter
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.domain.jsonvalue import compact
 from inspector.domain.manifest import search_tools_definition
 from inspector.domain.message import (
@@ -22,9 +22,9 @@ from inspector.domain.message import (
 from inspector.domain.settings import BudgetSettings
 from inspector.domain.tool import Tool, definition
 from inspector.domain.wire import wire_messages
-from inspector.engine.budget.attribution import attribute
-from inspector.engine.budget.measure import BudgetMeter
-from inspector.engine.budget.segment import request_pieces
+from inspector.engine.tokens.count.attribution import attribute
+from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.segment import request_pieces
 from tests.support.counting import character_meter
 
 MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}

@@ -18,9 +18,8 @@ from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.budget.measure import BudgetMeter
-from inspector.engine.budget.other_model import OtherModels, count_definitions
-from inspector.engine.budget.what_if import (
+from inspector.engine.ports import ChatModel
+from inspector.engine.tokens.cost.what_if import (
     Change,
     Setup,
     Steps,
@@ -30,7 +29,8 @@ from inspector.engine.budget.what_if import (
     toggled,
     what_if,
 )
-from inspector.engine.ports import ChatModel
+from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.other_model import OtherModels, count_definitions
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import ToldModel
 from tests.support.workbench import connected

@@ -17,7 +17,7 @@ from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.binding.catalog import BuiltCatalog, build_catalog
+from inspector.engine.loop.binding.catalog import BuiltCatalog, build_catalog
 from tests.support.counting import character_meter
 
 TOOLS = (

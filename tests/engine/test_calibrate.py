@@ -5,19 +5,19 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.adapters.memory import ManualClock
-from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.adapters.memory.fakes import ManualClock
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.bench.calibrate import MAX_REFUSED, START, STEP, STOP, Calibration, Point, calibrate
-from inspector.engine.bench.generate import generate
-from inspector.engine.bench.prepare import prepare
-from inspector.engine.bench.run import run_bench
-from inspector.engine.bench.summary import Share, summarise
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.semantics import Semantics
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.measure.calibrate import MAX_REFUSED, START, STEP, STOP, Calibration, Point, calibrate
+from inspector.engine.measure.generate import generate
+from inspector.engine.measure.prepare import prepare
+from inspector.engine.measure.run import run_bench
+from inspector.engine.measure.summary import Share, summarise
 from tests.support.retrieval import rankers_of, words_only
 
 NAMES = ("list_orders", "refund_order", "send_message", "get_forecast", "plot_route", "lend_book")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.memory import FixedApprover, ManualClock, MemoryStore
-from inspector.domain import event as ev
+from inspector.adapters.memory.fakes import FixedApprover, ManualClock, MemoryStore
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ModelError, ServerExited
+from inspector.domain.events import event as ev
 from inspector.domain.fold import fold
 from inspector.domain.message import (
     AssistantMessage,
@@ -22,8 +22,8 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
 from inspector.domain.settings import ChatSettings, Settings
 from inspector.domain.tool import Annotations, Tool
-from inspector.engine.binding.binder import Binder
-from inspector.engine.chat.assembly import Chat
+from inspector.engine.loop.assembly import Chat
+from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import Decision
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting

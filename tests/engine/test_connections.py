@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from inspector.adapters.memory import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
+from inspector.adapters.memory.fakes import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
 from inspector.domain.error import (
     CallTimeout,
     ConnectError,
@@ -15,7 +15,7 @@ from inspector.domain.error import (
     StoreError,
     ToolsightError,
 )
-from inspector.domain.event import (
+from inspector.domain.events.event import (
     Event,
     ServerConnecting,
     ServerFailed,

@@ -11,8 +11,8 @@ from inspector.domain.message import ModelRequest
 from inspector.domain.session import SessionState
 from inspector.domain.settings import BindingSettings, Settings
 from inspector.domain.tool import Tool, function_definition
-from inspector.engine.binding.delivery import SentTools, schema_text, system_text, tools_array
-from inspector.engine.binding.loader import DefinitionLoader
+from inspector.engine.loop.binding.delivery import SentTools, schema_text, system_text, tools_array
+from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.ports import Decision
 from tests.engine.test_chat import TOOLS, Bench, bound_names
 from tests.support.told_model import Step, calls, says, searches

@@ -8,8 +8,15 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
-from inspector.engine.budget.delivery_cost import Delivery, SessionCost, compare, session_cost
-from inspector.engine.budget.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool, usual_plan
+from inspector.engine.tokens.cost.delivery_cost import Delivery, SessionCost, compare, session_cost
+from inspector.engine.tokens.cost.plan import (
+    Assumptions,
+    Overhead,
+    Plan,
+    PlannedCall,
+    PlannedTool,
+    usual_plan,
+)
 
 TERMS = CacheTerms(write=1.25, read=0.1, ttl_seconds=300, minimum=1)
 PRICES = Prices("m", 2e-6, 10e-6, source="a list", date="2026-01-01")

@@ -4,15 +4,15 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 
-from inspector.adapters.memory import ManualClock
-from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.adapters.memory.fakes import ManualClock
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.error import ModelError
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
+from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.ports import Embedder
-from inspector.engine.retrieval.retrieval import Retrieval
 from tests.support.retrieval import CountingEmbedder
 
 CATALOG = [Tool("shop", f"tool_{n}", f"Number {n} of the tools.") for n in range(40)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given, strategies as st
 
 from inspector.domain.session import Binding, ToolState
-from inspector.engine.binding.eviction import LRU, TTL, Eviction, Limits, evictions
+from inspector.engine.loop.binding.eviction import LRU, TTL, Eviction, Limits, evictions
 
 NOW = 1000.0
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.fit import NAMED, is_named
-from inspector.engine.retrieval.ranker import LOOKED_AT, Ranking
-from inspector.engine.retrieval.term import terms
+from inspector.engine.discovery.rankers.fit import NAMED, is_named
+from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Ranking
+from inspector.engine.discovery.term import terms
 from tests.support.retrieval import rankers_of
 
 TOOLS = (

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.fuzzy import FuzzyRanker, tool_search
-from inspector.engine.retrieval.sequence_match import ratio
+from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker, tool_search
+from inspector.engine.discovery.rankers.sequence_match import ratio
 
 OPEN_URL = Tool(
     "web",

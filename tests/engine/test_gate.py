@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory import ManualClock
+from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.error import ServerExited
-from inspector.domain.event import GateApplied
+from inspector.domain.events.event import GateApplied
 from inspector.domain.message import (
     AssistantMessage,
     Message,
@@ -26,8 +26,8 @@ from inspector.domain.settings import (
     Settings,
 )
 from inspector.domain.tool import Tool
-from inspector.engine.binding.gate import Gate, gate_query
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.loop.binding.gate import Gate, gate_query
 from tests.engine.test_chat import TOOLS, Bench, bound_names
 from tests.support.retrieval import rankers_of
 from tests.support.told_model import Step, calls, says, searches

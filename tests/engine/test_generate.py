@@ -4,20 +4,20 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory import ManualClock
-from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.adapters.memory.fakes import ManualClock
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.evaluation import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalCase, EvalSet
-from inspector.domain.event import CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
+from inspector.domain.events.event import CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.bench.comparison import Comparison, DataSet
-from inspector.engine.bench.generate import MAX_QUERY, generate
-from inspector.engine.bench.impossible import REQUESTS
-from inspector.engine.bench.logged import logged_cases
-from inspector.engine.bench.prepare import Prepared, prepare
-from inspector.engine.retrieval.embedding import BATCH
-from inspector.engine.retrieval.semantics import Semantics
+from inspector.engine.discovery.embedding import BATCH
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.measure.comparison import Comparison, DataSet
+from inspector.engine.measure.generate import MAX_QUERY, generate
+from inspector.engine.measure.impossible import REQUESTS
+from inspector.engine.measure.logged import logged_cases
+from inspector.engine.measure.prepare import Prepared, prepare
 
 ROOM = {
     "type": "object",

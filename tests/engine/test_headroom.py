@@ -15,8 +15,8 @@ from inspector.domain.message import (
     UserMessage,
 )
 from inspector.domain.wire import wire_message
-from inspector.engine.budget.reduction import Reduced, compressed, cut_down, truncated
-from inspector.engine.budget.shortening import shortened
+from inspector.engine.tokens.window.reduction import Reduced, compressed, cut_down, truncated
+from inspector.engine.tokens.window.shortening import shortened
 
 KEPT = 20
 EVERYTHING = 10**9

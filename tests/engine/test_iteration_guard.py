@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.settings import GuardSettings
-from inspector.engine.guards.iteration import KEPT_CALLS, IterationGuard, Verdict
+from inspector.engine.loop.guards.iteration import KEPT_CALLS, IterationGuard, Verdict
 
 WINDOW = 100.0
 SETTINGS = GuardSettings(max_repeats=2, window_seconds=WINDOW, window_calls=6, window_repeats=3)

@@ -7,11 +7,11 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.ranking import Signal
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval import keyword_expert as weight
-from inspector.engine.retrieval.keyword_expert import KeywordExpertRanker
-from inspector.engine.retrieval.keyword_system import KeywordSystemRanker, keywords
-from inspector.engine.retrieval.ranker import Ranker
-from inspector.engine.retrieval.vocabulary import VOCABULARY, is_domain_term, query_words, words
+from inspector.engine.discovery.rankers import keyword_expert as weight
+from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
+from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker, keywords
+from inspector.engine.discovery.rankers.ranker import Ranker
+from inspector.engine.discovery.vocabulary import VOCABULARY, is_domain_term, query_words, words
 
 some_words = st.sampled_from(["create", "page", "order", "late", "list", "purple", "chart", "user", "x1"])
 texts = st.lists(some_words, max_size=6).map(" ".join)

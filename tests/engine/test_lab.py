@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory import (
+from inspector.adapters.memory.fakes import (
     FixedApprover,
     ManualClock,
     MemoryConnector,
@@ -18,19 +18,19 @@ from inspector.adapters.memory import (
     MemoryServerMemory,
     MemoryStore,
 )
-from inspector.adapters.memory_vectors import MemoryVectors
-from inspector.adapters.script_model import ScriptModel
+from inspector.adapters.memory.vectors import MemoryVectors
+from inspector.demo.script_model import ScriptModel
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.event import SettingsChanged, TurnEnded
+from inspector.domain.events.event import SettingsChanged, TurnEnded
 from inspector.domain.message import ToolResult
 from inspector.domain.scenario import AddedTool, CatalogChange
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.lab.changing import ChangingConnector, changed
-from inspector.engine.lab.clock import LabClock
-from inspector.engine.lab.run import ScenarioRun
-from inspector.engine.lab.totals import Totals, totals
+from inspector.engine.scenario.changing import ChangingConnector, changed
+from inspector.engine.scenario.clock import LabClock
+from inspector.engine.scenario.run import ScenarioRun
+from inspector.engine.scenario.totals import Totals, totals
 from inspector.engine.workbench import Ports, Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import shop_and_weather

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from inspector.domain.budget import TokenParts
-from inspector.domain.event import (
+from inspector.domain.events.event import (
     CallFinished,
     CallRejected,
     CatalogBuilt,
@@ -20,9 +20,9 @@ from inspector.domain.event import (
 )
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.scenario import Scenario
-from inspector.engine.lab.comparison import Comparison, comparison
-from inspector.engine.lab.run import ScenarioResult
-from inspector.engine.lab.totals import totals
+from inspector.engine.scenario.comparison import Comparison, comparison
+from inspector.engine.scenario.run import ScenarioResult
+from inspector.engine.scenario.totals import totals
 
 FORECAST = "weather:get_forecast"
 

@@ -2,17 +2,17 @@
 
 import pytest
 
-from inspector.adapters.memory import ManualClock
-from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.adapters.memory.fakes import ManualClock
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.bench.live import LiveBench
-from inspector.engine.bench.run import CaseRun, Run
-from inspector.engine.bench.weak import weakest
-from inspector.engine.retrieval.retrieval import Retrieval
+from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.measure.live import LiveBench
+from inspector.engine.measure.run import CaseRun, Run
+from inspector.engine.measure.weak import weakest
 from tests.support.retrieval import CountingEmbedder
 
 TOOLS = tuple(

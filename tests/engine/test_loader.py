@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from inspector.domain.catalog import Catalog
 from inspector.domain.jsonvalue import compact
 from inspector.domain.tool import Tool, definition
-from inspector.engine.binding.loader import DefinitionLoader
+from inspector.engine.loop.binding.loader import DefinitionLoader
 
 TOOLS = tuple(Tool("s", name, f"Does {name}.") for name in "abcdef")
 

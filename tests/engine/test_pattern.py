@@ -8,9 +8,9 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.ranking import Signal
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.pattern import MAX_TEXT, PatternRanker
-from inspector.engine.retrieval.pattern_cost import safe_length
-from inspector.engine.retrieval.ranker import Ranking
+from inspector.engine.discovery.rankers.pattern import MAX_TEXT, PatternRanker
+from inspector.engine.discovery.rankers.pattern_cost import safe_length
+from inspector.engine.discovery.rankers.ranker import Ranking
 
 TOOLS = (
     Tool("shop", "list_orders", "List them, newest first.", {"properties": {"customer_id": {}, "limit": {}}}),

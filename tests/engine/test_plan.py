@@ -6,10 +6,10 @@ from itertools import pairwise
 import pytest
 
 from fixtures.hostile import HOSTILE
-from inspector.adapters.memory import MemoryServer
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.domain.budget import TokenParts
 from inspector.domain.configuration import Configuration
-from inspector.domain.event import (
+from inspector.domain.events.event import (
     CallStarted,
     CatalogBuilt,
     CatalogEntry,
@@ -27,12 +27,12 @@ from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
-from inspector.engine.budget.catalog_plan import catalog_plan
-from inspector.engine.budget.delivery_cost import Delivery, compare
-from inspector.engine.budget.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
-from inspector.engine.budget.planned_request import planned_requests
-from inspector.engine.budget.recorded_plan import plan_of
-from inspector.engine.budget.what_if import Setup
+from inspector.engine.tokens.cost.catalog_plan import catalog_plan
+from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
+from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
+from inspector.engine.tokens.cost.planned_request import planned_requests
+from inspector.engine.tokens.cost.recorded_plan import plan_of
+from inspector.engine.tokens.cost.what_if import Setup
 from tests.support.counting import character_meter
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected

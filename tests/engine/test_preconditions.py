@@ -10,7 +10,7 @@ from inspector.domain.error import ConfigError
 from inspector.domain.precondition import Facts
 from inspector.domain.settings import AccessSettings
 from inspector.domain.tool_pattern import values_for
-from inspector.engine.binding.precondition import OwnPredicate, Preconditions
+from inspector.engine.loop.binding.precondition import OwnPredicate, Preconditions
 
 WRITE = 'is_authenticated(scope="github:write")'
 PLAN = "milestone_reached('plan_confirmed')"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.adapters.memory import MemoryServer
-from inspector.adapters.memory_vectors import MemoryEmbedder
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.domain.error import ToolsightError
 from inspector.domain.fold import fold
 from inspector.domain.message import ModelReply, ModelRequest

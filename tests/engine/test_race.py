@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.budget import TokenParts
-from inspector.domain.event import (
+from inspector.domain.events.event import (
     CallFinished,
     CallRejected,
     Event,
@@ -24,10 +24,10 @@ from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.scenario import Scenario, ScriptedCall, Step
-from inspector.engine.lab.race import SECONDS_A_CALL, Frame, Race
-from inspector.engine.lab.run import ScenarioResult
-from inspector.engine.lab.static_script import left_out, static_scenario
-from inspector.engine.lab.totals import totals
+from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
+from inspector.engine.scenario.run import ScenarioResult
+from inspector.engine.scenario.static_script import left_out, static_scenario
+from inspector.engine.scenario.totals import totals
 
 SEARCH = ScriptedCall("search_tools", {"query": "late orders"})
 ORDERS = ScriptedCall("shop__list_orders", {})

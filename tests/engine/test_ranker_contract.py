@@ -10,14 +10,14 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.fuzzy import FuzzyRanker
-from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.retrieval.keyword_expert import KeywordExpertRanker
-from inspector.engine.retrieval.keyword_system import KeywordSystemRanker
-from inspector.engine.retrieval.pattern import PatternRanker
-from inspector.engine.retrieval.prd_bm25 import PrdBm25Ranker
-from inspector.engine.retrieval.ranker import Ranker
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker
+from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
+from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
+from inspector.engine.discovery.rankers.pattern import PatternRanker
+from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
+from inspector.engine.discovery.rankers.ranker import Ranker
 from tests.support.retrieval import rankers_of
 
 Factory = Callable[[Sequence[Tool]], Ranker]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.settings import RedundancySettings
-from inspector.engine.guards.redundancy import KEPT_SEARCHES, RedundancyDetector
+from inspector.engine.loop.guards.redundancy import KEPT_SEARCHES, RedundancyDetector
 
 WINDOW = 100.0
 SETTINGS = RedundancySettings(overlap=0.8, window_seconds=WINDOW)

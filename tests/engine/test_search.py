@@ -2,14 +2,14 @@
 
 import pytest
 
-from inspector.adapters.memory import ManualClock
+from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.retrieval.rules import SearchRules
-from inspector.engine.retrieval.search import SearchAnswer, ToolSearch
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import SearchAnswer, ToolSearch
 from tests.support.retrieval import rankers_of
 
 TOOLS = (

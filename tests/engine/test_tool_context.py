@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory import ManualClock, MemoryStore
-from inspector.domain import event as ev
+from inspector.adapters.memory.fakes import ManualClock, MemoryStore
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.configuration import Configuration
+from inspector.domain.events import event as ev
 from inspector.domain.fold import fold
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
@@ -18,7 +18,7 @@ from inspector.domain.session import Binding
 from inspector.domain.settings import BindingSettings, Settings
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.binding.binder import Binder
+from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.xray import confusable
-from inspector.engine.xray.closeness import CLOSE, Closeness
-from inspector.engine.xray.confusable import Confusable, Reason, confusables, own_words
+from inspector.engine.discovery.explanation import confusable
+from inspector.engine.discovery.explanation.closeness import CLOSE, Closeness
+from inspector.engine.discovery.explanation.confusable import Confusable, Reason, confusables, own_words
+from inspector.engine.discovery.index import ToolIndex
 from tests.support.retrieval import semantic_index
 
 TOOLS = (

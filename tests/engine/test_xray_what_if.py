@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory_vectors import MemoryVectors
+from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.catalog_rankers import RANKERS, CatalogRankers
-from inspector.engine.retrieval.document import key_of
-from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.retrieval.semantics import Semantics
-from inspector.engine.xray.draft import draft
-from inspector.engine.xray.what_if import AROUND, what_if
+from inspector.engine.discovery.document import key_of
+from inspector.engine.discovery.explanation.draft import draft
+from inspector.engine.discovery.explanation.what_if import AROUND, what_if
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS, CatalogRankers
+from inspector.engine.discovery.semantics import Semantics
 from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
 
 PAY = Tool("shop", "pay_back", "Give the money of an order back.")

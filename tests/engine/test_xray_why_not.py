@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.adapters.memory import ManualClock
+from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import TOLERANCE, Outcome, Part, Score, SearchRequest, Signal
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.retrieval.catalog_rankers import RANKERS, CatalogRankers
-from inspector.engine.retrieval.rules import SearchRules
-from inspector.engine.retrieval.search import ToolSearch
-from inspector.engine.xray.ledger import ROUNDING, ledger
-from inspector.engine.xray.what_if import what_if
-from inspector.engine.xray.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
+from inspector.engine.discovery.explanation.ledger import ROUNDING, ledger
+from inspector.engine.discovery.explanation.what_if import what_if
+from inspector.engine.discovery.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS, CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import ToolSearch
 from tests.support.retrieval import rankers_of
 
 PAY = "shop:pay_back"

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from inspector.adapters.memory import MemoryServer
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app.app import ToolsightApp
-from inspector.app.approver import ModalApprover
+from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices

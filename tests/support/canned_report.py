@@ -1,7 +1,7 @@
 """A section as `toolsight reproduce` makes them, with numbers that stay, for pictures and key presses."""
 
 from inspector.domain.report import Section, Table
-from inspector.engine.reproduce.catalog_size import HEADERS
+from inspector.research.catalog_size import HEADERS
 
 CATALOG_SIZE = Section(
     "catalog-size",

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from inspector.adapters.memory import MemoryPrices
+from inspector.adapters.memory.fakes import MemoryPrices
 from inspector.domain.budget import Tokenizer
 from inspector.domain.price import Prices
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
-from inspector.engine.budget.accounting import Accounting
-from inspector.engine.budget.measure import BudgetMeter
+from inspector.engine.tokens.count.accounting import Accounting
+from inspector.engine.tokens.count.measure import BudgetMeter
 from tests.support.told_model import ToldModel
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from inspector.adapters.memory import (
+from inspector.adapters.files.scenario_file import load_scenario
+from inspector.adapters.memory.fakes import (
     FixedApprover,
     ManualClock,
     MemoryConnector,
@@ -16,17 +17,16 @@ from inspector.adapters.memory import (
     MemoryServerMemory,
     MemoryStore,
 )
-from inspector.adapters.memory_vectors import MemoryVectors
-from inspector.adapters.scenario_file import load_scenario
-from inspector.adapters.script_model import ScriptModel
-from inspector.app.lab_job import ScenarioFile
+from inspector.adapters.memory.vectors import MemoryVectors
+from inspector.app.pages.lab.job import ScenarioFile
+from inspector.demo.script_model import ScriptModel
 from inspector.domain.error import ConfigError
-from inspector.domain.event import Record
+from inspector.domain.events.event import Record
 from inspector.domain.message import ToolResult
 from inspector.domain.tool import Tool
-from inspector.engine.lab.changing import ChangingConnector
-from inspector.engine.lab.clock import LabClock
-from inspector.engine.lab.run import ScenarioResult, ScenarioRun
+from inspector.engine.scenario.changing import ChangingConnector
+from inspector.engine.scenario.clock import LabClock
+from inspector.engine.scenario.run import ScenarioResult, ScenarioRun
 from inspector.engine.workbench import Ports, Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import READS, configured, shop_and_weather

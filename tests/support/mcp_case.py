@@ -11,7 +11,7 @@ from typing import Any
 
 import uvicorn
 
-from inspector.adapters.mcp_connector import McpConnector
+from inspector.adapters.mcp.connector import McpConnector
 from inspector.domain.server import Era, ServerSpec
 from inspector.engine.ports import ServerLink
 

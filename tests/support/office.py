@@ -1,6 +1,6 @@
 """Servers with tools enough that a search has results, a limit, and tools that it misses."""
 
-from inspector.adapters.memory import MemoryServer
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.tool import Tool
 

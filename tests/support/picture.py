@@ -9,10 +9,10 @@ from textual import constants
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from inspector.adapters.memory import MemoryServer
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app import app as app_module
 from inspector.app.app import ToolsightApp
-from inspector.app.approver import ModalApprover
+from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.domain.price import Prices
 from inspector.domain.server import ServerPhase

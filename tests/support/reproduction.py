@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from inspector.adapters.memory import ManualClock
-from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.adapters.memory.fakes import ManualClock
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
+from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.ports import Embedder, TokenCounter, VectorStore
-from inspector.engine.reproduce.source import NamedCatalog, PlayedScenario, Poison, Steps
-from inspector.engine.retrieval.semantics import Semantics
+from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 from tests.support.counting import CharacterCounter
 from tests.support.office import office
 

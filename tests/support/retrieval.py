@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from inspector.adapters.memory_vectors import MemoryEmbedder, MemoryVectors
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import key_of, texts_by_key
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.ports import Clock
-from inspector.engine.retrieval.catalog_rankers import CatalogRankers
-from inspector.engine.retrieval.document import key_of, texts_by_key
-from inspector.engine.retrieval.index import ToolIndex
-from inspector.engine.retrieval.retrieval import Retrieval
-from inspector.engine.retrieval.semantics import Semantics
 
 
 class CountingEmbedder(MemoryEmbedder):

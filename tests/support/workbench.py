@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.adapters.memory import (
+from inspector.adapters.memory.fakes import (
     FixedApprover,
     ManualClock,
     MemoryConnector,
@@ -14,7 +14,7 @@ from inspector.adapters.memory import (
     MemoryServerMemory,
     MemoryStore,
 )
-from inspector.adapters.memory_vectors import MemoryVectors
+from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.domain.configuration import Configuration
 from inspector.domain.message import ModelRequest, ToolMessage
 from inspector.domain.price import Prices

@@ -1,0 +1,76 @@
+"""Sentence vectors from any model that fastembed knows, by name."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.adapters.fastembed.catalog import named_model
+from inspector.adapters.fastembed.download import download
+from inspector.domain.error import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from fastembed import TextEmbedding
+
+_HINT_DAMAGED = "Delete its folder and download it again."
+
+
+class NamedEmbedder:
+    """Unit vectors of the dimensions that the model has. `prepare` downloads it where that is needed."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        """`folder` is the cache that holds the downloaded models. Nothing is looked up yet."""
+        self.name = name
+        self._folder = folder
+        self._model: TextEmbedding | None = None
+        self._loading = threading.Lock()
+
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        """Download the model unless it is there, then load it.
+
+        Raises ModelError, also for an unknown name.
+        """
+        download(self.name, self._folder, progress=progress, cancelled=cancelled)
+        self.embed(["ready"])
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector a text, in order. Raises ModelError where the model is not there or is damaged."""
+        if not texts:
+            return []
+        with self._loading:
+            if self._model is None:
+                self._model = self._load()
+        # Lone surrogates are no text to a tokenizer.
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        try:
+            # One text at a time: a batch pads each to its longest.
+            return [_unit(vector) for vector in self._model.embed(clean, batch_size=1)]
+        except Exception as error:
+            raise ModelError(f"the embedding model {self.name} failed: {error}") from error
+
+    def _load(self) -> "TextEmbedding":
+        from fastembed import TextEmbedding
+
+        known = named_model(self.name)
+        if not known.is_whole(self._folder):
+            size = max(known.size // 1_000_000, 1)
+            hint = f"Download it first (about {size} MB), or use the model that comes with Toolsight."
+            raise ModelError(f"the embedding model {self.name} is not downloaded", hint=hint)
+        try:
+            return TextEmbedding(known.name, cache_dir=str(self._folder), local_files_only=True)
+        except Exception as error:
+            message = f"the embedding model {self.name} cannot be loaded: {error}"
+            raise ModelError(message, hint=_HINT_DAMAGED) from error
+
+
+def _unit(vector: "np.ndarray") -> list[float]:
+    """The vector at length 1. A text without any token has no direction: it gets the first axis."""
+    import numpy as np
+
+    exact = np.nan_to_num(vector.astype(np.float64), posinf=0.0, neginf=0.0)
+    length = float(np.linalg.norm(exact))
+    if length == 0.0:
+        exact[0] = length = 1.0
+    scaled: list[float] = (exact / length).tolist()
+    return scaled

@@ -1,0 +1,1 @@
+"""Files that people write: configurations, scenarios, labelled requests, predicates."""

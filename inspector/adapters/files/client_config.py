@@ -1,0 +1,223 @@
+"""Where MCP clients keep their servers on a machine, and what stands there. Nothing is ever written.
+
+The places are those that the clients document for themselves: Claude Desktop, Claude Code (user, and by
+project), Cursor, VS Code and its Insiders (with their profiles), Windsurf, Cline, Gemini CLI, Toolsight.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from inspector.adapters.files.config.dialect import SECTIONS
+from inspector.adapters.files.config.reader import configured, servers
+from inspector.adapters.files.config.source import load
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError
+from inspector.domain.server import ServerSpec
+from inspector.domain.toolset import ServerRule
+
+USER, PROJECT = "user", "project"
+FILE = "File"
+"""In place of a client: a file that was named, of any client or of Toolsight."""
+TOOLSIGHT, CLAUDE_CODE, GEMINI = "Toolsight", "Claude Code", "Gemini CLI"
+_EDITORS = (("VS Code", "Code"), ("VS Code Insiders", "Code - Insiders"))
+_CLINE_HOSTS = ("Code", "Code - Insiders", "Cursor", "Windsurf")
+_CLINE = Path("globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json")
+_INCLUDED, _EXCLUDED = ("includeTools", "enabledTools"), ("excludeTools", "disabledTools")
+# Gemini CLI takes a variable without braces too.
+_BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file that a client would read, whether it is there or not. `scope` is `user` or `project`."""
+
+    client: str
+    path: Path
+    scope: str = USER
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfiguration:
+    """What a client gets from one file, or from the part of it that is for one project.
+
+    `configuration` has the servers that can be read, `faults` say of the others, by name, why not; `rules`
+    are for servers of which the client leaves tools out.
+    """
+
+    client: str
+    scope: str
+    configuration: Configuration
+    faults: Mapping[str, ConfigError] = field(default_factory=dict)
+    rules: Mapping[str, ServerRule] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file, or a part of one, that no configuration can be read from."""
+
+    client: str
+    scope: str
+    path: Path
+    error: ConfigError
+
+
+def places(home: Path, folder: Path, platform: str, environment: Mapping[str, str]) -> tuple[Place, ...]:
+    """Every file that a client on this machine would read in a project's folder, each once.
+
+    `platform` is `sys.platform`; `environment` may move the folders (XDG_CONFIG_HOME, APPDATA,
+    CLAUDE_CONFIG_DIR).
+    """
+    data = _data_folder(home, platform, environment)
+    claude_code = Path(environment.get("CLAUDE_CONFIG_DIR") or home)
+    found = [
+        Place("Claude Desktop", data / "Claude" / "claude_desktop_config.json"),
+        Place(CLAUDE_CODE, claude_code / ".claude.json"),
+        Place(CLAUDE_CODE, folder / ".mcp.json", PROJECT),
+        Place("Cursor", home / ".cursor" / "mcp.json"),
+        Place("Cursor", folder / ".cursor" / "mcp.json", PROJECT),
+        *_editors(data),
+        Place("VS Code", folder / ".vscode" / "mcp.json", PROJECT),
+        Place("Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json"),
+        Place("Cline", home / ".cline" / "data" / "settings" / "cline_mcp_settings.json"),
+        *(Place("Cline", data / host / "User" / _CLINE) for host in _CLINE_HOSTS),
+        Place(GEMINI, home / ".gemini" / "settings.json"),
+        Place(GEMINI, folder / ".gemini" / "settings.json", PROJECT),
+        Place(TOOLSIGHT, folder / "toolsight.json", PROJECT),
+    ]
+    return tuple({place.path.absolute(): place for place in reversed(found)}.values())[::-1]
+
+
+def place_of(path: Path, known: Iterable[Place]) -> Place:
+    """The place that a file is among those of the clients, or else a file of any client."""
+    for place in known:
+        if place.path.absolute() == path.absolute():
+            return replace(place, path=path)
+    return Place(CLAUDE_CODE if path.name == ".claude.json" else FILE, path, "")
+
+
+def is_there(place: Place) -> bool:
+    """Whether the file exists; one that may not be looked at does, so that it is told of."""
+    try:
+        return place.path.is_file()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+
+
+def read_place(
+    place: Place, *, environment: Mapping[str, str], inputs: Mapping[str, str]
+) -> tuple[ClientConfiguration | Unreadable, ...]:
+    """The configurations in a file, and what of it cannot be read; nothing where a client has no servers."""
+    try:
+        data = load(place.path)
+    except ConfigError as error:
+        return (Unreadable(place.client, place.scope, place.path, error),)
+    is_whole = place.client in (TOOLSIGHT, FILE)
+    parts = iter([(place.scope, data)]) if is_whole else _parts(place, data)
+    return tuple(_read(replace(place, scope=scope), part, environment, inputs) for scope, part in parts)
+
+
+def _read(
+    place: Place, data: Mapping[str, Any], environment: Mapping[str, str], inputs: Mapping[str, str]
+) -> ClientConfiguration | Unreadable:
+    try:
+        whole = configured(place.path, data, environment=environment, inputs=inputs)
+        return ClientConfiguration(place.client, place.scope, whole, rules=_rules(place, data))
+    except ConfigError as error:
+        found = _faults(place.path, data, environment, inputs)
+        faults = {name: fault for name, fault in found.items() if isinstance(fault, ConfigError)}
+        if not faults:
+            return Unreadable(place.client, place.scope, place.path, error)
+        specs = tuple(spec for spec in found.values() if isinstance(spec, ServerSpec))
+        configuration = Configuration(str(place.path), specs)
+        return ClientConfiguration(place.client, place.scope, configuration, faults, _rules(place, data))
+
+
+def _rules(place: Place, data: Mapping[str, Any]) -> dict[str, ServerRule]:
+    """Clients name tools in a server's entry that they take, or that they leave out; Toolsight takes all."""
+    section = next((data[name] for name in SECTIONS if name in data), None)
+    if place.client == TOOLSIGHT or not isinstance(section, dict):
+        return {}
+    found = {}
+    for server, entry in section.items():
+        included = [_names(entry.get(key)) for key in _INCLUDED] if isinstance(entry, dict) else []
+        excluded = [_names(entry.get(key)) for key in _EXCLUDED] if isinstance(entry, dict) else []
+        include = next((names for names in included if names is not None), None)
+        rule = ServerRule(include, frozenset().union(*(names or () for names in excluded)))
+        if rule != ServerRule():
+            found[server] = rule
+    return found
+
+
+def _names(value: object) -> frozenset[str] | None:
+    """A list of names; None where there is no such list."""
+    return frozenset(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
+
+
+def _faults(
+    path: Path, data: Mapping[str, Any], environment: Mapping[str, str], inputs: Mapping[str, str]
+) -> dict[str, ServerSpec | ConfigError]:
+    """Each server of a file that as a whole cannot be used; none where that is not a server's fault."""
+    try:
+        return servers(path, data, environment=environment, inputs=inputs)
+    except ConfigError:
+        return {}
+
+
+def _parts(place: Place, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The scopes in a client's file, with their servers and nothing else: its other keys are its own."""
+    yield from _part(place, place.scope, data)
+    projects = data.get("projects") if place.client == CLAUDE_CODE else None
+    for folder, project in projects.items() if isinstance(projects, dict) else ():
+        if isinstance(project, dict):
+            yield from _part(place, f"{PROJECT} {folder}", project)
+
+
+def _part(place: Place, scope: str, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    nested = data.get("mcp")
+    if isinstance(nested, dict) and not any(name in data for name in SECTIONS):
+        data = nested
+    section = next((name for name in SECTIONS if data.get(name)), None)
+    if section is None:
+        return
+    entries = data[section]
+    if place.client == GEMINI and isinstance(entries, dict):
+        entries = _braced(_allowed(entries, nested if isinstance(nested, dict) else {}))
+    if entries:
+        yield scope, {section: entries, "inputs": data.get("inputs")}
+
+
+def _allowed(entries: Mapping[str, Any], lists: Mapping[str, Any]) -> dict[str, Any]:
+    """Gemini CLI names servers that it takes, or that it leaves out, apart from their entries."""
+    rule = ServerRule(_names(lists.get("allowed")), _names(lists.get("excluded")) or frozenset())
+    return {name: entry for name, entry in entries.items() if rule.permits(name)}
+
+
+def _braced(value: Any) -> Any:
+    if isinstance(value, str):
+        return _BARE_VARIABLE.sub(r"${\1}", value)
+    if isinstance(value, list):
+        return [_braced(item) for item in value]
+    return {key: _braced(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def _data_folder(home: Path, platform: str, environment: Mapping[str, str]) -> Path:
+    """Where desktop applications keep what they are told."""
+    if platform == "darwin":
+        return home / "Library" / "Application Support"
+    if platform == "win32":
+        return Path(environment.get("APPDATA") or home / "AppData" / "Roaming")
+    return Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
+
+
+def _editors(data: Path) -> Iterator[Place]:
+    """A profile of VS Code has a file of its own beside that of the default one."""
+    for client, name in _EDITORS:
+        user = data / name / "User"
+        yield Place(client, user / "mcp.json")
+        yield Place(client, user / "settings.json")
+        yield from (Place(client, path) for path in sorted(user.glob("profiles/*/mcp.json")))

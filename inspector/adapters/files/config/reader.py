@@ -1,0 +1,126 @@
+"""From a file to a Configuration: checked, expanded, every fault named."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from inspector.adapters.files.config import problem, setting
+from inspector.adapters.files.config.dialect import SECTIONS, Form, normalised
+from inspector.adapters.files.config.expansion import Scope
+from inspector.adapters.files.config.model import FileModel
+from inspector.adapters.files.config.server import ServerReader
+from inspector.adapters.files.config.source import load
+from inspector.adapters.files.config.toolset import toolset
+from inspector.domain.closest import closest
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError
+from inspector.domain.server import ServerSpec
+from inspector.domain.settings import DiscoverySettings, Settings
+
+_NOTHING: Mapping[str, str] = {}
+
+
+def read(
+    path: Path,
+    *,
+    environment: Mapping[str, str],
+    variables: Mapping[str, str] = _NOTHING,
+    inputs: Mapping[str, str] = _NOTHING,
+) -> Configuration:
+    """The configuration in a file of Toolsight's own format or of any MCP client's. Raises ConfigError.
+
+    `variables` win over the `environment`; `inputs` answer VS Code's `${input:id}`. A file that says nothing
+    of discovery gets it switched on with every server deferred, so that there is something to see. `cwd`
+    is relative to the file; without it a server starts in the folder Toolsight was started in.
+    """
+    return configured(path, load(path), environment=environment, variables=variables, inputs=inputs)
+
+
+def configured(
+    path: Path,
+    data: Mapping[str, Any],
+    *,
+    environment: Mapping[str, str],
+    variables: Mapping[str, str] = _NOTHING,
+    inputs: Mapping[str, str] = _NOTHING,
+) -> Configuration:
+    """The same for what stands in the file, or in a part of it. Raises ConfigError."""
+    form = normalised(data)
+    model = _model(path, form)
+    _require_servers(path, form, model)
+    reader = ServerReader(path, form, _scope(path, form, environment, variables, inputs))
+    return Configuration(
+        source=str(path),
+        servers=tuple(reader.spec(name, entry) for name, entry in model.mcpServers.items()),
+        toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
+        settings=Settings(discovery=_discovery(path, model)),
+        profile=setting.profile(path, model.profile),
+        values=setting.values(path, model.settings),
+    )
+
+
+def servers(
+    path: Path, data: Mapping[str, Any], *, environment: Mapping[str, str], inputs: Mapping[str, str]
+) -> dict[str, ServerSpec | ConfigError]:
+    """Each server that is switched on, by name, or why it cannot be read: one does not spoil the others.
+
+    Raises ConfigError where the servers are no object at all, or there are none.
+    """
+    form = normalised(data)
+    entries = form.data["mcpServers"]
+    if not isinstance(entries, dict) or not entries:
+        _require_servers(path, form, _model(path, replace(form, data={"mcpServers": entries})))
+    reader = ServerReader(path, form, _scope(path, form, environment, _NOTHING, inputs))
+    found: dict[str, ServerSpec | ConfigError] = {}
+    for name, entry in entries.items():
+        try:
+            model = _model(path, replace(form, data={"mcpServers": {name: entry}}))
+            found[name] = reader.spec(name, model.mcpServers[name])
+        except ConfigError as error:
+            found[name] = error
+    return found
+
+
+def _model(path: Path, form: Form) -> FileModel:
+    try:
+        return FileModel.model_validate(form.data)
+    except ValidationError as error:
+        raise problem.invalid(path, error, section=form.section) from error
+
+
+def _require_servers(path: Path, form: Form, model: FileModel) -> None:
+    if model.mcpServers:
+        return
+    if form.all_names:
+        raise ConfigError(f"{path}: every server is switched off", hint="Remove `disabled` from one of them.")
+    near = [key for key in form.ignored if closest(key, SECTIONS)]
+    hint = f"Did you mean `mcpServers` by `{near[0]}`?" if near else "Servers go into `mcpServers`."
+    raise ConfigError(f"{path} has no servers", hint=hint)
+
+
+def _scope(
+    path: Path,
+    form: Form,
+    environment: Mapping[str, str],
+    variables: Mapping[str, str],
+    inputs: Mapping[str, str],
+) -> Scope:
+    defaults = {
+        name: entry["default"] for name, entry in form.inputs.items() if isinstance(entry.get("default"), str)
+    }
+    descriptions = {name: str(entry.get("description", "")) for name, entry in form.inputs.items()}
+    return Scope(path.absolute().parent, environment, variables, {**defaults, **inputs}, descriptions)
+
+
+def _discovery(path: Path, model: FileModel) -> DiscoverySettings:
+    section = model.tool_discovery
+    if section is not None:
+        given = {key: value for key, value in section.model_dump().items() if value is not None}
+        lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+        files = tuple(str(path.absolute().parent / name) for name in section.evaluation or ())
+        return DiscoverySettings(**given | lists | {"evaluation": files})
+    says_which = any("defer_loading" in server.model_fields_set for server in model.mcpServers.values())
+    return DiscoverySettings(enabled=True, defer_all=not says_which)

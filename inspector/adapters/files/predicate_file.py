@@ -1,0 +1,150 @@
+"""A person's own predicates: a Python file that is executed, after consent, with the rights of Toolsight.
+
+    def holds_any(facts, *scopes):
+        return not facts.scopes.isdisjoint(scopes)
+
+Every public function whose first parameter is called `facts` is a predicate; it answers True or False.
+"""
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from traceback import walk_tb
+from types import CodeType, ModuleType
+
+from inspector.domain.error import ConfigError
+from inspector.domain.precondition import BUILT_IN
+from inspector.engine.loop.binding.precondition import OwnPredicate
+
+MAX_BYTES = 1_000_000
+_FACTS = "facts"
+_HINT = "A predicate is a function such as: def is_ready(facts, name): return name in facts.milestones"
+_MAX_REASON = 200
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of the bytes that would be executed, as hex digits. Raises ConfigError."""
+    return _digest(_read(path))
+
+
+def load_predicates(path: Path, expected_digest: str) -> Mapping[str, OwnPredicate]:
+    """Execute the file and return its predicates by name.
+
+    What is executed is exactly what was hashed: a file that is not `expected_digest` any more, the digest a
+    consent was given for, raises ConfigError, as does one that cannot be read, fails, or has no predicates.
+    """
+    data = _read(path)
+    if _digest(data) != expected_digest:
+        raise ConfigError(
+            f"{path} has changed since it was approved, so it was not executed",
+            hint="Open the configuration again to see and approve what it is now.",
+        )
+    module = _executed(path, data, f"toolsight_predicates_{expected_digest}")
+    found = dict(_predicates(path, module))
+    if not found:
+        raise ConfigError(f"{path} has no predicates", hint=_HINT)
+    return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        # Neither a pipe, which may never end, nor a device.
+        if not path.is_file():
+            raise ConfigError(f"{path} is no file", hint="Check the name.")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        hint = "Check the name and the file's permissions."
+        raise ConfigError(f"{path} cannot be read: {reason}", hint=hint) from error
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"{path} is longer than {MAX_BYTES:,} bytes", hint=_HINT)
+    return data
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _executed(path: Path, data: bytes, name: str) -> ModuleType:
+    code = _compiled(path, data)
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    # Data classes, among others, look their own module up.
+    sys.modules[name] = module
+    try:
+        exec(code, module.__dict__)
+    # A file may end in any exception, SystemExit too; Ctrl+C alone is not its own.
+    except BaseException as error:
+        sys.modules.pop(name, None)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        hint = "The file is executed when a session starts; it may import installed packages only."
+        raise ConfigError(f"{_place(path, error)}: {_failure(error)}", hint=hint) from error
+    return module
+
+
+def _compiled(path: Path, data: bytes) -> CodeType:
+    try:
+        return compile(data, str(path), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        place = f"{path}:{error.lineno}" if error.lineno else str(path)
+        raise ConfigError(f"{place}: {error.msg}", hint="The file has to be Python.") from error
+    except (ValueError, RecursionError, MemoryError, OverflowError) as error:
+        raise ConfigError(f"{path}: {_failure(error)}", hint="The file has to be Python.") from error
+
+
+def _place(path: Path, error: BaseException) -> str:
+    """The file and the line of it that was being executed."""
+    lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == str(path)]
+    return f"{path}:{lines[-1]}" if lines else str(path)
+
+
+def _failure(error: BaseException) -> str:
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    return " ".join(f"{type(error).__name__}: {message}"[:_MAX_REASON].split()).removesuffix(":")
+
+
+def _predicates(path: Path, module: ModuleType) -> Iterator[tuple[str, OwnPredicate]]:
+    for name, value in list(vars(module).items()):
+        if name in BUILT_IN:
+            if value is BUILT_IN[name]:
+                continue
+            hint = "Give it another name."
+            raise ConfigError(f"{_where(path, value)}: {name} is a predicate of Toolsight's own", hint=hint)
+        if name.startswith("_") or not _takes_facts(value):
+            continue
+        if any(is_later(value) for is_later in _LATER):
+            hint = "Write it with def, without await and yield."
+            raise ConfigError(f"{_where(path, value)}: {name} does not answer at once", hint=hint)
+        yield name, value
+
+
+_LATER: tuple[Callable[[object], bool], ...] = (
+    inspect.iscoroutinefunction,
+    inspect.isgeneratorfunction,
+    inspect.isasyncgenfunction,
+)
+
+
+def _takes_facts(function: object) -> bool:
+    if isinstance(function, type) or not callable(function):
+        return False
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return bool(parameters) and parameters[0].name == _FACTS and parameters[0].kind in positional
+
+
+def _where(path: Path, value: object) -> str:
+    code = getattr(inspect.unwrap(value) if callable(value) else value, "__code__", None)
+    if isinstance(code, CodeType) and code.co_filename == str(path):
+        return f"{path}:{code.co_firstlineno}"
+    return str(path)

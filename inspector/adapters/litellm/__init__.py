@@ -1,0 +1,1 @@
+"""Models and prices through litellm."""

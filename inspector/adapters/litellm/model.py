@@ -1,0 +1,153 @@
+"""Any model litellm knows, streamed."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.adapters.litellm.error import broke_off, model_error, no_tools
+from inspector.adapters.litellm.file import model_entry, shipped_models
+from inspector.adapters.litellm.wire import Assembly, is_usage_reported, wire_tools
+from inspector.domain.error import ModelError
+from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, Usage
+from inspector.domain.wire import wire_messages
+
+DEFAULT_WINDOW = 128_000
+_OLLAMA = "ollama/"
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What litellm says of a model once it is imported; the defaults, for one that it does not know."""
+
+    max_output: int | None = None
+    takes_tools: bool = True
+    unset_keys: tuple[str, ...] = ()
+
+
+class LitellmModel:
+    """A ChatModel by litellm name, e.g. `openai/gpt-5`. litellm is imported in a thread, once."""
+
+    def __init__(self, name: str, *, api_base: str | None = None, timeout: float = 120.0) -> None:
+        """`api_base` is a local server's address; `timeout` is in seconds, for connecting and each chunk."""
+        self.name = name
+        self.label = name
+        self._api_base = api_base
+        self._timeout = timeout
+        self._litellm: Any = None
+        self._known = _Known()
+
+    @property
+    def window(self) -> int:
+        """The context window in tokens, from litellm's list; a usual one for a model that is not in it."""
+        entry = model_entry(shipped_models(), self.name)
+        return _whole(entry, "max_input_tokens") or _whole(entry, "max_tokens") or DEFAULT_WINDOW
+
+    async def prepare(self) -> None:
+        """Import litellm and look the model up, without blocking the loop. `stream` does so when needed."""
+        if self._litellm is None:
+            litellm = await asyncio.to_thread(_import)
+            self._known = await asyncio.to_thread(_look_up, litellm, self._sent_name)
+            self._litellm = litellm
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        """See `ChatModel`. Raises ModelError; what was streamed before it stays with the caller."""
+        assembly = Assembly()
+        try:
+            await self.prepare()
+            if request.tools and not self._known.takes_tools:
+                # litellm would leave the tools out and say nothing.
+                raise no_tools(self.name)
+            async with aclosing(await self._send(request, stream=True)) as answer:
+                async for chunk in answer:
+                    if added := assembly.add(chunk):
+                        yield TextDelta(added)
+            # litellm ends a stream that was cut as if it had stopped; what the provider said is kept here.
+            if getattr(answer, "received_finish_reason", "unknown") is None:
+                await self._whole_or_cut(request, assembly)
+                if assembly.text:
+                    yield TextDelta(assembly.text)
+            elif not is_usage_reported(answer):
+                assembly.usage = Usage()
+        except ModelError:
+            raise
+        except Exception as error:
+            raise model_error(error, self.name, keys=self._known.unset_keys) from error
+        yield ModelReply(
+            assembly.text, assembly.tool_calls(), assembly.usage, assembly.finish_reason or "stop"
+        )
+
+    async def _whole_or_cut(self, request: ModelRequest, assembly: Assembly) -> None:
+        """A stream without an end: it broke off, or the server does not stream and is asked for the whole."""
+        if not assembly.is_empty:
+            raise broke_off(self.name)
+        assembly.add_whole(await self._send(request, stream=False))
+
+    async def _send(self, request: ModelRequest, *, stream: bool) -> Any:
+        limit = self._known.max_output
+        arguments: dict[str, Any] = {
+            "model": self._sent_name,
+            "messages": wire_messages(request),
+            "max_tokens": min(request.max_output, limit) if limit else request.max_output,
+            "timeout": self._timeout,
+            "num_retries": 0,
+            "max_retries": 0,
+        }
+        if stream:
+            arguments |= {"stream": True, "stream_options": {"include_usage": True}}
+        if request.tools:
+            arguments["tools"] = wire_tools(request.tools)
+            if request.think:
+                arguments["tool_choice"] = "none"
+        if self._api_base:
+            arguments["api_base"] = self._api_base
+        return await self._litellm.acompletion(**arguments)
+
+    @property
+    def _sent_name(self) -> str:
+        """Under `ollama/` litellm writes the tools into the prompt; under `ollama_chat/` it sends them."""
+        if self.name.startswith(_OLLAMA):
+            return f"ollama_chat/{self.name.removeprefix(_OLLAMA)}"
+        return self.name
+
+
+def _import() -> Any:
+    """Import litellm so that it asks no network for prices and writes nothing over the screen."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_LOG", "CRITICAL")
+    # Otherwise it reads a `.env` of whatever project its environment lies in.
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    litellm.drop_params = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logger = logging.getLogger(name)
+        logger.handlers.clear()
+        logger.propagate = False
+        logger.addHandler(logging.NullHandler())
+    return litellm
+
+
+def _look_up(litellm: Any, name: str) -> _Known:
+    """What litellm knows of a model from its files; `get_model_info` would ask a local server as well."""
+    try:
+        parameters = litellm.get_supported_openai_params(name)
+        unset = litellm.validate_environment(name)["missing_keys"]
+    except Exception:  # litellm raises whatever it likes for a name that it does not know
+        return _Known()
+    return _Known(
+        max_output=_whole(model_entry(litellm.model_cost, name), "max_output_tokens"),
+        takes_tools=not parameters or "tools" in parameters,
+        unset_keys=tuple(key for key in unset if key.endswith(("_KEY", "_TOKEN", "_KEY_ID"))),
+    )
+
+
+def _whole(entry: Mapping[str, Any], field: str) -> int | None:
+    """A number of tokens that is one: the list has words in places."""
+    number = entry.get(field)
+    return number if isinstance(number, int) and number > 0 else None

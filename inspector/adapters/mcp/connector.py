@@ -1,0 +1,62 @@
+"""MCP over stdio and streamable HTTP, as the engine's `Connector`.
+
+Importing this module is cheap: the SDK takes about a second to import, which happens in a thread when the
+first connection is opened.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.adapters.mcp.log import StderrFile, quiet_sdk
+from inspector.domain.server import Era, ServerSpec
+
+if TYPE_CHECKING:
+    from inspector.adapters.mcp.link import McpLink
+
+_DISTRIBUTION = "toolsight"
+_LINK_MODULE = "inspector.adapters.mcp.link"
+
+
+class McpConnector:
+    """Opens connections with the MCP SDK."""
+
+    def __init__(self, log_dir: Path, environment: Mapping[str, str] | None = None) -> None:
+        """`log_dir` takes the servers' stderr and the SDK's log; `environment` is ours unless given."""
+        self._log_dir = log_dir
+        self._environment = os.environ if environment is None else environment
+        self._prepared = False
+
+    @asynccontextmanager
+    async def connect(
+        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+    ) -> "AsyncGenerator[McpLink, None]":
+        """See `Connector`. Gives up after `spec.connect_timeout` seconds with ConnectTimeout."""
+        if not self._prepared:
+            self._prepared = True
+            quiet_sdk(self._log_dir)
+        await asyncio.to_thread(import_module, _LINK_MODULE)
+        from inspector.adapters.mcp.link import eras_to_try, open_link
+
+        stderr = StderrFile(self._log_dir, spec.name)
+        try:
+            link = await open_link(
+                spec, eras_to_try(spec, era), self._environment, stderr, on_tools_changed, _version()
+            )
+            try:
+                yield link
+            finally:
+                await link.close()
+        finally:
+            stderr.close()
+
+
+def _version() -> str:
+    try:
+        return metadata.version(_DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "0"

@@ -1,0 +1,52 @@
+"""Lines from a server's stdout as JSON-RPC frames; whatever else a server prints is logged and left out."""
+
+import json
+from typing import Any
+
+from mcp_types import (
+    INTERNAL_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
+
+from inspector.adapters.mcp.log import LOG
+
+Frame = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
+
+_SHOWN = 200
+
+
+def read_frame(line: bytes) -> Frame | None:
+    """The frame on a line; None for a blank line or noise.
+
+    An answer that is no valid frame, such as one whose result is a list, comes back as an error frame:
+    dropped, it would leave the caller waiting until its time is up.
+    """
+    text = line.strip()
+    if not text.startswith(b"{"):
+        if text:
+            LOG.info("not JSON-RPC on stdout: %r", text[:_SHOWN])
+        return None
+    readable = text.decode("utf-8", "replace")
+    try:
+        return jsonrpc_message_adapter.validate_json(readable, by_name=False)
+    except ValueError:
+        return _salvaged(readable)
+
+
+def _salvaged(text: str) -> Frame | None:
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        value = {}
+    answers = "result" in value or "error" in value
+    request_id = value.get("id")
+    LOG.info("not a JSON-RPC frame on stdout: %r", text[:_SHOWN])
+    if not answers or isinstance(request_id, bool) or not isinstance(request_id, int | str):
+        return None
+    error = ErrorData(code=INTERNAL_ERROR, message="The server's answer is not a valid JSON-RPC response")
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)

@@ -1,0 +1,122 @@
+"""The streamable-HTTP side of MCP: remembers what HTTP said, which the SDK folds into one vague error."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+from mcp import MCPError
+from mcp.client.streamable_http import streamable_http_client
+
+from inspector.adapters.mcp.log import LOG
+from inspector.adapters.mcp.tap import Streams
+from inspector.domain.error import AuthRequired, ConnectError
+from inspector.domain.server import ServerSpec
+
+# Seconds to connect or to send. Reading has no limit of its own: a stream of changes may be silent for
+# hours, and every call has its own timeout.
+_HTTP_TIMEOUT = 30.0
+_GOODBYE_TIMEOUT = 2.0
+_UNAUTHORIZED = (401, 403)
+# What the SDK says in place of an HTTP status.
+_STAND_INS = ("Server returned an error response", "Not Found")
+
+
+class HttpChannel:
+    """One connection to a URL, with the configured headers on every request."""
+
+    def __init__(self, spec: ServerSpec) -> None:
+        self.ended = asyncio.Event()
+        self.status = 0
+        self._spec = spec
+        self._where = _origin(spec.url)
+
+    def stderr_tail(self) -> str:
+        return ""
+
+    @asynccontextmanager
+    async def transport(self) -> AsyncGenerator[Streams, None]:
+        """Open the HTTP client and the SDK's transport on it."""
+        timeout = httpx2.Timeout(_HTTP_TIMEOUT, read=None)
+        async with (
+            _WatchedClient(self, headers=dict(self._spec.headers), timeout=timeout) as client,
+            streamable_http_client(self._spec.url, http_client=client) as streams,
+        ):
+            yield streams
+
+    def answered(self, request: httpx2.Request, response: httpx2.Response) -> None:
+        # A GET is only the offer of a stream for notifications, which servers may refuse with any 4xx.
+        if request.method == "POST":
+            self.status = response.status_code
+
+    def unreachable(self, error: httpx2.TransportError) -> None:
+        LOG.info("%s: %r", self._where, error)
+        self.ended.set()
+
+    def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
+        """What HTTP says of a failure, if it has a part in it."""
+        for cause in causes:
+            if isinstance(cause, httpx2.TransportError | httpx2.InvalidURL):
+                return self._transport_failure(cause)
+        return next((found for cause in causes if (found := self.refusal(cause))), None)
+
+    def refusal(self, error: BaseException) -> ConnectError | None:
+        """The HTTP status behind an error of the SDK that does not tell it."""
+        if not isinstance(error, MCPError) or error.message not in _STAND_INS:
+            return None
+        if self.status in _UNAUTHORIZED:
+            return AuthRequired(f"{self._where} answered HTTP {self.status}", hint=self._auth_hint())
+        if self.status in (404, 405, 410):
+            hint = "Check the path of the URL; many servers are at /mcp."
+            return ConnectError(f"No MCP endpoint at {self._where}: HTTP {self.status}", hint=hint)
+        if self.status >= 400:
+            return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Its log may say why.")
+        return None
+
+    def _auth_hint(self) -> str:
+        if any(name.lower() == "authorization" for name in self._spec.headers):
+            return "The server refuses the configured Authorization header."
+        return 'Add credentials: "headers": {"Authorization": "Bearer ..."}.'
+
+    def _transport_failure(self, error: Exception) -> ConnectError:
+        if isinstance(error, httpx2.ConnectTimeout):
+            return ConnectError(f"{self._where} does not answer", hint="Check the address and the network.")
+        if isinstance(error, httpx2.ConnectError):
+            reason = str(error) or "connection refused"
+            return ConnectError(
+                f"Cannot connect to {self._where}: {reason}", hint="Is the server running, and on this port?"
+            )
+        if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+            return ConnectError(f"Not a usable URL: {error}", hint="Write it as http://host:port/mcp.")
+        return ConnectError(f"{self._where}: {str(error) or type(error).__name__}", hint="Try to reconnect.")
+
+
+class _WatchedClient(httpx2.AsyncClient):
+    """Tells the channel of every response, and of every request that could not be sent."""
+
+    def __init__(self, channel: HttpChannel, **options: Any) -> None:
+        super().__init__(**options)
+        self._channel = channel
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        # The SDK says goodbye with a DELETE; a server that never answers it must not hold up the closing.
+        limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
+        try:
+            async with asyncio.timeout(limit):
+                response = await super().send(request, **options)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            self._channel.unreachable(error)
+            raise
+        self._channel.answered(request, response)
+        return response
+
+
+def _origin(url: str) -> str:
+    """The URL without user, password, query and fragment, which may be secret."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    except ValueError:
+        return "the configured URL"

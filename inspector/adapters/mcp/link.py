@@ -1,0 +1,188 @@
+"""An open MCP connection as the engine's `ServerLink`, and how one is opened, era by era."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mcp import Client, MCPError, types
+from mcp_types import CONNECTION_CLOSED
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from inspector.adapters.mcp.host import Channel, Host, cause_text
+from inspector.adapters.mcp.http import HttpChannel
+from inspector.adapters.mcp.log import StderrFile
+from inspector.adapters.mcp.process import StdioChannel
+from inspector.adapters.mcp.tap import RAW, SKIPPED
+from inspector.adapters.mcp.translate import summary, tool_result
+from inspector.domain.error import CallTimeout, ConnectError, ProtocolError, ServerExited
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.domain.tool import Annotations, Tool
+from inspector.engine.ports import ToolListing
+
+MAX_PAGES = 200
+_MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
+_SERVER_BUG = "This is a bug of the server."
+# The SDK's words for a session that an HTTP server has forgotten, as after a restart.
+_SESSION_GONE = "Session terminated"
+
+
+async def open_link(
+    spec: ServerSpec,
+    eras: Sequence[Era],
+    environment: Mapping[str, str],
+    stderr: StderrFile,
+    on_tools_changed: Callable[[], None],
+    version: str,
+) -> "McpLink":
+    """Try the eras in order, each with a fresh process. Raises the first ConnectError."""
+    deadline = asyncio.get_running_loop().time() + spec.connect_timeout
+    first: ConnectError | None = None
+    for era in eras:
+        channel: Channel = HttpChannel(spec) if spec.is_http else StdioChannel(spec, environment, stderr)
+        host = Host(channel, _MODES[era], on_tools_changed)
+        try:
+            client = await host.open(version, deadline)
+            link = McpLink(spec, host, client, channel)
+            if spec.era is Era.MODERN and link.info.era is not Era.MODERN:
+                await link.close()
+                raise ConnectError(
+                    f"The server speaks {link.info.protocol}, not {Era.MODERN}",
+                    hint="Leave out `era` to let Toolsight find out.",
+                )
+            return link
+        except ConnectError as error:
+            first = first or error
+            # Some servers from before the probe of 2026-07-28 exit on it.
+            if not host.refused and not (era is Era.MODERN and isinstance(error, ServerExited)):
+                break
+    assert first is not None
+    raise first
+
+
+def eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
+    """A configured era alone; HTTP finds out by itself; stdio starts with what worked, or the older one."""
+    if spec.era is not None:
+        return (spec.era,)
+    if spec.is_http:
+        return (Era.AUTO,)
+    return (Era.MODERN, Era.LEGACY) if remembered is Era.MODERN else (Era.LEGACY, Era.MODERN)
+
+
+class McpLink:
+    """See `ServerLink`."""
+
+    def __init__(self, spec: ServerSpec, host: Host, client: Client, channel: Channel) -> None:
+        self.info = server_info(client)
+        self._server = spec.name
+        self._host = host
+        self._client = client
+        self._channel = channel
+
+    async def list_tools(self) -> ToolListing:
+        tools: dict[str, Tool] = {}
+        skipped: list[SkippedTool] = []
+        cursor: str | None = None
+        seen: set[str] = set()
+        for _ in range(MAX_PAGES):
+            page = await self._page(cursor)
+            skipped += [SkippedTool(*each) for each in (page.meta or {}).get(SKIPPED, ())]
+            for tool in page.tools:
+                if tool.name in tools:
+                    skipped.append(SkippedTool(tool.name, "listed twice; the first one counts"))
+                else:
+                    tools[tool.name] = translated(self._server, tool)
+            cursor = page.next_cursor
+            if cursor is None:
+                return ToolListing(tuple(tools.values()), tuple(skipped))
+            if cursor in seen:
+                raise _endless(f"The server repeats the page cursor {cursor!r}", len(tools))
+            seen.add(cursor)
+        raise _endless(f"The tool list has more than {MAX_PAGES} pages", len(tools))
+
+    async def _page(self, cursor: str | None) -> types.ListToolsResult:
+        try:
+            return await self._client.list_tools(cursor=cursor, cache_mode="refresh")
+        except Exception as error:
+            raise await self._translated(error, "tools/list") from error
+
+    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        # Not `client.call_tool`: it refuses results that differ from the tool's output schema, and what a
+        # server really answers is what Toolsight is there to show.
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        try:
+            async with asyncio.timeout(timeout) as deadline:
+                answer = await self._client.session.send_request(
+                    types.CallToolRequest(params=params), types.CallToolResult
+                )
+        except Exception as error:
+            if isinstance(error, TimeoutError) and deadline.expired():
+                hint = "The server may still be working on it. Raise `call_timeout` if it needs longer."
+                raise CallTimeout(f"{tool} did not return within {timeout:g} s", hint=hint) from None
+            raise await self._translated(error, tool) from error
+        raw: Mapping[str, Any] = (answer.meta or {})[RAW]
+        return tool_result(raw)
+
+    async def wait_closed(self) -> ServerExited:
+        return await self._host.wait_over()
+
+    def stderr_tail(self) -> str:
+        return self._channel.stderr_tail()
+
+    async def close(self) -> None:
+        """End the connection, and the process with everything it started."""
+        await self._host.close()
+
+    async def _translated(self, error: Exception, what: str) -> ConnectError | ProtocolError:
+        if self._channel.ended.is_set() or self._host.is_over or is_gone(error):
+            # A stream that broke off in the middle of an answer ends the connection, if it has not ended.
+            self._channel.ended.set()
+            return await self._host.wait_over()
+        if isinstance(self._channel, HttpChannel) and (refusal := self._channel.refusal(error)) is not None:
+            return refusal
+        if isinstance(error, ValidationError):
+            return ProtocolError(f"Invalid answer to {what}: {cause_text(error)}", hint=_SERVER_BUG)
+        hint = "The server refuses the request." if isinstance(error, MCPError) else ""
+        return ProtocolError(f"{what}: {cause_text(error)}", hint=hint)
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether an error says that the connection has no future."""
+    return isinstance(error, MCPError) and (error.code == CONNECTION_CLOSED or error.message == _SESSION_GONE)
+
+
+def _endless(message: str, count: int) -> ProtocolError:
+    return ProtocolError(f"{message} after {count} tools", hint=_SERVER_BUG)
+
+
+def translated(server: str, tool: types.Tool) -> Tool:
+    """The SDK's tool as Toolsight's."""
+    claims = tool.annotations or types.ToolAnnotations()
+    return Tool(
+        server=server,
+        name=tool.name,
+        description=tool.description or "",
+        input_schema=tool.input_schema,
+        annotations=Annotations(
+            read_only=claims.read_only_hint,
+            destructive=claims.destructive_hint,
+            idempotent=claims.idempotent_hint,
+            open_world=claims.open_world_hint,
+        ),
+        output_schema=tool.output_schema,
+        title=tool.title or claims.title or "",
+    )
+
+
+def server_info(client: Client) -> ServerInfo:
+    """What the server said of itself."""
+    said = client.server_info
+    return ServerInfo(
+        name=said.name if said else "",
+        version=said.version if said else "",
+        protocol=client.protocol_version,
+        era=Era.MODERN if client.protocol_version in MODERN_PROTOCOL_VERSIONS else Era.LEGACY,
+        summary=summary(client.instructions, *((said.title, said.description) if said else ())),
+    )

@@ -1,0 +1,227 @@
+"""The stdio side of MCP: a child process that speaks JSON-RPC line by line.
+
+The SDK's own stdio transport hides the process, so nothing could say how a server ended; this one can.
+It hands the SDK the two streams that every transport does.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from math import inf
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
+from mcp.shared.message import SessionMessage
+
+from inspector.adapters.mcp.frame import read_frame
+from inspector.adapters.mcp.log import LOG, StderrFile
+from inspector.adapters.mcp.tap import Streams
+from inspector.domain.error import ConnectError, ServerExited
+from inspector.domain.server import ServerSpec
+
+# The shutdown order is the specification's; the waits are in seconds.
+STDIN_CLOSED_GRACE = 2.0
+TERMINATED_GRACE = 2.0
+KILLED_GRACE = 2.0
+_LEFT_OUTPUT_GRACE = 0.5
+_GROUP_POLL = 0.02
+_STDOUT = 1
+
+
+class StdioChannel:
+    """One run of a server's command."""
+
+    def __init__(self, spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile) -> None:
+        self.ended = asyncio.Event()
+        self._spec = spec
+        self._environment = child_environment(spec, environment)
+        self._stderr = stderr
+        self._child: _Child | None = None
+        self._died = False
+        self._exit_code: int | None = None
+
+    def stderr_tail(self) -> str:
+        return self._stderr.tail()
+
+    @asynccontextmanager
+    async def transport(self) -> AsyncGenerator[Streams, None]:
+        """Start the process; on leaving, end it and everything in its process group."""
+        to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](inf)
+        child = self._child = _Child(to_session)
+        process, _ = await asyncio.get_running_loop().subprocess_exec(
+            lambda: child,
+            *self._spec.argv,
+            stderr=self._stderr.open(),
+            env=self._environment,
+            cwd=self._spec.cwd or None,
+            start_new_session=True,
+        )
+        try:
+            yield incoming, _Outgoing(process)
+        finally:
+            self._died = child.output_ended.is_set() or child.exited.is_set()
+            try:
+                await self._end(process, child)
+            finally:
+                # Only a cancelled clean-up leaves anything to kill here.
+                _signal_group(process, signal.SIGKILL)
+                process.close()
+                to_session.close()
+                incoming.close()
+
+    async def _end(self, process: asyncio.SubprocessTransport, child: "_Child") -> None:
+        """Close stdin, then SIGTERM, then SIGKILL, both to the whole group, as servers start helpers."""
+        stdin = process.get_pipe_transport(0)
+        if stdin is not None:
+            stdin.close()
+        await _within(STDIN_CLOSED_GRACE, child.exited.wait)
+        self._exit_code = child.returncode
+        if _signal_group(process, signal.SIGTERM):
+            await _within(TERMINATED_GRACE, lambda: _group_gone(process))
+        if _signal_group(process, signal.SIGKILL):
+            await _within(KILLED_GRACE, child.exited.wait)
+
+    def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
+        """What the process itself says of a failure, if it has a part in it."""
+        spawn = next((cause for cause in causes if isinstance(cause, OSError)), None)
+        if self._child is None or self._child.pid is None:
+            return self._spawn_failure(spawn) if spawn else None
+        return self._exit() if self._died else None
+
+    def _exit(self) -> ServerExited:
+        hint = "Many servers need arguments or environment variables to start; its stderr may name them."
+        return ServerExited(
+            f"The process {exit_text(self._exit_code)}", hint=hint, stderr_tail=self.stderr_tail()
+        )
+
+    def _spawn_failure(self, error: OSError) -> ConnectError:
+        command, cwd = self._spec.command, self._spec.cwd
+        if cwd and not Path(cwd).is_dir():
+            return ConnectError(f"The working directory {cwd} does not exist", hint="Correct `cwd`.")
+        if isinstance(error, FileNotFoundError):
+            place = "the file is missing" if os.sep in command else "it is not on PATH"
+            hint = f"Install `{command}`, or write its full path in the configuration."
+            return ConnectError(f"Command not found: `{command}` ({place})", hint=hint)
+        reason = error.strerror or str(error)
+        return ConnectError(f"`{command}` cannot be started: {reason}", hint="Is it an executable file?")
+
+
+class _Child(asyncio.SubprocessProtocol):
+    """Cuts the child's stdout into frames for the session."""
+
+    def __init__(self, to_session: "MemoryObjectSendStream[SessionMessage | Exception]") -> None:
+        self.exited = asyncio.Event()
+        self.output_ended = asyncio.Event()
+        self.pid: int | None = None
+        self._to_session = to_session
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._parts: list[bytes] = []
+
+    @property
+    def returncode(self) -> int | None:
+        return self._transport.get_returncode() if self._transport else None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+        self.pid = transport.get_pid()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd != _STDOUT:
+            return
+        head, *others = data.split(b"\n")
+        self._parts.append(head)
+        for part in others:
+            self._deliver(b"".join(self._parts))
+            self._parts = [part]
+
+    def _deliver(self, line: bytes) -> None:
+        frame = read_frame(line)
+        if frame is not None:
+            with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                self._to_session.send_nowait(SessionMessage(frame))
+
+    def pipe_connection_lost(self, fd: int, _exc: Exception | None) -> None:
+        if fd == _STDOUT:
+            self.output_ended.set()
+            self._to_session.close()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+        # A helper may hold stdout open for ever; give what is still in the pipe a moment, then stop.
+        asyncio.get_running_loop().call_later(_LEFT_OUTPUT_GRACE, self._to_session.close)
+
+
+class _Outgoing:
+    """The write half: straight into the child's stdin, which buffers, so a stuck child blocks nobody."""
+
+    def __init__(self, process: asyncio.SubprocessTransport) -> None:
+        stdin = process.get_pipe_transport(0)
+        assert isinstance(stdin, asyncio.WriteTransport)
+        self._stdin = stdin
+
+    async def send(self, item: SessionMessage, /) -> None:
+        if self._stdin.is_closing():
+            raise anyio.ClosedResourceError
+        self._stdin.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+
+    async def aclose(self) -> None:
+        """Stdin stays open until the transport ends: closing it is how a server is told to stop."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def child_environment(spec: ServerSpec, environment: Mapping[str, str]) -> dict[str, str]:
+    """The few variables that the SDK lets through, and the configured ones over them."""
+    inherited = {name: environment[name] for name in DEFAULT_INHERITED_ENV_VARS if name in environment}
+    # A value that starts like this is an exported shell function, which the SDK withholds as a risk.
+    kept = {name: value for name, value in inherited.items() if not value.startswith("()")}
+    return {**kept, **spec.env}
+
+
+def exit_text(code: int | None) -> str:
+    """How a process ended, as the rest of a sentence."""
+    if code is None:
+        return "closed its output"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+def _signal_group(process: asyncio.SubprocessTransport, number: signal.Signals) -> bool:
+    """False when nobody is left to get it. The child leads its group, so its pid names it."""
+    try:
+        os.killpg(process.get_pid(), number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        LOG.warning("may not signal the process group %d", process.get_pid())
+    return True
+
+
+async def _group_gone(process: asyncio.SubprocessTransport) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        while True:
+            os.killpg(process.get_pid(), 0)
+            await asyncio.sleep(_GROUP_POLL)
+
+
+async def _within(seconds: float, wait: Callable[[], Awaitable[object]]) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await wait()

@@ -1,0 +1,1 @@
+"""Every port in memory, for tests and trials."""

@@ -1,0 +1,265 @@
+"""An in-memory fake of every port, for tests and offline use."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from inspector.domain.error import (
+    CallTimeout,
+    ConnectError,
+    ConnectTimeout,
+    ServerExited,
+    StoreError,
+    ToolsightError,
+)
+from inspector.domain.events.event import CallFinished, ModelSwitched, Record, SearchPerformed, SessionStarted
+from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.message import ToolResult
+from inspector.domain.price import Prices
+from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.domain.tool import Tool
+from inspector.engine.ports import ApprovalRequest, Decision, SessionSummary, Snapshot, ToolListing
+
+
+class ManualClock:
+    """A clock that moves only when it is told to. Starts at `at` seconds since 1970, UTC."""
+
+    def __init__(self, at: float = 1_772_438_400.0) -> None:
+        self.at = at
+
+    def now(self) -> float:
+        return self.at
+
+    def monotonic(self) -> float:
+        return self.at
+
+    def advance(self, seconds: float) -> None:
+        self.at += seconds
+
+
+class FixedApprover:
+    """Gives the same answer every time, and remembers what it was asked."""
+
+    def __init__(self, decision: Decision = Decision.ONCE) -> None:
+        self.decision = decision
+        self.asked: list[ApprovalRequest] = []
+
+    async def ask(self, request: ApprovalRequest) -> Decision:
+        self.asked.append(request)
+        return self.decision
+
+
+class MemoryStore:
+    """An EventStore in memory."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, dict[int, Record]] = {}
+
+    def append(self, record: Record) -> None:
+        stream = self._streams.setdefault(record.session, {})
+        if record.seq in stream:
+            hint = "Two programs may be writing one session; start a new session."
+            raise StoreError(f"{record.session} has an event {record.seq} already", hint=hint)
+        stream[record.seq] = record
+
+    def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
+        stream = self._streams.get(session, {})
+        records = [stream[seq] for seq in sorted(stream) if not kinds or stream[seq].kind in kinds]
+        return records if limit is None else records[max(len(records) - max(limit, 0), 0) :]
+
+    def forget(self, sessions: Sequence[str]) -> None:
+        for session in sessions:
+            self._streams.pop(session, None)
+
+    def sessions(self) -> list[SessionSummary]:
+        found = [_summary(session, tuple(stream.values())) for session, stream in self._streams.items()]
+        return sorted(found, key=lambda summary: (summary.started_at, summary.id), reverse=True)
+
+
+def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
+    starts = [record.event for record in records if isinstance(record.event, SessionStarted)]
+    models = [
+        record.event.model for record in records if isinstance(record.event, SessionStarted | ModelSwitched)
+    ]
+    return SessionSummary(
+        session,
+        started_at=records[0].at,
+        ended_at=max(record.at for record in records),
+        config=starts[-1].config if starts else "",
+        model=models[-1] if models else "",
+        events=len(records),
+        searches=sum(record.kind == SearchPerformed.kind for record in records),
+        calls=sum(record.kind == CallFinished.kind for record in records),
+    )
+
+
+class MemoryServerMemory:
+    """A ServerMemory that forgets everything at the end; `approved` maps fingerprints to their source."""
+
+    def __init__(self) -> None:
+        self.eras: dict[str, Era] = {}
+        self.approved: dict[str, str] = {}
+        self.snapshots: dict[str, Snapshot] = {}
+
+    def era(self, fingerprint: str) -> Era | None:
+        return self.eras.get(fingerprint)
+
+    def remember_era(self, fingerprint: str, era: Era) -> None:
+        self.eras[fingerprint] = era
+
+    def is_approved(self, fingerprint: str) -> bool:
+        return fingerprint in self.approved
+
+    def approve(self, fingerprint: str, source: str) -> None:
+        self.approved[fingerprint] = source
+
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        return self.snapshots.get(fingerprint)
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None:
+        self.snapshots[fingerprint] = snapshot
+
+
+class MemoryPrices:
+    """A PriceList of the given prices, by their model's name."""
+
+    def __init__(self, *prices: Prices) -> None:
+        self._prices = {one.model: one for one in prices}
+
+    def prices(self, model: str) -> Prices | None:
+        return self._prices.get(model)
+
+
+Answer = Callable[[str, JsonObject], Awaitable[ToolResult]]
+
+
+async def echo(_tool: str, arguments: JsonObject) -> ToolResult:
+    """Answer any call with its arguments."""
+    return ToolResult(compact(dict(arguments)), structured=dict(arguments))
+
+
+class MemoryServer:
+    """A server that a MemoryConnector reaches: what it lists and answers, and how it misbehaves.
+
+    `fault` is raised instead of connecting; a server that `hangs` never answers the handshake;
+    `list_error` is raised instead of a tool list; `stderr` is what its process would have written.
+    `lists` counts the lists asked for, and `listed` is set by each.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool] = (),
+        *,
+        answer: Answer = echo,
+        info: ServerInfo | None = None,
+        skipped: Sequence[SkippedTool] = (),
+        fault: ConnectError | None = None,
+        hangs: bool = False,
+        list_error: ToolsightError | None = None,
+        stderr: str = "",
+    ) -> None:
+        self.tools = tuple(tools)
+        self.answer = answer
+        self.info = info or ServerInfo()
+        self.skipped = tuple(skipped)
+        self.fault = fault
+        self.hangs = hangs
+        self.list_error = list_error
+        self.stderr = stderr
+        self.eras: list[Era | None] = []
+        self.calls: list[tuple[str, JsonObject]] = []
+        self.lists = 0
+        self.listed = asyncio.Event()
+        self.links: list[MemoryLink] = []
+
+    def change(self, tools: Sequence[Tool]) -> None:
+        """List other tools from now on, and say so."""
+        self.tools = tuple(tools)
+        self.notify()
+
+    def notify(self) -> None:
+        """Say that the list changed."""
+        for link in self.links:
+            link.on_tools_changed()
+
+    def die(self, message: str = "The process ended with exit code 1") -> None:
+        """End every connection from the server's side."""
+        for link in tuple(self.links):
+            link.end(message)
+
+
+class MemoryLink:
+    """A ServerLink to a MemoryServer."""
+
+    def __init__(self, server: MemoryServer, on_tools_changed: Callable[[], None]) -> None:
+        self.info = server.info
+        self.on_tools_changed = on_tools_changed
+        self._server = server
+        self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def end(self, message: str) -> None:
+        """Make the connection end; the first message counts."""
+        if not self._ended.done():
+            self._ended.set_result(message)
+
+    async def list_tools(self) -> ToolListing:
+        self._require_open()
+        self._server.lists += 1
+        self._server.listed.set()
+        if self._server.list_error is not None:
+            raise self._server.list_error
+        return ToolListing(self._server.tools, self._server.skipped)
+
+    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        self._require_open()
+        self._server.calls.append((tool, arguments))
+        answer = asyncio.ensure_future(self._server.answer(tool, arguments))
+        both: set[asyncio.Future[Any]] = {answer, self._ended}
+        try:
+            await asyncio.wait(both, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            self._require_open()
+            if not answer.done():
+                raise CallTimeout(f"{tool} did not return within {timeout:g} s")
+            return answer.result()
+        finally:
+            answer.cancel()
+
+    async def wait_closed(self) -> ServerExited:
+        return self._exit(await asyncio.shield(self._ended))
+
+    def stderr_tail(self) -> str:
+        return self._server.stderr
+
+    def _require_open(self) -> None:
+        if self._ended.done():
+            raise self._exit(self._ended.result())
+
+    def _exit(self, message: str) -> ServerExited:
+        return ServerExited(message, stderr_tail=self._server.stderr)
+
+
+class MemoryConnector:
+    """A Connector to the given servers, by the name of their spec."""
+
+    def __init__(self, servers: Mapping[str, MemoryServer]) -> None:
+        self.servers = servers
+
+    @asynccontextmanager
+    async def connect(
+        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+    ) -> AsyncGenerator[MemoryLink, None]:
+        server = self.servers[spec.name]
+        server.eras.append(era)
+        if server.hangs:
+            await asyncio.sleep(spec.connect_timeout)
+            raise ConnectTimeout("The handshake did not finish in time", stderr_tail=server.stderr)
+        if server.fault is not None:
+            raise server.fault
+        link = MemoryLink(server, on_tools_changed)
+        server.links.append(link)
+        try:
+            yield link
+        finally:
+            server.links.remove(link)
+            link.end("The connection was closed")

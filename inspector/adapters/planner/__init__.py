@@ -1,5 +1,0 @@
-"""A rule-based stand-in for a language model: works on any server, needs no key, and says what it is."""
-
-from inspector.adapters.planner.planner import DemoPlanner
-
-__all__ = ["DemoPlanner"]

@@ -1,0 +1,1 @@
+"""The record, the memory and the vectors in SQLite."""

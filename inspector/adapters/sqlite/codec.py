@@ -1,0 +1,83 @@
+"""Events as JSON text, and back.
+
+The text is ASCII and strict JSON whatever the event holds: lone surrogates and NUL are escaped, and the
+numbers JSON lacks (infinities, NaN) are tagged, so that SQLite's own JSON functions can read every row.
+"""
+
+import json
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from inspector.domain.events.event import EVENT_TYPES, Event
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_NUMBER_TAG = "$number"
+
+
+class UnreadableEvent(Exception):
+    """A stored event that this version cannot read: an unknown kind, or a payload of another shape."""
+
+
+@cache
+def _adapter(kind: str) -> "TypeAdapter[Event]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(EVENT_TYPES[kind])
+
+
+def encode(event: Event) -> str:
+    """The event's fields as one line of JSON; its kind is not part of it."""
+    return encode_value(_adapter(event.kind).dump_python(event, warnings=False))
+
+
+def encode_value(value: object) -> str:
+    """Any value of JSON as one line."""
+    try:
+        text = _dumps(value)
+    except ValueError:
+        return _dumps(_tagged(value))
+    return _dumps(_tagged(value)) if _NUMBER_TAG in text else text
+
+
+def decode_value(text: str) -> Any:
+    """The value again. Raises ValueError or RecursionError for a text that is none of ours."""
+    return json.loads(text, object_hook=_untagged if _NUMBER_TAG in text else None)
+
+
+def decode(kind: str, payload: str) -> Event:
+    """The event again, equal to the one that was encoded. Raises UnreadableEvent.
+
+    Fields that a newer version added are ignored; fields that an older one lacked get their defaults.
+    """
+    if kind not in EVENT_TYPES:
+        raise UnreadableEvent(f"events of kind “{kind}” are not known")
+    try:
+        return _adapter(kind).validate_python(decode_value(payload))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableEvent(f"an event of kind “{kind}” has another shape: {error}") from error
+
+
+def _dumps(payload: object) -> str:
+    return json.dumps(payload, allow_nan=False, separators=(",", ":"), default=str)
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return {_NUMBER_TAG: str(value)}
+    if isinstance(value, dict):
+        inner = {key: _tagged(item) for key, item in value.items()}
+        # Data that looks like a tag is wrapped once more, so that it comes back as it was.
+        return {_NUMBER_TAG: [inner[_NUMBER_TAG]]} if inner.keys() == {_NUMBER_TAG} else inner
+    if isinstance(value, list | tuple):
+        return [_tagged(item) for item in value]
+    return value
+
+
+def _untagged(value: dict[str, Any]) -> Any:
+    if value.keys() != {_NUMBER_TAG}:
+        return value
+    tagged = value[_NUMBER_TAG]
+    return {_NUMBER_TAG: tagged[0]} if isinstance(tagged, list) else float(tagged)

@@ -1,0 +1,141 @@
+"""One SQLite file: opened on first use, brought up to date, and every failure told as a StoreError."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.sqlite import schema as sqlite_schema
+from inspector.domain.error import StoreError
+
+if TYPE_CHECKING:
+    from sqlite_utils.db import Database
+
+BUSY_TIMEOUT_MS = 5000
+_PRIVATE_FILE = 0o600
+_PRIVATE_FOLDER = 0o700
+
+_HINTS: tuple[tuple[int, str], ...] = (
+    (sqlite3.SQLITE_NOTADB, "It is no SQLite database. Move it away, or name another file."),
+    (sqlite3.SQLITE_CORRUPT, "The file is damaged. Move it away; `sqlite3 FILE .recover` may save its rows."),
+    (sqlite3.SQLITE_FULL, "The disk is full. Free some space, or name a file on another disk."),
+    (sqlite3.SQLITE_IOERR, "The disk is full, over its quota, or failing. Name a file on another disk."),
+    (sqlite3.SQLITE_BUSY, "Another program holds the database. Close it and try again."),
+    (sqlite3.SQLITE_LOCKED, "Another program holds the database. Close it and try again."),
+    (sqlite3.SQLITE_READONLY, "The file or its folder is read-only. Name a file in a folder you may write."),
+    (sqlite3.SQLITE_CANTOPEN, "Check that the folder exists and that you may write to it."),
+    (sqlite3.SQLITE_CONSTRAINT, "Two programs may be writing one session; start a new session."),
+)
+
+
+class SqliteDatabase:
+    """A connection that any thread may use, one statement or transaction at a time."""
+
+    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
+        """Nothing is opened yet. `busy_timeout_ms` is how long another program's lock is waited for."""
+        self.path = path
+        self._busy_timeout_ms = busy_timeout_ms
+        self._lock = threading.RLock()
+        self._open: Database | None = None
+
+    @contextmanager
+    def transaction(self) -> Iterator["Database"]:
+        """Write: everything inside is committed together at the end, or nothing is. Raises StoreError."""
+        with self._lock, self._translated("written"):
+            database = self._opened()
+            database.conn.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+                database.conn.execute("COMMIT")
+            except BaseException:
+                if database.conn.in_transaction:
+                    database.conn.execute("ROLLBACK")
+                raise
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Read: every row that the statement finds. Raises StoreError."""
+        with self._lock, self._translated("read"):
+            return self._opened().conn.execute(sql, parameters).fetchall()
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again."""
+        with self._lock:
+            if self._open is not None:
+                self._open.close()
+                self._open = None
+
+    def _opened(self) -> "Database":
+        if self._open is None:
+            self._open = self._connect()
+        return self._open
+
+    def _connect(self) -> "Database":
+        from sqlite_utils.db import Database
+
+        self.path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        # Sessions hold whatever people typed and servers answered: readable by their owner alone.
+        if not self.path.exists():
+            self.path.touch(mode=_PRIVATE_FILE)
+        connection = sqlite3.connect(
+            self.path, timeout=self._busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False
+        )
+        try:
+            database = Database(connection, execute_plugins=False)
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            self._migrate(database)
+        except BaseException:
+            connection.close()
+            raise
+        return database
+
+    def _migrate(self, database: "Database") -> None:
+        steps = sqlite_schema.migrations()
+        self._refuse_newer(sqlite_schema.unknown_steps(steps, database))
+        if not steps.pending(database):
+            return
+        # The write lock comes first: of two programs that start at once the second finds nothing to do.
+        # WAL is a lasting property of the file, and cannot be switched on within a transaction.
+        database.conn.execute("PRAGMA journal_mode = WAL")
+        database.conn.execute("BEGIN IMMEDIATE")
+        with self._rolled_back_on_error(database):
+            steps.apply(database)
+
+    @contextmanager
+    def _rolled_back_on_error(self, database: "Database") -> Iterator[None]:
+        try:
+            yield
+            database.conn.execute("COMMIT")
+        except BaseException:
+            if database.conn.in_transaction:
+                database.conn.execute("ROLLBACK")
+            raise
+
+    def _refuse_newer(self, unknown: Sequence[str]) -> None:
+        if unknown:
+            raise StoreError(
+                f"{self.path} was made by a newer Toolsight (it has: {', '.join(unknown)})",
+                hint="Update Toolsight, or name another file.",
+            )
+
+    @contextmanager
+    def _translated(self, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} cannot be {verb}: {error}", hint=_hint(error)) from error
+        except OSError as error:
+            reason = error.strerror or str(error)
+            hint = "Check that the folder exists and that you may write to it."
+            raise StoreError(f"{self.path} cannot be opened: {reason}", hint=hint) from error
+        except (UnicodeError, OverflowError) as error:
+            hint = "This is a fault in Toolsight; the session goes on without this entry."
+            raise StoreError(f"a value does not fit into {self.path}: {error}", hint=hint) from error
+
+
+def _hint(error: sqlite3.Error) -> str:
+    # The low byte is the kind of an error, the rest of the code its details.
+    kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return next((hint for code, hint in _HINTS if code == kind), "Name another file, or move this one away.")

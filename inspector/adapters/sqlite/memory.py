@@ -1,0 +1,84 @@
+"""What is remembered between sessions: a server's protocol era and its tools, the configurations approved."""
+
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.adapters.sqlite.codec import decode_value, encode_value
+from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.domain.server import Era
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Snapshot
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_REMEMBER_ERA = "INSERT OR REPLACE INTO server_memory (fingerprint, era) VALUES (?, ?)"
+_REMEMBER_TOOLS = (
+    "INSERT OR REPLACE INTO snapshot (fingerprint, listed_at, summary, tools) VALUES (?, ?, ?, ?)"
+)
+_SNAPSHOT = "SELECT tools, listed_at, summary FROM snapshot WHERE fingerprint = ?"
+_APPROVE = "INSERT OR REPLACE INTO approval (fingerprint, source, approved_at) VALUES (?, ?, ?)"
+
+
+class SqliteServerMemory:
+    """A ServerMemory in the database that holds the sessions. Each method raises StoreError."""
+
+    def __init__(
+        self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, now: Callable[[], float] = time.time
+    ) -> None:
+        """`now` gives the time of an approval, in seconds since 1970, UTC."""
+        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        self._now = now
+
+    def era(self, fingerprint: str) -> Era | None:
+        """The era that worked last time; None for a server not seen before, or one a newer version knows."""
+        rows = self._database.rows("SELECT era FROM server_memory WHERE fingerprint = ?", (fingerprint,))
+        known = {str(era): era for era in Era}
+        return known.get(rows[0][0]) if rows else None
+
+    def remember_era(self, fingerprint: str, era: Era) -> None:
+        """Keep the era that worked, in place of any before."""
+        with self._database.transaction() as database:
+            database.conn.execute(_REMEMBER_ERA, (fingerprint, str(era)))
+
+    def is_approved(self, fingerprint: str) -> bool:
+        """Whether a person allowed exactly this configuration to start its servers."""
+        return bool(self._database.rows("SELECT 1 FROM approval WHERE fingerprint = ?", (fingerprint,)))
+
+    def approve(self, fingerprint: str, source: str) -> None:
+        """Remember a person's yes; `source` names the file, for whoever looks into the database."""
+        source = source.encode("utf-8", "backslashreplace").decode("utf-8")
+        with self._database.transaction() as database:
+            database.conn.execute(_APPROVE, (fingerprint, source, self._now()))
+
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        """The tools that were kept last; None for a server not seen before, or a row in another shape."""
+        rows = self._database.rows(_SNAPSHOT, (fingerprint,))
+        if not rows:
+            return None
+        tools, at, summary = rows[0]
+        try:
+            return Snapshot(_tools().validate_python(decode_value(tools)), at, str(decode_value(summary)))
+        except (ValueError, RecursionError):
+            return None
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None:
+        """Keep the tools, in place of any before."""
+        tools = encode_value(_tools().dump_python(snapshot.tools, warnings=False))
+        row = (fingerprint, snapshot.at, encode_value(snapshot.summary), tools)
+        with self._database.transaction() as database:
+            database.conn.execute(_REMEMBER_TOOLS, row)
+
+    def close(self) -> None:
+        """Close the file; another call opens it again."""
+        self._database.close()
+
+
+@cache
+def _tools() -> "TypeAdapter[tuple[Tool, ...]]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(tuple[Tool, ...])

@@ -1,0 +1,98 @@
+"""Token counts for Claude by the one tokenizer that Anthropic has published; litellm ships it."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from itertools import accumulate, chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.adapters.litellm.file import tokenizer_folder
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
+from inspector.domain.budget import Tokenizer
+from inspector.domain.wire import sendable
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer as Encoder
+
+CLAUDE_2 = Tokenizer("anthropic (Claude 2)", exact=False)
+_FILE = "anthropic_tokenizer.json"
+_LOCAL = ("demo/", "ollama/", "ollama_chat/", "lm_studio/", "llamafile/", "vllm/", "hosted_vllm/")
+# Its normalisation makes up to 18 characters of one; piece by piece that takes little memory.
+_PIECE = 20_000
+
+
+class AnthropicCounter:
+    """Counts as Claude 2 did: an estimate, for later models have tokenizers that are not published.
+
+    Where the file or the package that reads it is missing, the count is o200k_base's, and says so.
+    """
+
+    def __init__(self, model: str, folder: Path | None = None) -> None:
+        """`folder` is where `anthropic_tokenizer.json` lies; by default litellm's."""
+        self._estimate = TiktokenCounter(model)
+        self._folder = folder
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._estimate.tokenizer if self._encoder is None else CLAUDE_2
+
+    def count(self, text: str) -> int:
+        """The number of tokens of a text; special tokens in it are text like any other."""
+        if self._encoder is None:
+            return self._estimate.count(text)
+        return sum(len(encoding) for _, encoding in _encoded(self._encoder, text))
+
+    def lengths(self, text: str) -> Sequence[int]:
+        """See `TokenCounter`.
+
+        The text is normalised first (NFKC), which may replace characters: tokens of such a character share
+        the bytes that it had, some may be left with none, and the last token of a piece takes the rest.
+        """
+        if self._encoder is None:
+            return self._estimate.lengths(text)
+        encoded = _encoded(self._encoder, text)
+        return list(chain.from_iterable(_lengths(piece, encoding) for piece, encoding in encoded))
+
+    @cached_property
+    def _encoder(self) -> "Encoder | None":
+        folder = self._folder or tokenizer_folder()
+        return None if folder is None else _load(folder / _FILE)
+
+
+def is_claude(model: str) -> bool:
+    """Whether a model is one of Anthropic's, whoever serves it; what runs on one's own machine is none."""
+    name = model.lower()
+    return not name.startswith(_LOCAL) and (name.startswith("anthropic/") or "claude" in name)
+
+
+@cache
+def _load(path: Path) -> "Encoder | None":
+    try:
+        from tokenizers import Tokenizer as Encoder
+
+        encoder = Encoder.from_file(str(path))
+        encoder.encode_special_tokens = True
+    except Exception:  # the package raises plain ones for whatever is wrong with a file
+        return None
+    return encoder
+
+
+def _encoded(encoder: "Encoder", text: str) -> Iterator[tuple[str, "Encoding"]]:
+    clean = sendable(text)
+    for start in range(0, len(clean), _PIECE):
+        piece = clean[start : start + _PIECE]
+        yield piece, encoder.encode(piece, add_special_tokens=False)
+
+
+def _lengths(text: str, encoding: "Encoding") -> list[int]:
+    """The bytes of the original text that each token stands for; a token's string is a character a byte."""
+    reached = [0, *accumulate(len(character.encode()) for character in text)]
+    offsets = encoding.offsets
+    following = [*(start for start, _ in offsets[1:]), len(text)]
+    lengths, position = [], 0
+    for token, (_, end), next_start in zip(encoding.tokens, offsets, following, strict=True):
+        wanted = max(position + len(token), reached[next_start])
+        lengths.append(max(min(wanted, reached[end]) - position, 0))
+        position += lengths[-1]
+    lengths[-1] += reached[-1] - position
+    return lengths

@@ -1,0 +1,1 @@
+"""Questions and details above a page."""

@@ -1,0 +1,25 @@
+"""What a person has to know before a call that may change something."""
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.jsonvalue import compact
+from inspector.engine.ports import ApprovalRequest
+from widgets import plain
+
+_VALUE_LIMIT = 2000
+
+
+def approval_body(request: ApprovalRequest) -> Content:
+    """Why it is asked, and every argument on a line of its own."""
+    lines = [Content.assemble((f"Asked because {request.why}.", "$text-warning")), Content("")]
+    for name, value in request.arguments.items():
+        text = value if isinstance(value, str) else compact(value)
+        lines.append(
+            Content.assemble(
+                plain(name, newlines=False).stylize("bold"), "  ", plain(text, limit=_VALUE_LIMIT)
+            )
+        )
+    if not request.arguments:
+        lines.append(Content.styled("without arguments", MUTED))
+    return Content("\n").join(lines)

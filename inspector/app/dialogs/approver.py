@@ -1,0 +1,38 @@
+"""Asking for an approval with a dialog."""
+
+from typing import TYPE_CHECKING
+
+from inspector.app.dialogs.approval_text import approval_body
+from inspector.engine.ports import ApprovalRequest, Decision
+from widgets import Choice, Confirm
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+_CHOICES = (
+    Choice("o", "once", Decision.ONCE),
+    Choice("s", "this session", Decision.SESSION),
+    Choice("n", "no", Decision.NO),
+)
+
+
+class ModalApprover:
+    """An `Approver` that puts the question on the screen. It is made before the app, and attached to it."""
+
+    def __init__(self, *, yes: bool = False) -> None:
+        """With `yes` nothing is asked and everything allowed."""
+        self._yes = yes
+        self._app: App[None] | None = None
+
+    def attach(self, app: "App[None]") -> None:
+        self._app = app
+
+    async def ask(self, request: ApprovalRequest) -> Decision:
+        if self._yes:
+            return Decision.SESSION
+        if self._app is None:
+            return Decision.NO
+        dialog = Confirm(f"Call {request.tool.id}?", approval_body(request), _CHOICES)
+        # A future instead of push_screen_wait: the question may come from any task, not only from a worker.
+        answer = self._app.push_screen(dialog, wait_for_dismiss=True)
+        return Decision(await answer or Decision.NO)

@@ -1,0 +1,38 @@
+"""What a configuration would start, for the question whether it may."""
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.consent import ServerConsent
+from widgets import plain
+
+_LABEL_WIDTH = 9
+
+
+def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
+    """The file, and for each server exactly what runs and which variables it gets (never their values)."""
+    files = sum(1 for server in servers if server.executes)
+    started = len(servers) - files
+    what = f"would start {started} server{'s' * (started != 1)}"
+    what += " and execute a Python file" if files else ""
+    head = Content.assemble(plain(source, newlines=False).stylize("bold"), f"\n{what} with your rights:")
+    return Content("\n\n").join([head, *map(_server, servers)])
+
+
+def _server(server: ServerConsent) -> Content:
+    lines = [plain(server.name, newlines=False).stylize("bold $accent")]
+    facts = (
+        ("address", server.url),
+        ("command", repr(list(server.argv)) if server.argv else ""),
+        ("folder", server.cwd),
+        ("gets", ", ".join(server.env_names)),
+        ("headers", ", ".join(server.header_names)),
+        ("executes", server.executes),
+        ("sha-256", server.digest),
+    )
+    lines += [
+        Content.assemble((f"  {label:<{_LABEL_WIDTH}}", MUTED), plain(value, newlines=False))
+        for label, value in facts
+        if value
+    ]
+    return Content("\n").join(lines)

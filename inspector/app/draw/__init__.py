@@ -1,0 +1,1 @@
+"""What several pages draw: plots, tables, the header line, budgets, failures."""

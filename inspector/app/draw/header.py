@@ -1,0 +1,50 @@
+"""The line at the top of every page."""
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from textual.content import Content
+
+from inspector.app.bridge import ReplayedState
+from inspector.app.draw.style import MUTED
+from inspector.domain.session import SessionState
+from widgets import middle, plain
+
+_GAP = "   "
+
+
+def header(session: SessionState, width: int) -> Content:
+    """Configuration, toolset, model, servers and tools, as much as fits; the counts never go.
+
+    Of a moment of the past it says so first.
+    """
+    total = len(session.servers)
+    counts = f"{session.ready_servers}/{total} servers   {len(session.tools)} tools"
+    title = [Content.styled("Toolsight", "bold $primary"), *_replay(session, width)]
+    room = width - 2 - sum(piece.cell_length + len(_GAP) for piece in title) - len(counts) - len(_GAP)
+    facts = [
+        ("", session.model_label),
+        ("toolset ", session.toolset or "all"),
+        ("", PurePath(session.config).name),
+        ("profile ", session.profile),
+    ]
+    shown: list[Content] = []
+    for label, value in facts:
+        text = middle(value, max(room - len(label), 0))
+        if not value or len(text) < min(len(value), 12):
+            continue
+        piece = Content.assemble((label, MUTED), plain(text, newlines=False))
+        room -= piece.cell_length + len(_GAP)
+        shown.append(piece)
+    left = Content(_GAP).join([*title, *shown])
+    ready = "$text-success" if total and session.ready_servers == total else "$text-warning"
+    gap = max(width - 2 - left.cell_length - len(counts), 1)
+    return Content.assemble(left, " " * gap, (counts, ready))
+
+
+def _replay(session: SessionState, width: int) -> Iterator[Content]:
+    if not isinstance(session, ReplayedState):
+        return
+    source = middle(session.source, max(width // 5, 8))
+    mark = Content(f" REPLAY {session.moment}{'  ' if source else ''}{source} ")
+    yield Content.assemble(mark.stylize("bold $background on $warning"), (" f10 l live", MUTED))

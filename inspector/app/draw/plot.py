@@ -1,0 +1,202 @@
+"""Curves in a terminal: braille dots, told apart by pattern and letter as well as by colour."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+
+_DOTS_X, _DOTS_Y = 2, 4
+_BRAILLE = 0x2800
+# The bit of each dot of a cell, by column and row (Unicode, block Braille Patterns).
+_BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+_LEAST_LABEL = 3
+_TICKS = 5
+_ROUND = (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Values from 0 to the top of the scale over equally spaced places, None for a gap.
+
+    `letter` stands where the curve ends. Of every `period` dots, counted from the left, `drawn` are drawn.
+    """
+
+    letter: str
+    values: Sequence[float | None]
+    style: str
+    drawn: int = 1
+    period: int = 1
+
+
+def _one_decimal(value: float) -> str:
+    return f"{value:.1f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What stands at the left, from 0 to `top`, and how its numbers are written."""
+
+    top: float = 1.0
+    text: Callable[[float], str] = _one_decimal
+
+    def share(self, value: float) -> float:
+        """Where a value is between the ends; those outside go to the nearest."""
+        return min(max(value / self.top, 0.0), 1.0) if self.top > 0 else 0.0
+
+
+_UNIT = Scale()
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What the places stand for, from `start` to `stop`; `marks` are signs below the axis, by value.
+
+    `ticks` are the values with a number, five from end to end where there are none.
+    """
+
+    start: float
+    stop: float
+    marks: Mapping[float, tuple[str, str]]
+    cursor: float | None = None
+    ticks: Sequence[float] = ()
+    text: Callable[[float], str] = _one_decimal
+
+    def column(self, value: float, width: int) -> int:
+        """The cell of a value; those outside go to the nearest end."""
+        span = self.stop - self.start
+        share = (value - self.start) / span if span else 0.0
+        return round(min(max(share, 0.0), 1.0) * (width - 1))
+
+
+def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int, scale: Scale = _UNIT) -> Content:
+    """The curves with both axes: `height` lines of dots and three below, at most `width` cells wide.
+
+    Where curves cross in a cell, its colour is that of the first.
+    """
+    levels = _levels(scale, height)
+    label = max(_LEAST_LABEL, *map(len, levels.values()))
+    room = max(width - label - len(curves) - 2, 1)
+    cells = _cells(curves, room, height, scale)
+    at = None if axis.cursor is None else axis.column(axis.cursor, room)
+    ends = [_end(curve, height, scale) for curve in curves]
+    lines = [
+        Content.assemble(
+            (f"{levels.get(row, ''):>{label}}{'┤' if row in levels else '│'}", MUTED),
+            *_row(cells, row, room, at),
+            " ",
+            *(
+                (curve.letter, f"bold {curve.style}")
+                for curve, end in zip(curves, ends, strict=True)
+                if end == row
+            ),
+        )
+        for row in range(height)
+    ]
+    return Content("\n").join([*lines, *_below(axis, room, label)])
+
+
+def _levels(scale: Scale, height: int) -> dict[int, str]:
+    """The numbers at the left, by row."""
+    rows = {height - 1: 0.0, (height - 1) // 2: scale.top / 2, 0: scale.top}
+    return {row: scale.text(value) for row, value in rows.items()}
+
+
+def _row(
+    cells: Mapping[tuple[int, int], tuple[int, str]], row: int, room: int, cursor: int | None
+) -> Iterator[tuple[str, str]]:
+    for column in range(room):
+        bits, style = cells.get((column, row), (0, ""))
+        if bits:
+            yield chr(_BRAILLE + bits), style
+        else:
+            yield ("┊", "$accent") if column == cursor else (" ", "")
+
+
+def _cells(
+    curves: Sequence[Curve], room: int, height: int, scale: Scale
+) -> dict[tuple[int, int], tuple[int, str]]:
+    """The dots of each cell that has any, and its colour."""
+    cells: dict[tuple[int, int], tuple[int, str]] = {}
+    for curve in curves:
+        for x, y in _dots(curve, room * _DOTS_X, height * _DOTS_Y, scale):
+            place = (x // _DOTS_X, y // _DOTS_Y)
+            bits, style = cells.get(place, (0, curve.style))
+            cells[place] = (bits | _BITS[x % _DOTS_X][y % _DOTS_Y], style)
+    return cells
+
+
+def _dots(curve: Curve, across: int, down: int, scale: Scale) -> Iterator[tuple[int, int]]:
+    """Where its dots are, from the top left; a steep part is joined from dot to dot."""
+    before: int | None = None
+    for x in range(across):
+        value = _value(curve.values, x / max(across - 1, 1))
+        if value is None:
+            before = None
+            continue
+        y = round((1 - scale.share(value)) * (down - 1))
+        if x % curve.period < curve.drawn:
+            low, high = (y, y) if before is None else sorted((y, before + (y > before) - (y < before)))
+            yield from ((x, place) for place in range(low, high + 1))
+        before = y
+
+
+def _value(values: Sequence[float | None], share: float) -> float | None:
+    """Linear between neighbours; None where either has no value."""
+    if not values:
+        return None
+    place = share * (len(values) - 1)
+    left = values[int(place)]
+    right = values[min(int(place) + 1, len(values) - 1)]
+    part = place - int(place)
+    if part == 0.0:
+        return left
+    return None if left is None or right is None else left + (right - left) * part
+
+
+def _end(curve: Curve, height: int, scale: Scale) -> int:
+    """The row in which its last value is, -1 for none."""
+    last = next((value for value in reversed(curve.values) if value is not None), None)
+    if last is None:
+        return -1
+    return round((1 - scale.share(last)) * (height * _DOTS_Y - 1)) // _DOTS_Y
+
+
+def _below(axis: Axis, room: int, label: int) -> list[Content]:
+    """The axis, its numbers, and the marks."""
+    step = (axis.stop - axis.start) / (_TICKS - 1)
+    ticks = axis.ticks or [axis.start + step * place for place in range(_TICKS)]
+    line, numbers = ["─"] * room, [" "] * room
+    for tick in ticks:
+        column = axis.column(tick, room)
+        line[column] = "┴"
+        text = axis.text(tick)
+        start = min(max(column - len(text) // 2, 0), max(room - len(text), 0))
+        numbers[start : start + len(text)] = text
+    marks: dict[int, tuple[str, str]] = {}
+    for value, mark in axis.marks.items():
+        marks.setdefault(axis.column(value, room), mark)
+    indent = " " * label
+    return [
+        Content.styled(f"{indent}└{''.join(line)}", MUTED),
+        Content.assemble(f"{indent} ", *(marks.get(column, " ") for column in range(room))),
+        Content.styled(f"{indent} {''.join(numbers)}", MUTED),
+    ]
+
+
+def round_above(value: float) -> float:
+    """The next round number: little room above the highest curve, and a half that is round too."""
+    if value <= 0:
+        return 1.0
+    size: float = 10.0 ** math.floor(math.log10(value))
+    return next((step * size for step in _ROUND if step * size >= value), 10 * size)
+
+
+def whole_ticks(first: int, last: int) -> list[float]:
+    """Whole numbers from end to end, five at most."""
+    steps = min(last - first, _TICKS - 1)
+    if steps <= 0:
+        return [float(first)]
+    return [float(round(first + (last - first) * place / steps)) for place in range(steps + 1)]

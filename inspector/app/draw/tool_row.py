@@ -1,0 +1,64 @@
+"""The panes of loaded, deferred and evicted tools."""
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.number import tokens
+from inspector.domain.session import Binding, SessionState, ToolState
+from widgets import Column, Record
+
+ICONS = {
+    Binding.PINNED: ("⌂", "$text-primary"),
+    Binding.LOADED: ("●", "$text-success"),
+    Binding.DEFERRED: ("○", MUTED),
+    Binding.EVICTED: ("✕", "$text-error"),
+}
+COLUMNS = (
+    Column("icon", width=1),
+    Column("tool", weight=4, shorten="middle", min_width=12),
+    Column("tokens", align="right"),
+    Column("uses", align="right", hide_below=34),
+    Column("last", weight=2, min_width=6, hide_below=44),
+)
+
+
+def loaded_rows(session: SessionState) -> tuple[Record, ...]:
+    """Bound tools: the pinned ones, then the loaded ones in load order."""
+    return tuple(_row(session.tools[tool_id]) for tool_id in session.bound_ids if tool_id in session.tools)
+
+
+def deferred_rows(session: SessionState) -> tuple[Record, ...]:
+    return tuple(_row(tool) for tool in session.with_binding(Binding.DEFERRED))
+
+
+def evicted_rows(session: SessionState) -> tuple[Record, ...]:
+    return tuple(_row(tool) for tool in session.with_binding(Binding.EVICTED))
+
+
+def _row(tool: ToolState) -> Record:
+    icon, color = ICONS[tool.binding]
+    uses = f"{tool.uses}x" if tool.uses else ""
+    return Record(
+        key=tool.id,
+        cells=(Content.styled(icon, color), tool.id, tokens(tool.tokens), uses, _last(tool)),
+        search=f"{tool.id} {tool.reason}",
+        copy=tool.id,
+    )
+
+
+def _last(tool: ToolState) -> str:
+    if tool.binding is Binding.PINNED and not tool.uses:
+        return "pinned"
+    if tool.binding is Binding.EVICTED:
+        return tool.reason
+    if tool.changed_turn is not None and tool.changed_turn >= (tool.last_turn or 0):
+        return f"changed in turn {tool.changed_turn}"
+    return f"turn {tool.last_turn}" if tool.last_turn else ""
+
+
+def usage(session: SessionState) -> str:
+    """Discovery accuracy in words: how many of the tools that were found have been called."""
+    if not session.discovered:
+        return ""
+    used = len(session.discovered & session.used)
+    return f"{used} of {len(session.discovered)} found were used"

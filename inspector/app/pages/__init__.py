@@ -1,0 +1,1 @@
+"""The six places of the app and their pages, a folder each: screen, content, job, stylesheet."""

@@ -1,0 +1,1 @@
+"""Place 1: the conversation, and the race of its last question."""

@@ -1,0 +1,1 @@
+"""Static binding against discovery on the same task."""

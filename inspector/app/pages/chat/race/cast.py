@@ -1,0 +1,123 @@
+"""A race as lines of a terminal, and as a recording of one (asciicast, version 2)."""
+
+import json
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from rich.cells import cell_len
+
+from inspector.app.pages.chat.race import content as present
+from inspector.domain.number import tokens
+from inspector.engine.scenario.lane import Lane
+from inspector.engine.scenario.race import Frame, Verdict
+from widgets import plain, shorten, visible
+
+WIDTH, HEIGHT = 100, 26
+# Text and the numbers of its ANSI style, "" for none.
+Piece = tuple[str, str]
+Line = tuple[Piece, ...]
+_BOLD, _DIM, _GOOD = "1", "2", "1;32"
+_LANES = ("94", "33")
+_HOME, _CLEAR, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[2J", "\x1b[K", "\x1b[J"
+_NEXT_LINE = "\r\n"
+_HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
+_LONGEST = 400
+# Cells for what a lane has sent.
+_TOTAL = 9
+# Seconds for which a player shows the end.
+_END = 3.0
+
+
+def drawn(
+    title: str, frame: Frame, verdict: Verdict | None, width: int, most: int | None = None
+) -> list[Line]:
+    """A moment of the race as lines of at most `width` cells; with the verdict, how it ended.
+
+    `most` are the tokens of the longest bar, without it those of the larger lane by now.
+    """
+    longest = most if most is not None else max(lane.tokens for lane in frame.lanes)
+    lines = list(_head(title, frame, width))
+    for side, lane in enumerate(frame.lanes):
+        lines += [(), *_lane(lane, _LANES[side], longest, width)]
+    lines.append(())
+    said = present.result(verdict) if verdict is not None else present.so_far(frame)
+    for number, text in enumerate(said.plain.splitlines()):
+        style = _GOOD if verdict is not None and not number else ""
+        lines += [((part, style),) for part in _wrapped(text, width)]
+    return lines
+
+
+def _head(title: str, frame: Frame, width: int) -> Iterator[Line]:
+    lane = frame.lanes[1]
+    yield (("Race  ", _DIM), (visible(title, limit=_LONGEST, newlines=False), _BOLD))
+    facts = [lane.tokenizer, lane.model, f"call {frame.call}" if frame.call else "getting ready"]
+    told = [plain(one, limit=_LONGEST, newlines=False) for one in facts if one]
+    yield ((present.joined(told, width).plain, _DIM),)
+
+
+def _lane(lane: Lane, color: str, most: int, width: int) -> Iterator[Line]:
+    name = present.lane_title(lane.profile).plain
+    yield ((name, f"1;{color}"), (f"   {present.lane_state(lane, None).plain}", ""))
+    yield ((f"{lane.tokens:>{_TOTAL},}", f"1;{color}"), (_facts(lane, width - _TOTAL - 1), ""))
+    yield ((present.bar(lane, most, width, "").plain, color),)
+    call = f"{lane.calls:>3} {tokens(lane.present):>6}  {lane.last}" if lane.calls else ""
+    yield ((visible(call, limit=_LONGEST, newlines=False), ""),)
+
+
+def _facts(lane: Lane, width: int) -> str:
+    """As many of them as fit, whole."""
+    searches = f" ({present.SEARCHES} {tokens(lane.search_tokens)} searches)" if lane.search_tokens else ""
+    facts = [
+        f" tokens for tools{searches}",
+        f"{lane.calls} model calls",
+        f"all input {tokens(lane.input_tokens)}",
+        *([present.money(lane.dollars)] if lane.dollars is not None else []),
+        f"{lane.bound} tools bound",
+    ]
+    return present.joined([plain(fact) for fact in facts], width).plain
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(text, width, subsequent_indent="  ", break_on_hyphens=False) or [""]
+
+
+def ansi_line(line: Line, width: int, *, colored: bool = True) -> str:
+    """The line with its styles, cut off at `width` cells; nothing else in it can drive a terminal."""
+    room, pieces = width, []
+    for text, style in line:
+        shown = shorten(plain(text, limit=_LONGEST, newlines=False), room).plain
+        room -= cell_len(shown)
+        pieces.append(f"\x1b[{style}m{shown}\x1b[0m" if colored and style and shown else shown)
+    return "".join(pieces)
+
+
+def screen(lines: Sequence[Line], width: int) -> str:
+    """The lines drawn over whatever a terminal shows, from its upper left corner."""
+    drawn_lines = (f"{ansi_line(line, width)}{_REST_OF_LINE}" for line in lines)
+    return f"{_HOME}{_NEXT_LINE.join(drawn_lines)}{_REST}"
+
+
+def cast(title: str, frames: Sequence[Frame], verdict: Verdict) -> str:
+    """A recording: a header and then an event a line, as JSON (docs.asciinema.org/manual/asciicast/v2).
+
+    The same frames make the same recording.
+    """
+    most = max(lane.tokens for lane in verdict.lanes)
+    moments = [(frame.seconds, drawn(title, frame, None, WIDTH, most)) for frame in frames]
+    end = frames[-1].seconds
+    moments.append((end, drawn(title, frames[-1], verdict, WIDTH, most)))
+    height = max(HEIGHT, *(len(lines) + 1 for _, lines in moments))
+    header = {
+        "version": 2,
+        "width": WIDTH,
+        "height": height,
+        "duration": end + _END,
+        "title": visible(title, limit=_LONGEST, newlines=False),
+        "env": {"TERM": "xterm-256color"},
+    }
+    events = [
+        [0.0, "o", f"{_HIDE_CURSOR}{_CLEAR}"],
+        *([seconds, "o", screen(lines, WIDTH)] for seconds, lines in moments),
+        [end + _END, "o", f"{_NEXT_LINE}{_SHOW_CURSOR}"],
+    ]
+    return "".join(f"{json.dumps(line)}\n" for line in (header, *events))

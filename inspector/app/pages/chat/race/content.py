@@ -1,0 +1,224 @@
+"""A race on the screen: two lanes with what they sent, call by call, and what it came to."""
+
+from collections.abc import Iterator, Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.chat.race.playback import Playback
+from inspector.app.pages.lab.job import Progress, ScenarioFile
+from inspector.domain.index_state import IndexPhase
+from inspector.domain.number import percent, tokens
+from inspector.domain.profile import PROFILES
+from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.lane import Lane
+from inspector.engine.scenario.race import Frame, Verdict
+from inspector.engine.scenario.totals import ANSWERED
+from widgets import Record, visible
+
+COLORS = ("$text-primary", "$text-accent")
+TOOLS, SEARCHES = "█", "▒"
+_GAP = "   "
+_LINE = 400
+_CALL, _COUNT, _BAR = 3, 6, 6
+_MEANS = {
+    STATIC: "every tool in every call",
+    "toolsight": "tools found when needed",
+}
+
+
+def status(title: str, lane: Lane, playback: Playback, width: int) -> Content:
+    """The scenario, who answers, how tokens are counted and how fast it is shown, as far as there is room."""
+    pieces = [Content.styled(visible(title, limit=60, newlines=False), "bold")]
+    if playback.is_paused:
+        pieces.append(Content.styled("paused, space goes on", "$text-warning"))
+    if lane.tokenizer:
+        pieces.append(Content(visible(lane.tokenizer, limit=60, newlines=False)))
+    pace = f"{playback.pace:g} s a call" if playback.pace else "no pause between calls"
+    pieces.append(Content.styled(pace, MUTED))
+    if lane.model:
+        pieces.append(Content.styled(visible(lane.model, limit=60, newlines=False), MUTED))
+    return joined(pieces, width)
+
+
+def joined(pieces: Sequence[Content], width: int) -> Content:
+    """As many of the pieces as fit into a line, the first always."""
+    kept = list(pieces)
+    while len(kept) > 1 and Content(_GAP).join(kept).cell_length > width:
+        kept.pop()
+    return Content(_GAP).join(kept)
+
+
+def lane_title(profile: str) -> Content:
+    """A lane's profile, and what that means."""
+    means = _MEANS.get(profile) or PROFILES[profile].title if profile in PROFILES else ""
+    name = visible(profile, limit=40, newlines=False)
+    return Content.assemble((name, "bold"), (f"  {means}", MUTED) if means else "")
+
+
+def lane_state(lane: Lane, progress: Progress | None) -> Content:
+    """Whether a lane waits, runs or is over, in a word or two."""
+    if lane.is_over:
+        good = lane.outcome == ANSWERED
+        outcome = f"{'✓' if good else '✕'} {visible(lane.outcome, limit=40, newlines=False) or 'no answer'}"
+        return Content.styled(outcome, "$text-success" if good else "$text-error")
+    if lane.calls:
+        return Content(f"message {lane.message}")
+    return Content.styled(_waiting(progress), MUTED) if progress is not None else Content()
+
+
+def _waiting(progress: Progress) -> str:
+    if progress.connected < progress.servers or not progress.servers:
+        return f"servers {progress.connected} of {progress.servers or '…'}"
+    index = progress.index
+    if index.phase in (IndexPhase.OFF, IndexPhase.READY):
+        return "ready"
+    return f"{index.phase} {index.embedded} of {index.total}" if index.total else str(index.phase)
+
+
+def facts(lane: Lane, width: int) -> Content:
+    """What stands beside the big number: three lines."""
+    sent = "tokens sent for tools"
+    if lane.search_tokens:
+        searches = tokens(lane.search_tokens)
+        whole = f"tokens sent for tools, {SEARCHES} {searches} searches"
+        sent = whole if len(whole) <= width else f"tokens for tools ({SEARCHES} {searches})"
+    calls = f"{lane.calls} model call{'' if lane.calls == 1 else 's'}"
+    bound = f", {lane.bound} tools" if lane.calls else ""
+    dollars = f"{_GAP}{money(lane.dollars)}" if lane.dollars is not None else ""
+    return Content.assemble(
+        (f"{sent}\n", MUTED),
+        (calls, "bold"),
+        f"{bound}\nall input {tokens(lane.input_tokens)}{dollars}",
+    )
+
+
+def money(dollars: float) -> str:
+    """$0.0042, $1.20."""
+    return f"${dollars:.4f}" if dollars < 1 else f"${dollars:,.2f}"
+
+
+def bar(lane: Lane, most: int, width: int, color: str) -> Content:
+    """A lane's tokens against the larger total: solid for definitions, dotted for searches."""
+    whole = round(lane.tokens / most * width) if most else 0
+    solid = min(round(lane.tool_tokens / most * width) if most else 0, whole)
+    return Content.styled(TOOLS * solid + SEARCHES * (whole - solid), color)
+
+
+def log(shown: Sequence[Frame], side: int, lines: int, most: int) -> Content:
+    """The last model calls of a lane, one a line, the newest last and bold."""
+    calls = [frame.lanes[side] for number, frame in enumerate(shown) if number == frame.lanes[side].calls > 0]
+    rows = list(_rows(calls[-max(lines, 1) :], most, COLORS[side]))
+    if rows:
+        rows[-1] = rows[-1].stylize("bold")
+    return Content("\n").join(rows)
+
+
+def _rows(calls: Sequence[Lane], most: int, color: str) -> Iterator[Content]:
+    for lane in calls:
+        cells = max(round(lane.present / most * _BAR), 1) if most and lane.present else 0
+        yield Content.assemble(
+            (f"{lane.calls:>{_CALL}}", MUTED),
+            f" {tokens(lane.present):>{_COUNT}} ",
+            (f"{TOOLS * cells:<{_BAR}}", color),
+            f" {visible(lane.last, limit=_LINE, newlines=False)}",
+        )
+
+
+def before(file: ScenarioFile | None, profile: str, *, has_lab: bool) -> Content:
+    """What the page is for, before the first race."""
+    if not has_lab:
+        return Content("There is nothing to race in this session. `toolsight demo` opens one with scenarios.")
+    if file is None:
+        return Content.styled("Reading the scenarios …", MUTED)
+    if file.scenario is None:
+        return Content.assemble(("✕ ", "$text-error"), visible(file.problem, limit=_LINE))
+    return Content.assemble(
+        ("r or enter starts the race", "bold"),
+        f": the scenario once under static and once under {visible(profile, limit=40)}, both really run.\n",
+        ("s chooses another scenario, p another profile to race against static.", MUTED),
+    )
+
+
+def so_far(frame: Frame) -> Content:
+    """Who has sent what by now."""
+    static, other = frame.lanes
+    if not (static.tokens and other.tokens):
+        return Content.styled("Both runs are getting ready: servers start, tools are indexed.", MUTED)
+    share = 1 - other.tokens / static.tokens
+    return Content.assemble(
+        (f"call {frame.call}", "bold"),
+        f": {_name(other)} has sent {tokens(other.tokens)} for tools, static {tokens(static.tokens)}: ",
+        (f"{percent(abs(share))} {'less' if share >= 0 else 'more'}", "bold"),
+    )
+
+
+def _name(lane: Lane) -> str:
+    return visible(lane.profile, limit=40, newlines=False)
+
+
+def big_share(verdict: Verdict) -> str:
+    """What was saved, for the big digits; nothing where it is not known."""
+    return "" if verdict.saved is None else percent(verdict.saved).replace(" ", "")
+
+
+def result(verdict: Verdict) -> Content:
+    """Who needed how many tokens, what that saved, and what to know before believing it."""
+    return Content("\n").join([*_shares(verdict), *_noted(verdict.notes)])
+
+
+def _shares(verdict: Verdict) -> Iterator[Content]:
+    static, other = verdict.lanes
+    yield _share("for tools", other.tokens, static.tokens, verdict.saved, "bold")
+    yield _share("all input", other.input_tokens, static.input_tokens, verdict.input_saved, "")
+    if other.billed is not None and static.billed is not None and (other.has_cache or static.has_cache):
+        billed = (round(other.billed), round(static.billed))
+        yield _share("as a prompt cache bills it", *billed, verdict.billed_saved, "")
+    if other.dollars is not None and static.dollars is not None:
+        text = f"input: {money(other.dollars)} instead of {money(static.dollars)}"
+        yield Content.assemble(text, (f", {prices(verdict)}", MUTED))
+
+
+def prices(verdict: Verdict, *, source: bool = False) -> str:
+    """Whose prices for input the dollars are, and of which day; with `source` also out of which list."""
+    one = verdict.prices
+    facts = (one.model, one.source if source else "", one.date) if one is not None else ()
+    return visible(", ".join(fact for fact in facts if fact), limit=200, newlines=False)
+
+
+def _share(what: str, other: int, static: int, saved: float | None, style: str) -> Content:
+    if saved is None:
+        return Content(f"{what}: nothing was sent")
+    verb = "saved" if saved >= 0 else "more"
+    color = "$text-success" if saved >= 0 else "$text-warning"
+    return Content.assemble(
+        (f"{percent(abs(saved))} {verb}", f"bold {color}"),
+        (f" {what}: {tokens(other)} instead of {tokens(static)}", style),
+    )
+
+
+def _noted(notes: Sequence[str]) -> Iterator[Content]:
+    return (Content.assemble(("· ", MUTED), visible(note, limit=200, newlines=False)) for note in notes)
+
+
+def scenario_choices(files: Sequence[ScenarioFile], chosen: str) -> tuple[Record, ...]:
+    """The scenarios that can be raced, by path."""
+    return tuple(
+        Record(
+            str(file.path),
+            ("✓" if str(file.path) == chosen else " ", visible(file.title, limit=200, newlines=False), ""),
+            detail=visible(" ".join(file.scenario.about.split()), limit=200, newlines=False),
+            search=f"{file.title} {file.path.stem}",
+        )
+        for file in files
+        if file.scenario is not None
+    )
+
+
+def profile_choices(chosen: str) -> tuple[Record, ...]:
+    """Every profile but static binding, which is the other lane."""
+    return tuple(
+        Record(name, ("✓" if name == chosen else " ", name, ""), detail=profile.title)
+        for name, profile in PROFILES.items()
+        if name != STATIC
+    )

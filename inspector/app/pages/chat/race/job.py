@@ -1,0 +1,82 @@
+"""Runs a race: both runs at once, each on servers of its own; one that fails ends the other."""
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile
+from inspector.domain.events.event import Record
+from inspector.domain.scenario import Scenario, Step
+from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.race import Race
+from inspector.engine.scenario.static_script import static_scenario
+
+Made = TypeVar("Made")
+Tell = Callable[[int, Record], None]
+
+
+async def read_scenarios(lab: Lab | None) -> tuple[ScenarioFile, ...]:
+    """What there is to race, none without a lab. Raises ToolsightError."""
+    return tuple(await asyncio.to_thread(lab.scenarios)) if lab is not None else ()
+
+
+async def run_race(lab: Lab, file: ScenarioFile, run: Choice, race: Race, tell: Tell) -> None:
+    """Run the scenario under `static` and under the choice; `tell` gets every record with its side.
+
+    Raises ToolsightError; cancelling it stops both.
+    """
+    assert file.scenario is not None
+    with static_file(file.scenario) as static:
+        lanes = ((static, Choice(STATIC)), (file, run))
+
+        async def play(side: int) -> None:
+            lane, chosen = lanes[side]
+            listen = race.listener(side)
+
+            def heard(record: Record) -> None:
+                listen(record)
+                tell(side, record)
+
+            race.end(side, await lab.run(lane, chosen.profile, chosen.values, heard))
+
+        await both(play(0), play(1))
+
+
+async def both(first: Awaitable[Made], second: Awaitable[Made]) -> list[Made]:
+    """What both come to; when one fails or this is cancelled, the other one has ended before that is told."""
+    tasks = [asyncio.ensure_future(first), asyncio.ensure_future(second)]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextmanager
+def static_file(scenario: Scenario) -> Iterator[ScenarioFile]:
+    """The scenario as static binding plays it, in a file for as long as the run takes."""
+    static = static_scenario(scenario)
+    with tempfile.TemporaryDirectory(prefix="toolsight-race-") as folder:
+        path = Path(folder) / "static.yaml"
+        path.write_text(_script(static), encoding="utf-8")
+        yield ScenarioFile(path, static)
+
+
+def _script(scenario: Scenario) -> str:
+    """What the model says and calls; the rest of a scenario is not the model's."""
+    import yaml
+
+    turns = [
+        {"user": user, "steps": [_step(step) for step in steps]}
+        for user, steps in zip(scenario.users, scenario.turns, strict=True)
+    ]
+    return yaml.safe_dump({"title": scenario.title, "turns": turns})
+
+
+def _step(step: Step) -> dict[str, Any]:
+    calls = [{"tool": call.name, "arguments": dict(call.arguments)} for call in step.calls]
+    return {"say": step.say, "think": step.think, "calls": calls}

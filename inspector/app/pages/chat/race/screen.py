@@ -1,0 +1,236 @@
+"""The race: a scenario with static binding beside the same one with discovery, call by call."""
+
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.pages.chat.race import content as present
+from inspector.app.pages.chat.race.export import ENDINGS, exported
+from inspector.app.pages.chat.race.job import read_scenarios, run_race
+from inspector.app.pages.chat.race.lane import RaceLane
+from inspector.app.pages.chat.race.playback import Playback
+from inspector.app.pages.chat.race.result import RaceResult
+from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
+from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.domain.error import ToolsightError
+from inspector.domain.events.event import Record
+from inspector.domain.profile import DEFAULT_PROFILE
+from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
+from widgets import KeyBar, visible
+
+_SCENARIO = "demo"
+# Seconds between two drawings of a race without pauses.
+_DRAWN_EVERY = 0.1
+
+
+class RaceScreen(LabScreen):
+    """Both runs really run; what they did is shown call by call."""
+
+    CSS_PATH = "screen.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r,enter", "run", "race", id="race.run"),
+        Binding("space", "pause", "pause", id="race.pause"),
+        Binding("plus,equals_sign", "pace(-1)", "faster", key_display="+", id="race.faster"),
+        Binding("minus", "pace(1)", "slower", key_display="-", id="race.slower"),
+        Binding("left", "step(-1)", "step", key_display="← →", id="race.previous"),
+        Binding("right", "step(1)", "step", show=False, id="race.next"),
+        Binding("s", "scenario", "scenario", id="race.scenario"),
+        Binding("p", "profile", "profile", id="race.profile"),
+        Binding("e", "export", "export", id="race.export"),
+        Binding("up", "scroll_text(-1)", "up", show=False, id="race.up"),
+        Binding("down", "scroll_text(1)", "down", show=False, id="race.down"),
+        Binding("escape", "stop_or_leave", "back", show=False),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "r or enter races: the scenario under static and under a profile, both on fresh servers, really run.",
+        "The n-th model call of either lane is shown at the same moment; time is not what is compared.",
+        "Tokens for tools: definitions, manifest, and searches with their results (▒), in every model call.",
+        "All input is everything that was sent: system prompt, conversation, tools.",
+        "Static binding plays the script without its searches: it pays for no call it would not make.",
+        "space pauses, left and right go call by call, + and - change the pace, up and down scroll notes.",
+        "s chooses the scenario, p the profile. e writes .svg (a slide) or .cast (asciinema).",
+        "esc stops the runs, or goes back.",
+    )
+
+    def __init__(self, lab: Lab | None = None, pace: float = SECONDS_A_CALL) -> None:
+        super().__init__(lab)
+        self._playback = Playback(pace)
+        self._files: tuple[ScenarioFile, ...] = ()
+        self._file: ScenarioFile | None = None
+        self._profile = ""
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="race-status")
+        with Container(id="lanes"):
+            yield RaceLane(0)
+            yield RaceLane(1)
+        yield RaceResult(id="race-result")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._profile = self.bench.policy.profile
+        if self._profile == STATIC:
+            self._profile = DEFAULT_PROFILE
+        if self.app.animation_level == "none":
+            self._playback.pace = 0.0
+        self._read()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self.show)
+
+    @work(exit_on_error=False, group="read")
+    async def _read(self) -> None:
+        try:
+            self._files = await read_scenarios(self.lab)
+        except ToolsightError as error:
+            self.fail(error)
+        self._file = next((one for one in self._files if one.path.stem == _SCENARIO), None)
+        self._file = self._file or next(iter(self._files), None)
+        self.show()
+
+    def action_run(self) -> None:
+        """Race anew; runs that are under way are given up."""
+        file, lab = self._file, self.lab
+        if file is None or file.scenario is None or lab is None:
+            return
+        run = choice(file.scenario, self.bench.policy, self._profile)
+        race = Race(file.scenario, (STATIC, run.profile), prices=self.bench.accounting.prices())
+        self._playback.begin(race, file)
+        self.said = Content()
+        self._run(lab, file, run, race, self.job.begin(file, run.profile))
+        self._restart()
+
+    @work(exclusive=True, exit_on_error=False, group=RUN)
+    async def _run(self, lab: Lab, file: ScenarioFile, run: Choice, race: Race, number: int) -> None:
+        try:
+            await run_race(lab, file, run, race, partial(self._note, number))
+        except ToolsightError as error:
+            if self.job.drop(number):
+                self.fail(error)
+            return
+        if self.job.drop(number):
+            self._playback.finish()
+            self.show()
+
+    def _note(self, number: int, side: int, record: Record) -> None:
+        if number == self.job.number:
+            self._playback.note(side, record)
+
+    def _restart(self) -> None:
+        """Show what there is, and go on from now at the chosen pace."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_interval(self._playback.pace or _DRAWN_EVERY, self._advance)
+        self.show()
+
+    def _advance(self) -> None:
+        if self._playback.advance():
+            self.show()
+
+    def show(self) -> None:
+        if not self.is_attached:
+            return
+        playback = self._playback
+        shown, frame, most = playback.shown, playback.frame(self._profile), playback.most
+        progress = playback.progress if self.job.progress is not None else (None, None)
+        for side, view in enumerate(self.query(RaceLane)):
+            view.show(shown, frame.lanes[side], progress[side], most)
+        self._show_result(frame)
+        self.show_status()
+
+    def _show_result(self, frame: Frame) -> None:
+        verdict, said, share = self._playback.verdict, self.said, ""
+        if verdict is not None and self._playback.is_finished:
+            said, share = present.result(verdict), present.big_share(verdict)
+        elif not said and self._playback.race is not None:
+            said = present.so_far(frame)
+        elif not said:
+            said = present.before(self._file, self._profile, has_lab=self.lab is not None)
+        self.query_one(RaceResult).show(said, share)
+
+    def show_status(self) -> None:
+        title = self._file.title if self._file is not None else "Race"
+        lane = self._playback.frame(self._profile).lanes[1]
+        line = present.status(title, lane, self._playback, self.size.width - 2)
+        self.query_one("#race-status", Static).update(line)
+
+    def action_pause(self) -> None:
+        """Stand still, or go on."""
+        self._playback.pause()
+        self._restart()
+
+    def action_pace(self, by: int) -> None:
+        """Show the race slower, or faster."""
+        self._playback.slower(by)
+        self._restart()
+
+    def action_step(self, by: int) -> None:
+        """Pause, and go so many model calls on or back."""
+        self._playback.step(by)
+        self.show()
+
+    def action_scroll_text(self, by: int) -> None:
+        """Read on in the notes, where they do not fit."""
+        self.query_one(RaceResult).scroll_text(by)
+
+    def action_scenario(self) -> None:
+        """Choose what is raced."""
+        current = str(self._file.path) if self._file is not None else ""
+        rows = present.scenario_choices(self._files, current)
+        self.app.push_screen(ChoiceDialog("Race this scenario", rows, self._choose_file, current))
+
+    def _choose_file(self, path: str) -> None:
+        self._file = next(one for one in self._files if str(one.path) == path)
+        self._reset()
+
+    def action_profile(self) -> None:
+        """Choose what races against static binding."""
+        rows = present.profile_choices(self._profile)
+        dialog = ChoiceDialog("Race against static binding", rows, self._choose_profile, self._profile)
+        self.app.push_screen(dialog)
+
+    def _choose_profile(self, name: str) -> None:
+        self._profile = name
+        self._reset()
+
+    def _reset(self) -> None:
+        """What was chosen has not been raced yet."""
+        self.job.drop()
+        self.workers.cancel_group(self, RUN)
+        self._playback.clear()
+        self.said = Content()
+        self.show()
+
+    def action_export(self) -> None:
+        """Write the race as a picture or as a recording of a terminal."""
+        race = self._playback.race
+        if race is None or self._playback.verdict is None or self._file is None:
+            self.notify("r races first; e exports when both runs are over.", markup=False, timeout=4)
+            return
+        suggested = Path.cwd() / f"race-{self._file.path.stem}.svg"
+        self.app.push_screen(ExportDialog(suggested, partial(exported, race), ENDINGS), self._tell_written)
+
+    def _tell_written(self, path: str | None) -> None:
+        if path is not None:
+            self.notify(visible(path, limit=200), title="Written", markup=False, timeout=4)
+
+    async def action_stop_or_leave(self) -> None:
+        """Stop the runs and keep what is shown, or go back."""
+        if not self.stop("r races again."):
+            await self.app.run_action("back")

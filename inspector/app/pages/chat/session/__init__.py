@@ -1,0 +1,1 @@
+"""The session: conversation, budget, bound tools, newest events."""

@@ -1,0 +1,124 @@
+"""The conversation, one block an item."""
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.conversation import Item, ItemKind, ItemStatus, arguments_text
+from inspector.domain.number import milliseconds
+from widgets import plain, visible
+
+_RESULTS = 3
+_PREVIEW_LINES = 4
+_PREVIEW_CHARACTERS = 400
+_ARGUMENTS = 160
+_INDENT = "  "
+_STATUS = {
+    ItemStatus.RUNNING: ("… running", "$text-warning"),
+    ItemStatus.OK: ("✓ ok", "$text-success"),
+    ItemStatus.FAILED: ("✕ failed", "$text-error"),
+    ItemStatus.REJECTED: ("✕ rejected", "$text-error"),
+}
+
+
+def block(item: Item) -> Content:
+    """What a block of the conversation shows."""
+    return _BLOCKS[item.kind](item)
+
+
+def detail_title(item: Item) -> str:
+    """The heading of an item's detail."""
+    return f"{item.kind.value}: {item.title}" if item.title else item.kind.value
+
+
+def _user(item: Item) -> Content:
+    return Content.assemble(("You", "bold $primary"), "\n", _indented(plain(item.text)))
+
+
+def _answer(item: Item) -> Content:
+    streaming = (" ▍", MUTED) if item.status is ItemStatus.RUNNING else ""
+    return Content.assemble(("Model", "bold $secondary"), "\n", _indented(plain(item.text)), streaming)
+
+
+def _thought(item: Item) -> Content:
+    head = Content.assemble(("Model", "bold $secondary"), ("  thinks, before it may call again", MUTED))
+    return Content.assemble(head, "\n", _indented(plain(item.text)).stylize("italic"))
+
+
+def _notice(item: Item) -> Content:
+    head = Content.assemble(("◇ ", "bold $primary"), plain(item.title, newlines=False).stylize("$primary"))
+    return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
+
+
+def _search(item: Item) -> Content:
+    report = item.report
+    assert report is not None
+    count = len(report.results)
+    head = Content.assemble(
+        ("⌕ search_tools", "bold $accent"),
+        "  ",
+        plain(item.title, newlines=False, limit=_ARGUMENTS),
+        (f"   {count} of {len(report.hits)}   {milliseconds(item.milliseconds)}", MUTED),
+    )
+    if report.error:
+        return Content.assemble(head, "\n", _indented(plain(report.error)).stylize("$text-error"))
+    best = [
+        Content.assemble(plain(hit.tool_id, newlines=False), (f" {hit.score.value:.2f}", MUTED))
+        for hit in report.results[:_RESULTS]
+    ]
+    more = [Content(f"… {count - _RESULTS} more")] if count > _RESULTS else []
+    found = Content("   ").join(best + more) if best else Content.styled("nothing found", "$text-warning")
+    return Content.assemble(head, "\n", _INDENT, found)
+
+
+def _call(item: Item) -> Content:
+    word, color = _STATUS[item.status]
+    took = f"  {milliseconds(item.milliseconds)}" if item.status in (ItemStatus.OK, ItemStatus.FAILED) else ""
+    arguments = visible(arguments_text(item.arguments), limit=_ARGUMENTS, newlines=False)
+    head = Content.assemble(
+        ("▸ ", "bold $accent"),
+        plain(item.title, newlines=False).stylize("bold"),
+        "  ",
+        arguments,
+        "   ",
+        (word, color),
+        (took, MUTED),
+    )
+    return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
+
+
+def _warning(item: Item) -> Content:
+    head = Content.assemble(
+        ("⚠ ", "bold $text-warning"), plain(item.title, newlines=False).stylize("$text-warning")
+    )
+    return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
+
+
+def _error(item: Item) -> Content:
+    head = Content.assemble(("✕ ", "bold $text-error"), plain(item.title).stylize("$text-error"))
+    return Content.assemble(head, "\n", _indented(plain(item.text))) if item.text else head
+
+
+def _preview(text: str) -> Content:
+    """The first lines; the rest is one key away."""
+    cut = text[:_PREVIEW_CHARACTERS]
+    lines = cut.splitlines()[:_PREVIEW_LINES]
+    shown = "\n".join(lines)
+    rest = len(text) - len(shown)
+    more = (f"\n{_INDENT}… {rest} more characters (enter opens)", MUTED) if rest > 1 else ""
+    return Content.assemble(_indented(plain(shown)).stylize(MUTED), more)
+
+
+def _indented(content: Content) -> Content:
+    return Content("\n").join(Content(_INDENT) + line for line in content.split("\n", allow_blank=True))
+
+
+_BLOCKS = {
+    ItemKind.USER: _user,
+    ItemKind.ANSWER: _answer,
+    ItemKind.THOUGHT: _thought,
+    ItemKind.SEARCH: _search,
+    ItemKind.CALL: _call,
+    ItemKind.NOTICE: _notice,
+    ItemKind.WARNING: _warning,
+    ItemKind.ERROR: _error,
+}

@@ -1,0 +1,82 @@
+"""The conversation: one block an item, the newest in sight."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from inspector.app.pages.chat.session.conversation import block
+from inspector.domain.conversation import Conversation, Item
+
+# Blocks are widgets: of a longer conversation only the newest are kept mounted.
+_MOUNTED = 200
+
+
+class ItemBlock(Static, can_focus=True):
+    """One item; enter or a click opens it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "open"),
+        Binding("up,k", "app.focus_previous", show=False),
+        Binding("down,j", "app.focus_next", show=False),
+    ]
+
+    class Opened(Message):
+        """An item is to be shown in full."""
+
+        def __init__(self, item: Item) -> None:
+            super().__init__()
+            self.item = item
+
+    def __init__(self, item: Item) -> None:
+        super().__init__(block(item), classes=f"item -{item.kind}", markup=False)
+        self.item = item
+
+    def show(self, item: Item) -> None:
+        """Draw the item as it is now."""
+        if item is not self.item:
+            self.item = item
+            self.update(block(item))
+
+    def action_open(self) -> None:
+        self.post_message(self.Opened(self.item))
+
+    def on_click(self) -> None:
+        self.action_open()
+
+
+class ConversationPanel(VerticalScroll, can_focus=False):
+    """Follows the conversation while its end is in sight."""
+
+    BORDER_TITLE = "Conversation"
+
+    conversation: reactive[Conversation] = reactive(Conversation(), init=False)
+    empty: reactive[Content] = reactive(Content(""), init=False)
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="conversation-empty", markup=False)
+
+    def watch_empty(self, empty: Content) -> None:
+        self.query_one("#conversation-empty", Static).update(empty)
+
+    async def watch_conversation(self, new: Conversation) -> None:
+        """Change the blocks that changed, add the new ones, let the oldest go."""
+        follows = self.max_scroll_y - self.scroll_y < 2
+        self.query_one("#conversation-empty").display = not new.items
+        blocks = {shown.item.seq: shown for shown in self.query(ItemBlock)}
+        fresh = []
+        for item in new.items[-_MOUNTED:]:
+            shown = blocks.pop(item.seq, None)
+            if shown is None:
+                fresh.append(ItemBlock(item))
+            else:
+                shown.show(item)
+        await self.remove_children([*blocks.values()])
+        await self.mount(*fresh)
+        if follows or fresh:
+            self.scroll_end(animate=False)

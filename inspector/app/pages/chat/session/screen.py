@@ -1,0 +1,127 @@
+"""The session: conversation, budget, tools and events on one screen."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Tab, Tabs
+from textual.worker import Worker
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.draw.event_row import COLUMNS, feed_rows
+from inspector.app.pages.chat.session.budget_panel import BudgetPanel
+from inspector.app.pages.chat.session.conversation import detail_title
+from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
+from inspector.app.pages.chat.session.tools_panel import ToolsPanel
+from inspector.app.pages.chat.session.welcome import EXAMPLES, welcome
+from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.domain.conversation import Item, ItemKind
+from inspector.domain.events.event import TurnEnded
+from widgets import KeyBar, PlainInput, RecordList
+
+_TABS = ("chat", "tools", "events")
+
+
+class SessionScreen(BaseScreen):
+    """Home. Narrow terminals show one part at a time, wide ones everything."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#prompt"
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Type a request and press enter: the model searches for tools, loads them and calls them.",
+        "Enter on a block of the conversation opens it in full; on a search, its scores.",
+        "Enter on a tool opens its description, schema and a form to call it.",
+        "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab moves between the parts.",
+        "esc stops the turn that is running.",
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "stop", "stop", show=True),
+        Binding("tab", "app.focus_next", "next part", show=False),
+        # A terminal says of alt+1 that it is a character: without priority it would be typed.
+        *(
+            Binding(f"alt+{n}", f"example({n - 1})", f"example {n}", show=False, priority=True)
+            for n in (1, 2, 3)
+        ),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turn: Worker[TurnEnded] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        yield Tabs(*(Tab(name.capitalize(), id=f"tab-{name}") for name in _TABS), id="session-tabs")
+        with Horizontal(id="session"):
+            with Vertical(id="chat"):
+                yield ConversationPanel(id="conversation")
+                yield PlainInput(placeholder="Ask for something, enter sends", id="prompt")
+            with Vertical(id="side"):
+                yield BudgetPanel(id="budget")
+                yield ToolsPanel(id="tools")
+                feed = RecordList(
+                    COLUMNS, empty="Nothing happened yet.", follow=True, id="feed", classes="pane"
+                )
+                feed.border_title = "Events"
+                yield feed
+        yield KeyBar()
+
+    def show_view(self, view: View) -> None:
+        session = view.session
+        conversation = self.query_one(ConversationPanel)
+        conversation.empty = welcome(session)
+        conversation.conversation = session.conversation
+        conversation.border_subtitle = "working … esc stops" if session.busy else ""
+        self.query_one(BudgetPanel).session = session
+        self.query_one(ToolsPanel).session = session
+        self.query_one("#feed", RecordList).records = feed_rows(view.feed)
+
+    @on(Tabs.TabActivated, "#session-tabs")
+    def _show_tab(self, event: Tabs.TabActivated) -> None:
+        for name in _TABS:
+            self.set_class(event.tab.id == f"tab-{name}", f"-show-{name}")
+
+    @on(PlainInput.Submitted, "#prompt")
+    def _send(self, event: PlainInput.Submitted) -> None:
+        text = event.value.strip()
+        if not text:
+            return
+        if self.bench.state.busy:
+            self.notify("The model is still at work; esc stops it.", severity="warning")
+            return
+        event.input.value = ""
+        self._turn = self.run_worker(self.bench.chat(text), exit_on_error=False, group="chat")
+
+    def action_stop(self) -> None:
+        """Cancel the turn that is running, if any."""
+        if self._turn is not None and self._turn.is_running:
+            self._turn.cancel()
+
+    def action_example(self, index: int) -> None:
+        """Put an example into the prompt."""
+        prompt = self.query_one("#prompt", PlainInput)
+        prompt.value = EXAMPLES[index]
+        prompt.focus()
+
+    @on(ItemBlock.Opened)
+    def _open_item(self, event: ItemBlock.Opened) -> None:
+        item = event.item
+        if item.kind is ItemKind.SEARCH and item.report is not None:
+            self.app.push_screen(SearchScreen(report=item.report))
+        else:
+            self.app.push_screen(DetailScreen(detail_title(item), _full_text(item), item.arguments))
+
+    @on(RecordList.Selected, "ToolsPanel RecordList")
+    def _open_tool(self, event: RecordList.Selected) -> None:
+        self.toolsight.open_tool(event.key)
+
+    @on(RecordList.Selected, "#feed")
+    def _open_events(self) -> None:
+        self.toolsight.action_page("events")
+
+
+def _full_text(item: Item) -> str:
+    return item.text or item.title

@@ -1,0 +1,63 @@
+"""The three panes: loaded, deferred, evicted."""
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.reactive import reactive
+from textual.widgets import Tab, Tabs
+
+from inspector.app.draw.tool_row import COLUMNS, deferred_rows, evicted_rows, loaded_rows, usage
+from inspector.domain.number import tokens
+from inspector.domain.session import Binding, SessionState
+from widgets import RecordList
+
+PANES = (
+    ("loaded", loaded_rows, "No tool is bound yet. A search loads tools."),
+    ("deferred", deferred_rows, "Nothing waits for a search."),
+    ("evicted", evicted_rows, "Nothing evicted: no loop, and room for all."),
+)
+
+
+class ToolsPanel(Vertical):
+    """What the model sees, could find, and lost: as tabs, or all three where there is room."""
+
+    session: reactive[SessionState] = reactive(SessionState(), init=False)
+
+    def compose(self) -> ComposeResult:
+        tabs = Tabs(*(Tab(name.capitalize(), id=f"pane-{name}") for name, _, _ in PANES), id="tools-tabs")
+        tabs.can_focus = False
+        yield tabs
+        for name, _, empty in PANES:
+            yield RecordList(COLUMNS, empty=empty, id=f"tools-{name}", classes="pane")
+
+    def watch_session(self, old: SessionState, session: SessionState) -> None:
+        if old.tools is session.tools and old.load_order == session.load_order:
+            return
+        counts = []
+        for name, rows_of, _ in PANES:
+            rows = rows_of(session)
+            counts.append(f"{len(rows)} {name}")
+            pane = self.query_one(f"#tools-{name}", RecordList)
+            pane.records = rows
+            cost = tokens(sum(session.tools[row.key].tokens for row in rows))
+            pane.border_title = f"{name.capitalize()} {len(rows)}"
+            pane.border_subtitle = f"{cost} tokens"
+        self.border_title = "   ".join(counts)
+        self.border_subtitle = usage(session)
+        self._flash_moved(old, session)
+
+    @on(Tabs.TabActivated)
+    def _show_pane(self, event: Tabs.TabActivated) -> None:
+        event.stop()
+        for name, _, _ in PANES:
+            self.set_class(event.tab.id == f"pane-{name}", f"-{name}")
+
+    def _flash_moved(self, old: SessionState, session: SessionState) -> None:
+        """A tool that moved shows it once."""
+        for tool_id in session.load_order:
+            if tool_id not in old.load_order and old.tools:
+                self.query_one("#tools-loaded", RecordList).flash(tool_id)
+        for tool in session.with_binding(Binding.EVICTED):
+            before = old.tools.get(tool.id)
+            if before is not None and before.binding is not Binding.EVICTED:
+                self.query_one("#tools-evicted", RecordList).flash(tool.id)

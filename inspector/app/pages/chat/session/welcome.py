@@ -1,0 +1,37 @@
+"""What the conversation says before anybody has said anything."""
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import SessionState
+
+EXAMPLES = (
+    "Which orders shipped late? Mail the list to sales@example.com.",
+    "Is there severe weather in Singapore? Lock the garage.",
+    "What is 6 times 7?",
+)
+
+
+def welcome(session: SessionState) -> Content:
+    """Where things stand, and what to try."""
+    phases = [server.phase for server in session.servers.values()]
+    connecting = phases.count(ServerPhase.CONNECTING)
+    failed = phases.count(ServerPhase.FAILED)
+    if not phases or connecting == len(phases):
+        return Content.styled(f"Connecting to {len(phases) or 'the'} servers …", MUTED)
+    lines = [
+        Content.assemble(
+            (f"{session.ready_servers} servers ready", "bold $text-success"),
+            f", {len(session.tools)} tools"
+            + (f", {connecting} still connecting" if connecting else "")
+            + (f", {failed} failed (f2 says why)" if failed else ""),
+        ),
+        Content("The model is bound to search_tools and finds the rest by searching."),
+        Content(""),
+        Content.styled("Ask for something, or take an example with alt and its number:", MUTED),
+    ]
+    lines += [
+        Content.assemble((f"  {n}  ", "bold $accent"), text) for n, text in enumerate(EXAMPLES, start=1)
+    ]
+    return Content("\n").join(lines)

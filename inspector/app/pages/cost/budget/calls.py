@@ -1,0 +1,126 @@
+"""The model calls of a session, each with what it cost; and the sum of them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from textual.content import Content
+
+from inspector.app.draw.budget import fact
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.cost.budget.money import NOTHING, decimals_of, dollars, price_facts
+from inspector.domain.number import percent, tokens
+from inspector.domain.price import Prices
+from inspector.domain.session import CallCost, SessionState
+from widgets import Column, Record, plain
+
+COLUMNS = (
+    Column("turn", "#", align="right", weight=9),
+    Column("tools", "tools", align="right", weight=9),
+    Column("static", "static", align="right", weight=7),
+    Column("input", "input", align="right", weight=9),
+    Column("billed", "billed", align="right", weight=8),
+    Column("cache", "cached", align="right", weight=6),
+    Column("dollars", "cost", align="right", weight=8),
+    Column("reported", "reported", align="right", weight=5),
+    Column("broke", "broken by", weight=1, min_width=9),
+)
+EMPTY = "No model call yet. Send a message (f7): each call gets a line here."
+
+
+def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record, ...]:
+    """The newest call first."""
+    spent = [NOTHING] * len(costs)
+    if prices is not None:
+        amounts = [call_price(cost, prices) for cost in costs]
+        decimals = decimals_of(amounts)
+        spent = [dollars(amount, decimals) for amount in amounts]
+    return tuple(_row(cost, money) for cost, money in reversed(list(zip(costs, spent, strict=True))))
+
+
+def _row(cost: CallCost, money: str) -> Record:
+    cells = (
+        str(cost.turn),
+        tokens(cost.parts.discovery_tokens),
+        tokens(cost.static_tools),
+        tokens(cost.parts.input),
+        tokens(round(cost.charge.billed(cost.terms))),
+        percent(cost.charge.hit_rate),
+        money,
+        _reported(cost),
+        _broke(cost),
+    )
+    return Record(str(cost.turn), cells)
+
+
+def call_price(cost: CallCost, prices: Prices) -> float:
+    """US dollars of a call; the answer counts where the provider reported its tokens."""
+    return prices.cost(cost.charge, cost.terms, cost.reported_output or 0)
+
+
+def _reported(cost: CallCost) -> str:
+    """What the provider counted, beside what was counted here."""
+    if cost.reported_input is None:
+        return NOTHING
+    counted = cost.parts.input
+    difference = f" {(cost.reported_input / counted - 1) * 100:+.1f} %" if counted else ""
+    return f"{tokens(cost.reported_input)}{difference}"
+
+
+def _broke(cost: CallCost) -> Content:
+    if cost.charge.broke:
+        return Content.assemble(("✂ ", "$text-warning"), plain(cost.charge.broke, newlines=False))
+    if cost.charge.plain and not cost.charge.read and not cost.charge.written:
+        return Content.styled("no cache", MUTED)
+    return Content.styled("kept" if cost.charge.read else "written", MUTED)
+
+
+def call_data(cost: CallCost, prices: Prices | None) -> dict[str, object]:
+    """Everything that is known of a call, for a person to look through."""
+    found: dict[str, object] = {
+        **asdict(cost),
+        "input": cost.parts.input,
+        "billed": cost.charge.billed(cost.terms),
+        "hit_rate": cost.charge.hit_rate,
+    }
+    return found if prices is None else {**found, "dollars": call_price(cost, prices)}
+
+
+def call_text(cost: CallCost) -> str:
+    """The same in words, for the head of the detail."""
+    lines = [
+        f"{cost.parts.input:,} tokens sent, {cost.parts.discovery_tokens:,} of them because of tools;"
+        f" binding every tool would have been {cost.static_tools:,}.",
+        f"From the cache {cost.charge.read:,}, written to it {cost.charge.written:,},"
+        f" neither {cost.charge.plain:,}: billed as {cost.charge.billed(cost.terms):,.0f} tokens.",
+    ]
+    if cost.charge.broke:
+        lines.append(f"What broke the prompt cache: {cost.charge.broke}.")
+    if cost.reported_input is not None:
+        difference = cost.reported_input - cost.parts.input
+        lines.append(f"The provider reports {cost.reported_input:,} input tokens ({difference:+,}).")
+    return "\n".join(lines)
+
+
+def session_cost(session: SessionState, prices: Prices | None) -> list[Content]:
+    """What the session has cost until now, where there are calls and prices."""
+    costs = session.costs
+    if not costs or prices is None:
+        return []
+    calls = f"{len(costs)} call{'s' * (len(costs) != 1)}"
+    return [fact("session", dollars(sum(call_price(cost, prices) for cost in costs)), calls)]
+
+
+def session_money(session: SessionState, prices: Prices | None) -> list[Content]:
+    """What the calls came to: raw and billed tokens, hit rate, dollars, and by which prices."""
+    costs = session.costs
+    if not costs:
+        return price_facts(prices, session.model)
+    raw = sum(cost.charge.tokens for cost in costs)
+    billed = sum(cost.charge.billed(cost.terms) for cost in costs)
+    read = sum(cost.charge.read for cost in costs)
+    return [
+        *session_cost(session, prices),
+        fact("raw", tokens(raw)),
+        fact("billed", tokens(round(billed)), f"{percent(read / raw if raw else 0.0)} from the cache"),
+        *price_facts(prices, session.model),
+    ]

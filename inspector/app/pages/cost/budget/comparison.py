@@ -1,0 +1,76 @@
+"""The five ways to deliver tools over the session's calls: what it takes to compare them in a thread."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.events.event import Record
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import CacheTerms
+from inspector.domain.settings import BindingSettings, Settings
+from inspector.engine.loop.binding.context import ALL, GATE
+from inspector.engine.loop.binding.delivery import APPEND, has_proxy
+from inspector.engine.tokens.cost.break_even import break_evens
+from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
+from inspector.engine.tokens.cost.catalog_plan import catalog_plan
+from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, compare
+from inspector.engine.tokens.cost.plan import Plan
+from inspector.engine.tokens.cost.recorded_plan import plan_of
+from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+OWN = "the model's own"
+CACHES: tuple[CachePreset | None, ...] = (
+    None,
+    *(preset for preset in PRESETS if preset.terms.minimum < 1 << 62),
+)
+"""What a person may choose from; None is what the prices of the session's model say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What five ways cost; `even`: from how many tools on each is cheaper than static. `own` is in use."""
+
+    plan: Plan
+    cache: str
+    costs: tuple[DeliveryCost, ...]
+    even: Mapping[Delivery, int | None]
+    own: Delivery
+    is_recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be compared: `records` of a session, or none for an assumed one over the setup's tools."""
+
+    setup: Setup
+    meter: BudgetMeter
+    prices: Prices | None
+    terms: CacheTerms
+    records: Sequence[Record] = ()
+    cache: CachePreset | None = None
+
+    def answer(self) -> Comparison:
+        """Price the plan under every way; some hundred milliseconds for a large catalog, in any thread."""
+        recorded = plan_of(self.records, count=self.meter.text) if self.records else None
+        plan = recorded or catalog_plan(self.setup, self.meter)
+        terms = self.terms if self.cache is None else self.cache.terms
+        return Comparison(
+            plan,
+            OWN if self.cache is None else self.cache.name,
+            compare(plan, terms, self.prices),
+            break_evens(plan, terms, self.prices),
+            own_delivery(self.setup.settings),
+            recorded is not None,
+        )
+
+
+def own_delivery(settings: Settings) -> Delivery:
+    """Which of the ways a session goes."""
+    binding: BindingSettings = settings.binding
+    if not settings.discovery.enabled or binding.policy == ALL:
+        return Delivery.STATIC
+    if binding.policy == GATE:
+        return Delivery.GATE
+    if has_proxy(binding.delivery):
+        return Delivery.CALL_TOOL
+    return Delivery.APPEND if binding.delivery == APPEND else Delivery.REWRITE

@@ -1,0 +1,34 @@
+"""Choosing what might be otherwise: another model, another toolset."""
+
+from collections.abc import Callable
+
+from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog
+from inspector.app.dialogs.choice_row import model_rows, toolset_rows
+from inspector.engine.workbench import Workbench
+
+_ALL_TOOLS = "all tools"
+
+
+class OtherModelDialog(NamedDialog):
+    """Any model by its name, to be counted for only."""
+
+    hint = "any litellm name: openai/…, anthropic/…, ollama/…"
+
+    def __init__(self, current: str, choose: Callable[[str], None]) -> None:
+        super().__init__("What if the model were", model_rows(current), choose, current)
+
+
+class OtherToolsetDialog(ChoiceDialog):
+    """Every toolset of the configuration, and all tools."""
+
+    def __init__(self, bench: Workbench, choose: Callable[[str], None]) -> None:
+        toolsets, current = bench.configuration.toolsets, bench.state.toolset
+        everything = _ALL_TOOLS
+        while everything in toolsets:
+            everything = f"({everything})"
+        super().__init__(
+            "What if the toolset were",
+            toolset_rows(toolsets, current, everything),
+            lambda key: choose("" if key == everything else key),
+            current or everything,
+        )

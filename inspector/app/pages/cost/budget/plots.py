@@ -1,0 +1,47 @@
+"""Tokens per model call as a plot: what there is because of tools, against binding every one of them."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
+from inspector.app.draw.style import MUTED
+from inspector.domain.number import tokens
+from inspector.domain.session import CallCost
+
+_DISCOVERY, _STATIC = "$success", "$foreground 60%"
+_BELOW, _LEGEND = 3, 1
+_LEAST = 3
+_LEAST_TOP = 10.0
+EMPTY = "No model call yet: send a message (f7), and every call is drawn here beside static binding."
+
+
+def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
+    """The plot with its legend, `height` lines in all; what to do, where there is nothing to draw."""
+    if not costs:
+        return Content.styled(EMPTY, MUTED)
+    spent = [float(cost.parts.discovery_tokens) for cost in costs]
+    static = [float(cost.static_tools) for cost in costs]
+    scale = Scale(round_above(max(*spent, *static, _LEAST_TOP)), lambda value: tokens(round(value)))
+    curves = (
+        Curve("D", spent, _DISCOVERY),
+        Curve("S", static, _STATIC, drawn=3, period=5),
+    )
+    first, last = costs[0].turn, costs[-1].turn
+    axis = Axis(first, last, {}, ticks=whole_ticks(first, last), text=lambda value: f"{value:.0f}")
+    lines = max(height - _BELOW - _LEGEND + 1, _LEAST)
+    drawn = plot(curves, axis, width, lines, scale).split("\n")
+    # There are no marks below this axis.
+    kept = [line for place, line in enumerate(drawn) if place != lines + 1]
+    return Content("\n").join([_legend(costs[-1], width), *kept])
+
+
+def _legend(last: CallCost, width: int) -> Content:
+    whole = Content.assemble(
+        ("D", f"bold {_DISCOVERY}"),
+        f" with discovery {tokens(last.parts.discovery_tokens)}   ",
+        ("S", f"bold {_STATIC}"),
+        f" static {tokens(last.static_tools)}   ",
+        ("tool tokens by model call", MUTED),
+    )
+    return whole.truncate(width, ellipsis=True)

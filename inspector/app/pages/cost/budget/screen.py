@@ -1,0 +1,185 @@
+"""The budget page: what the servers cost, what discovery saves, and what else could be chosen."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TabbedContent, TabPane
+from textual.worker import get_current_worker
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.bridge import View
+from inspector.app.pages.cost.budget.calls_view import CallsView
+from inspector.app.pages.cost.budget.comparison import CACHES, Question
+from inspector.app.pages.cost.budget.now_view import NowView
+from inspector.app.pages.cost.budget.trial_screen import TrialScreen
+from inspector.app.pages.cost.budget.ways_view import WaysView
+from inspector.domain.budget import ToolCost
+from inspector.domain.price import Prices
+from widgets import KeyBar, RecordList
+
+_NOW, _WAYS = "tab-now", "tab-ways"
+_VIEW_OF = {
+    **dict.fromkeys(("defer", "pin", "other_model", "other_toolset", "reset", "apply", "open_all"), _NOW),
+    **dict.fromkeys(("other_cache", "other_plan"), _WAYS),
+}
+
+
+class BudgetScreen(TrialScreen):
+    """Three views: the next request, the model calls so far, and the ways to deliver tools."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#budget-table RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "open_all", "open all", id="budget.open"),
+        Binding("c", "other_cache", "other cache", id="budget.cache"),
+        Binding("s", "other_plan", "session/assumed", id="budget.plan"),
+        *(
+            Binding(str(number), f"show_tab('{name}')", name, show=False, id=f"budget.{name}")
+            for number, name in enumerate(("now", "calls", "ways"), start=1)
+        ),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "1 now: the next request against the window; ┊ is where it counts as tight. Static binds every tool.",
+        "ρ: the share of the request that is the task itself (history), neither system prompt nor tools.",
+        "Tools tax: what having tools cost in all calls so far, beside static binding of every tool.",
+        "The table: servers and tools by cost. enter opens a server or a tool, o all; f2 has the servers.",
+        "chars/4 is the usual estimate; error is how far it is from the count.",
+        "What if: d defers or binds a server, p pins a tool, m and t another model or toolset: the first",
+        "call, now → then. Nothing changes before a applies it; 0 forgets it.",
+        "2 calls: tokens, cache and money by model call; enter shows one. ✂ is what broke the prompt cache.",
+        "3 ways: the same calls under five deliveries. c takes another cache, s an assumed session.",
+        "Dollars per 1,000 calls are at full price, without a cache; 2 and 3 count the cache.",
+    )
+
+    class Counted(Message):
+        """From the thread: prices and costs of the session's tools."""
+
+        def __init__(self, number: int, prices: Prices | None, costs: Mapping[str, ToolCost]) -> None:
+            super().__init__()
+            self.number = number
+            self.prices = prices
+            self.costs = costs
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counted: tuple[object, ...] = ()
+        self._number = 0
+        self._cache = 0
+        self._assumed = False
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        with TabbedContent(id="budget-views"):
+            with TabPane("1 Now", id="tab-now"):
+                yield NowView(id="now")
+            with TabPane("2 Calls", id="tab-calls"):
+                yield CallsView(id="calls")
+            with TabPane("3 Ways", id="tab-ways"):
+                yield WaysView(id="ways")
+        yield KeyBar()
+
+    def on_unmount(self) -> None:
+        self.workers.cancel_node(self)
+
+    def show_view(self, view: View) -> None:
+        self.query_one(NowView).show(view.session, self.prices)
+        self.query_one(CallsView).show(view.session, self.prices)
+        self._count_again()
+        self.show_effect()
+        self._compare()
+
+    def _count_again(self) -> None:
+        """The parts of every tool, if catalog or tokenizer are not those they were counted of."""
+        key = (self.bench.accounting.meter, self.bench.catalog, self.bench.state.model)
+        if key != self._counted:
+            self._counted = key
+            self._number += 1
+            self._count(self._number)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="budget")
+    def _count(self, number: int) -> None:
+        worker, accounting = get_current_worker(), self.bench.accounting
+        prices = accounting.prices()
+        self.post_message(self.Counted(number, prices, {}))
+        costs: dict[str, ToolCost] = {}
+        for tool in self.bench.catalog.tools:
+            if worker.is_cancelled:
+                return
+            costs[tool.id] = accounting.cost(tool)
+        self.post_message(self.Counted(number, prices, costs))
+
+    @on(Counted)
+    def _show_counted(self, event: Counted) -> None:
+        if event.number != self._number:
+            return
+        if event.prices != self.prices:
+            self.prices = event.prices
+            self.show_view(self.view)
+        if event.costs:
+            self.query_one(NowView).show_costs(event.costs)
+
+    def _compare(self) -> None:
+        """Compare the ways, where they are looked at."""
+        if self.query_one(TabbedContent).active != _WAYS:
+            return
+        accounting = self.bench.accounting
+        has_calls = bool(self.bench.state.costs) and not self._assumed
+        question = Question(
+            self.bench.setup,
+            accounting.meter,
+            self.prices,
+            accounting.terms,
+            tuple(self.bench.records()) if has_calls else (),
+            CACHES[self._cache],
+        )
+        self.query_one(WaysView).ask(question)
+
+    @on(TabbedContent.TabActivated)
+    def _view_changed(self) -> None:
+        self.refresh_bindings()
+        self._compare()
+
+    def action_other_cache(self) -> None:
+        """Compare under the terms of another prompt cache."""
+        self._cache = (self._cache + 1) % len(CACHES)
+        self._compare()
+
+    def action_other_plan(self) -> None:
+        """Compare over an assumed session, or over this one's calls."""
+        if not self.bench.state.costs:
+            self.notify("There is no model call yet: an assumed session is all there is.", markup=False)
+            return
+        self._assumed = not self._assumed
+        self._compare()
+
+    def action_open_all(self) -> None:
+        """Open every server, or close them all."""
+        self.query_one(NowView).toggle_all()
+
+    def action_show_tab(self, name: str) -> None:
+        """Show another view, ready to be read."""
+        self.query_one(TabbedContent).active = f"tab-{name}"
+        self.query_one(f"#tab-{name} RecordRows").focus()
+        self.refresh_bindings()
+        self._compare()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The footer shows what can be done here."""
+        if action in _VIEW_OF and self.is_mounted:
+            if self.query_one(TabbedContent).active != _VIEW_OF[action]:
+                return False
+            if action in ("apply", "reset"):
+                return self.is_trying
+        return super().check_action(action, parameters)
+
+    @on(RecordList.Selected, "#budget-table")
+    def _open_tool(self, event: RecordList.Selected) -> None:
+        self.toolsight.open_tool(event.key)
+
+    @on(RecordList.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)

@@ -1,0 +1,139 @@
+"""What a change would make of the first model call, in a few lines."""
+
+from textual.content import Content
+
+from inspector.app.draw.budget import flow
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.cost.budget.money import thousand_calls
+from inspector.domain.number import percent, tokens
+from inspector.domain.price import Prices
+from inspector.domain.session import Binding, SessionState
+from inspector.engine.tokens.cost.what_if import FirstCall, WhatIf
+from widgets import visible
+
+_HINT = "What if?  d defers or binds a server   p pins a tool   m, t model, toolset"
+
+
+def headline(session: SessionState, prices: Prices | None, width: int) -> Content:
+    """What the servers cost when every tool is bound, and what this session sends instead."""
+    budget, count = session.budget, len(session.tools)
+    if budget is None or not count:
+        return Content.styled("No tools yet: no server is ready (f2 says why).", "$text-warning")
+    servers = len({tool.server for tool in session.tools.values()})
+    owned = f"{servers} server{'s' * (servers != 1)}, {count} tool{'s' * (count != 1)}"
+    pieces = [
+        Content.assemble(
+            f"{owned}: bound, they cost ",
+            (tokens(budget.static_tools), "bold $text-warning"),
+            " tokens a call",
+        )
+    ]
+    if prices is not None:
+        pieces.append(Content(f"{thousand_calls(budget.static_tools, prices)} per 1,000 calls"))
+    return flow([*pieces, _discovery(session, prices)], width)
+
+
+def _discovery(session: SessionState, prices: Prices | None) -> Content:
+    budget = session.budget
+    assert budget is not None
+    spent = budget.parts.discovery_tokens
+    if not session.has_search and not session.pool:
+        return Content.styled("and they are bound: d on a server shows what discovery would save", MUTED)
+    price = f", {thousand_calls(spent, prices)}" if prices else ""
+    share = percent(abs(budget.saved_fraction))
+    color = "$text-success" if budget.saved >= 0 else "$text-warning"
+    return Content.assemble(
+        "now ",
+        (tokens(spent), f"bold {color}"),
+        f"{price}: ",
+        (f"{share} saved" if budget.saved >= 0 else f"⚠ {share} more than bound", f"bold {color}"),
+    )
+
+
+def effect(found: WhatIf, prices: tuple[Prices | None, Prices | None], width: int) -> Content:
+    """The first call now and then: tokens, parts, static, share of the window, dollars; `prices` of both."""
+    now, then = found.now, found.then
+    pieces = [
+        Content.assemble(("What if ", "bold $text-accent"), (_told(found), "")),
+        _moved("first call", tokens(now.tokens), tokens(then.tokens), better=then.tokens <= now.tokens),
+        Content.styled(f"({_parts(then)})", MUTED),
+        _moved("static", tokens(now.budget.static_tools), tokens(then.budget.static_tools)),
+        _moved("saved", percent(now.budget.saved_fraction), percent(then.budget.saved_fraction)),
+        _moved("of the window", _finely(now.share), _finely(then.share)),
+    ]
+    money = (thousand_calls(now.tokens, prices[0]), thousand_calls(then.tokens, prices[1]))
+    if all(money):
+        pieces.append(_moved("per 1,000 calls", *money))
+    if now.decision != then.decision and then.decision:
+        pieces.append(Content.assemble(("discovery ", MUTED), then.decision))
+    pieces.append(Content.styled("a applies it, 0 forgets it", MUTED))
+    return flow(pieces, width)
+
+
+def hint(width: int) -> Content:
+    """What can be tried, where nothing is."""
+    return Content.styled(_HINT, MUTED).truncate(width, ellipsis=True)
+
+
+def counting(model: str, done: int, total: int) -> Content:
+    """While the definitions are counted for another model."""
+    name = visible(model, limit=60, newlines=False)
+    return Content.assemble(
+        ("What if ", "bold $text-accent"),
+        f"counting for {name}: {done} of {total} tools",
+        ("   esc stops", MUTED),
+    )
+
+
+def _parts(call: FirstCall) -> str:
+    parts = call.budget.parts
+    every = {
+        "search_tools": parts.meta,
+        "manifest": parts.manifest,
+        "summaries": parts.pool,
+        "pinned": parts.tools,
+    }
+    return " + ".join(f"{name} {tokens(value)}" for name, value in every.items() if value) or "nothing"
+
+
+def _finely(share: float) -> str:
+    return f"{share * 100:.1f} %"
+
+
+def _moved(label: str, now: str, then: str, *, better: bool | None = None) -> Content:
+    if now == then:
+        return Content.assemble((f"{label} ", MUTED), then)
+    color = "" if better is None else ("$text-success" if better else "$text-warning")
+    return Content.assemble((f"{label} ", MUTED), f"{now} → ", (then, f"bold {color}".strip()))
+
+
+def _told(found: WhatIf) -> str:
+    """What the change is, in words."""
+    change, told = found.change, []
+    if change.model is not None:
+        told.append(f"model {_short(change.model)}")
+    if change.toolset is not None:
+        told.append(f"toolset {_short(change.toolset) or 'all'}")
+    if change.servers:
+        waits = {tool.server for tool in found.then.catalog.deferred}
+        told += [_servers(change.servers & waits, "deferred"), _servers(change.servers - waits, "bound")]
+    if change.pins:
+        told.append(f"{_counted(change.pins, 'tool')} {'pinned' if len(change.pins) > 1 else _pinned(found)}")
+    return ", ".join(filter(None, told))
+
+
+def _servers(names: frozenset[str], what: str) -> str:
+    return f"{_counted(names, 'server')} {what}" if names else ""
+
+
+def _pinned(found: WhatIf) -> str:
+    (tool_id,) = found.change.pins
+    return "pinned" if found.then.binding(tool_id) is Binding.PINNED else "not pinned"
+
+
+def _counted(names: frozenset[str], noun: str) -> str:
+    return _short(next(iter(names))) if len(names) == 1 else f"{len(names)} {noun}s"
+
+
+def _short(name: str) -> str:
+    return visible(name, limit=40, newlines=False)

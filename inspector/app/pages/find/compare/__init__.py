@@ -1,0 +1,1 @@
+"""One query under every ranker."""

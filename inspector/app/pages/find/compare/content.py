@@ -1,0 +1,135 @@
+"""The same query under several rankers: tools as rows, rankers as columns, ranks as cells."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow
+from inspector.engine.discovery.explanation.place import Place
+from widgets import Column, Record, middle, plain
+
+# The most telling first, the slow ones last.
+ORDER = (
+    "hybrid",
+    "bm25",
+    "dense",
+    "rrf",
+    "prd-bm25",
+    "two-stage",
+    "keyword-expert",
+    "z-fusion",
+    "keyword-system",
+    "two-stage-product",
+    "regex",
+    "fuzzy-repaired",
+    "fuzzy",
+)
+SLOW = ("fuzzy-repaired", "fuzzy")
+HEADS = {
+    "prd-bm25": "prd",
+    "two-stage": "2stage",
+    "two-stage-product": "2prod",
+    "keyword-expert": "expert",
+    "keyword-system": "system",
+    "fuzzy-repaired": "fuzzy+",
+    "z-fusion": "z-fus",
+}
+# A column and the gap before it.
+_CELL = 6 + 2
+_TOOL = 24
+_MARK = 1 + 2
+_EDGES = 2
+
+
+def order(current: str) -> tuple[str, ...]:
+    """All rankers, the one in use first."""
+    return (current, *(name for name in ORDER if name != current))
+
+
+def room(width: int) -> int:
+    """How many rankers a list of this many cells shows beside the tools' names."""
+    return min(max((width - _EDGES - _MARK - _TOOL) // _CELL, 1), len(ORDER))
+
+
+def window(names: Sequence[str], offset: int, count: int) -> tuple[str, ...]:
+    """The rankers to show: the one in use always, of the others `count - 1` from `offset` on."""
+    start = min(max(offset, 0), furthest(names, count))
+    return (*names[:1], *names[1 + start : start + count])
+
+
+def furthest(names: Sequence[str], count: int) -> int:
+    """The last offset that still fills the window."""
+    return max(len(names) - count, 0)
+
+
+def columns(shown: Sequence[str]) -> tuple[Column, ...]:
+    return (
+        Column("tool", "tool", shorten="middle", min_width=14, weight=30),
+        Column("mark", "", width=1, weight=20),
+        *(
+            Column(name, HEADS.get(name, name), align="right", width=6, weight=19 - place)
+            for place, name in enumerate(shown)
+        ),
+    )
+
+
+def rows(comparison: Comparison, shown: Sequence[str], pinned: str) -> tuple[Record, ...]:
+    """One row a tool; the best of all its ranks is bold, also where its ranker is not among those shown."""
+    return tuple(_row(row, comparison.names, shown, row.tool_id == pinned) for row in comparison.rows)
+
+
+def _row(row: ComparisonRow, names: Sequence[str], shown: Sequence[str], is_pinned: bool) -> Record:
+    places = dict(zip(names, row.places, strict=True))
+    best = min((place.rank for place in row.places if place.kept), default=0)
+    return Record(
+        row.tool_id,
+        (
+            row.tool_id,
+            Content.styled("◆", "$accent") if is_pinned else "",
+            *(_rank(places.get(name), best) for name in shown),
+        ),
+        tone="accent" if is_pinned else "",
+        copy=f"{row.tool_id}  " + "  ".join(_copied(name, places) for name in names),
+    )
+
+
+def _rank(place: Place | None, best: int) -> Content:
+    if place is None:
+        return Content.styled("…", MUTED)
+    if not place.kept:
+        return Content.styled("–", MUTED)
+    return Content.styled(str(place.rank), "bold" if place.rank == best else MUTED)
+
+
+def _copied(name: str, places: Mapping[str, Place]) -> str:
+    place = places[name]
+    return f"{name} {place.rank if place.kept else '–'}"
+
+
+def facts(query: str, comparison: Comparison | None, names: Sequence[str], shown: Sequence[str]) -> Content:
+    """What is compared, which of the rankers are in sight, and what is still to come."""
+    line = Content.assemble(("ranks for ", MUTED), plain(f"“{middle(query, 60)}”"))
+    if comparison is None:
+        return Content.assemble(line, "\n", ("ranking …   esc goes back", "$text-warning"))
+    where = f"{len(comparison.rows)} tools   rankers {len(shown)} of {len(names)}"
+    more = "   ← → for the others" if len(shown) < len(names) else ""
+    pending = len(names) - len(comparison.names)
+    waits = (f"   {pending} slow ones to come", "$text-warning") if pending else ""
+    return Content.assemble(line, "\n", (f"{where}{more}", MUTED), waits)
+
+
+def legend(comparison: Comparison | None, shown: Sequence[str], pinned: str) -> Content:
+    """What the signs mean, and what the rankers in sight did without or make of the query."""
+    marked = "   ◆ the tool you came from" if pinned else ""
+    signs = Content.styled(f"bold: a tool's best rank   – not returned{marked}", MUTED)
+    return Content("\n").join([signs, *(_notes(comparison, shown) if comparison is not None else ())])
+
+
+def _notes(comparison: Comparison, shown: Sequence[str]) -> Iterator[Content]:
+    names: dict[str, list[str]] = {}
+    for name, note in zip(comparison.names, comparison.notes, strict=True):
+        if note and name in shown:
+            names.setdefault(note, []).append(name)
+    for note, having in names.items():
+        yield plain(f"{', '.join(having)}: {note}", limit=200, newlines=False).stylize("$text-warning")

@@ -1,0 +1,119 @@
+"""The rankers side by side: one query, and every tool's rank under each of them."""
+
+import asyncio
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.draw.failure import failure_text
+from inspector.app.pages.find.compare import content as present
+from inspector.app.pages.find.query_screen import XrayScreen
+from inspector.domain.error import ToolsightError
+from inspector.domain.ranking import SearchRequest
+from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow, compare, ranks_of
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from widgets import KeyBar, RecordList
+
+# Of each ranker this many of its best tools have a row.
+_ROWS = 15
+
+
+class CompareScreen(XrayScreen):
+    """Rankers as columns; those that do not fit are an arrow key away."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#ranks RecordRows"
+    own_action = "compare"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "shift(-1)", "left", show=False, id="compare.left"),
+        Binding("right", "shift(1)", "more rankers", key_display="← →", id="compare.right"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        f"Every tool among the first {_ROWS} of any ranker, in the order of the one in use (first column).",
+        "A cell is the tool's rank; – means that the ranker does not return it. The best rank is bold.",
+        "left and right bring the rankers that do not fit; the one in use stays.",
+        "w explains a tool's fate under the ranker in use, e edits it, enter opens it.",
+        "2stage and 2prod look at servers first, expert and system match keywords, prd is plain BM25Okapi,",
+        "fuzzy+ is fuzzy with its faults repaired. Slow rankers come later.",
+    )
+
+    def __init__(self, request: SearchRequest, pinned: str = "") -> None:
+        super().__init__(request)
+        self._pinned = pinned
+        self._comparison: Comparison | None = None
+        self._names: tuple[str, ...] = present.ORDER
+        self._offset = 0
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="facts")
+        yield RecordList(present.columns(()), header=True, empty="ranking …", id="ranks")
+        yield Static(id="legend")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._names = present.order(self.retrieval.ranker_name)
+        self._show()
+        self.run_worker(self._compare(), exclusive=True, exit_on_error=False)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._show)
+
+    @property
+    def tool_id(self) -> str:
+        current = self.query_one("#ranks", RecordList).current
+        return current.key if current is not None else ""
+
+    async def _compare(self) -> None:
+        rankers = self.retrieval.rankers
+        quick = tuple(name for name in self._names if name not in present.SLOW)
+        try:
+            for names in (quick, self._names):
+                self._comparison = await asyncio.to_thread(self._measured, rankers, names)
+                self._show(move=names is quick)
+        except ToolsightError as error:
+            text = Content.styled(": ".join(failure_text(error)), "$text-error")
+            self.query_one("#facts", Static).update(text)
+
+    def _measured(self, rankers: CatalogRankers, names: tuple[str, ...]) -> Comparison:
+        """The comparison, with a row for the pinned tool wherever it stands."""
+        found = compare(rankers, self.request.query, names, rows=_ROWS)
+        known = {row.tool_id for row in found.rows}
+        if self._pinned in known or self._pinned not in rankers.index.position:
+            return found
+        places = ranks_of(rankers, self.request.query, self._pinned, names)
+        row = ComparisonRow(self._pinned, tuple(places[name] for name in found.names))
+        return replace(found, rows=(*found.rows, row))
+
+    def _show(self, *, move: bool = False) -> None:
+        if not self.is_attached:
+            return
+        ranks = self.query_one("#ranks", RecordList)
+        shown = present.window(self._names, self._offset, present.room(ranks.size.width))
+        ranks.columns = present.columns(shown)
+        if self._comparison is not None:
+            ranks.empty = "No ranker returns any tool for this query."
+            ranks.records = present.rows(self._comparison, shown, self._pinned)
+        if move and self._pinned:
+            ranks.move_to(self._pinned)
+        facts = present.facts(self.request.query, self._comparison, self._names, shown)
+        self.query_one("#facts", Static).update(facts)
+        self.query_one("#legend", Static).update(present.legend(self._comparison, shown, self._pinned))
+
+    def action_shift(self, step: int) -> None:
+        """Bring other rankers into sight."""
+        count = present.room(self.query_one("#ranks", RecordList).size.width)
+        self._offset = min(max(self._offset + step, 0), present.furthest(self._names, count))
+        self._show()
+
+    @on(RecordList.Selected, "#ranks")
+    def _open(self, event: RecordList.Selected) -> None:
+        self.open_tool(event.key)

@@ -1,0 +1,1 @@
+"""A search as a person makes it, with the bill of every score."""

@@ -1,0 +1,138 @@
+"""One hit as a bill: every part of its score with what it was computed from, and a total that adds up."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.find.formula import formula
+from inspector.app.pages.find.signal import SIGNALS
+from inspector.domain.ranking import Hit, Part, SearchReport, Signal
+from widgets import middle, plain, shorten, visible
+
+_TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8
+WIDTH = _TERM + _WHERE + sum(_INPUTS) + _ADDS + 5
+# The inputs worth a column, by one that only such parts have; of others the first three are shown.
+_COLUMNS = {
+    "idf": ("tf", "df", "idf"),
+    "mean": ("cosine", "mean", "weight"),
+    "ratio": ("ratio", "haystack length"),
+}
+_HEADS = {
+    "haystack length": "chars",
+    "threshold": "floor",
+    "token bonus": "bonus",
+    "times in query": "times",
+    "total weight": "total",
+    "query words": "words",
+    "tool keywords": "keys",
+}
+_COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords", "haystack length"}
+_LONG_TERMS = {"best: description": "best: descr.", "best: parameters": "best: params"}
+_NOTHING = "Nothing of the query is in this tool."
+
+
+def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
+    """Every part of a score, their total, what is missing from the tool, and the ranker's formula."""
+    name = shorten(plain(hit.tool_id, newlines=False), WIDTH - 24, where="middle")
+    title = Content.assemble(name.stylize("bold"), (f"  rank {hit.rank}  ", MUTED), outcome)
+    lines = [title, *_lines(hit), *_missing(report, hit), *_foot(report, hit)]
+    return Content("\n").join(lines)
+
+
+def _lines(hit: Hit) -> Iterator[Content]:
+    parts = hit.score.parts
+    if not parts:
+        yield Content.styled(_NOTHING, MUTED)
+        return
+    lead = "term"
+    for columns, group in groupby(parts, key=lambda part: _columns(part.inputs)):
+        if columns or lead:
+            yield Content.styled(
+                _row(lead, "where" if lead else "", [_head(c) for c in columns], "adds"), MUTED
+            )
+        yield from (_part_line(part, columns) for part in group)
+        lead = ""
+    yield Content.styled("─" * WIDTH, MUTED)
+    yield _total(hit)
+
+
+def _columns(inputs: Mapping[str, float]) -> tuple[str, ...]:
+    known = next((columns for key, columns in _COLUMNS.items() if key in inputs), None)
+    return known if known is not None else tuple(inputs)[: len(_INPUTS)]
+
+
+def _head(column: str) -> str:
+    return _HEADS.get(column, column)
+
+
+def _row(term: str, where: str, numbers: Sequence[str], adds: str) -> str:
+    padded = [*numbers, *[""] * (len(_INPUTS) - len(numbers))]
+    inputs = " ".join(f"{number:>{width}}" for number, width in zip(padded, _INPUTS, strict=True))
+    return f"{term:<{_TERM}} {where:<{_WHERE}} {inputs} {adds:>{_ADDS}}"
+
+
+def _part_line(part: Part, columns: Sequence[str]) -> Content:
+    word, style = SIGNALS[part.signal]
+    term = plain(middle(_LONG_TERMS.get(part.term, part.term), _TERM), newlines=False)
+    numbers = [_number(column, part.inputs[column]) if column in part.inputs else "" for column in columns]
+    row = _row("", "", numbers, f"{part.value:.3f}")
+    return Content.assemble(
+        term.pad_right(max(_TERM - term.cell_length, 0)),
+        " ",
+        (f"{part.signal.value} {word:<{_WHERE - 2}}", style),
+        row[_TERM + 1 + _WHERE : -_ADDS],
+        (row[-_ADDS:], "bold"),
+    )
+
+
+def _number(column: str, value: float) -> str:
+    return f"{value:.0f}" if column in _COUNTS else f"{value:.2f}"
+
+
+def _total(hit: Hit) -> Content:
+    """The score, and whether the lines above are all there is to it."""
+    right = hit.score.adds_up()
+    check = ("✓ adds up", "$text-success") if right else ("✕ does not add up", "bold $text-error")
+    adds = f"{hit.score.value:.3f}".rjust(WIDTH - _TERM - 1 - len(check[0]))
+    return Content.assemble((f"{'score':<{_TERM}} ", "bold"), check, (adds, "bold"))
+
+
+def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    found = {part.term for part in hit.score.parts}
+    lacking = [visible(term, newlines=False, limit=60) for term in report.terms if term not in found]
+    if lacking:
+        yield Content.assemble(("\nnot in this tool  ", "$text-warning"), ", ".join(lacking))
+
+
+def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    """What the columns leave out: lengths and deviations, so that every line can be computed again."""
+    if any(part.signal is Signal.EXACT and not part.inputs for part in hit.score.parts) and not report.terms:
+        yield Content.styled("\nAsked for by name or server: nothing to compute.", MUTED)
+        return
+    yield Content.styled(f"\n{formula(report.ranker)}", MUTED)
+    yield from (Content.styled(line, MUTED) for line in (*_lexical(hit), *_spread(hit)))
+
+
+def _lexical(hit: Hit) -> Iterator[str]:
+    by_field = {part.signal: part.inputs for part in hit.score.parts if "mean length" in part.inputs}
+    if not by_field:
+        return
+    tools = next(iter(by_field.values())).get("N", 0.0)
+    yield f"of {tools:.0f} tools; words in this one, mean of all, weight:"
+    yield "  ".join(
+        f"{signal.value} {known['length']:.0f}/{known['mean length']:.1f}"
+        + (f" ×{known['weight']:g}" if "weight" in known else "")
+        for signal, known in by_field.items()
+    )
+
+
+def _spread(hit: Hit) -> Iterator[str]:
+    spread = [
+        f"{visible(part.term, newlines=False, limit=30)} {part.inputs['deviation']:.3f}"
+        for part in hit.score.parts
+        if "deviation" in part.inputs
+    ]
+    if spread:
+        yield f"S adds weight · cosine / deviation: {', '.join(spread)}"

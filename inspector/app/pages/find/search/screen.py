@@ -1,0 +1,227 @@
+"""Search: one query, and every score read like a bill."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Label, Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.bridge import View
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.find.query_screen import XrayScreen
+from inspector.app.pages.find.ranker_dialog import RankerDialog
+from inspector.app.pages.find.search import content as present
+from inspector.app.pages.find.search.bill import bill
+from inspector.app.pages.find.signal import BAR_WIDTH, LETTERS
+from inspector.domain.error import ToolsightError
+from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.engine.discovery.index import ToolIndex
+from widgets import Column, KeyBar, PlainInput, RecordList, visible
+
+_COLUMNS = (
+    Column("rank", "#", align="right", width=3, weight=5),
+    Column("tool", "tool", shorten="middle", min_width=14, weight=4),
+    Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48),
+    Column("score", "score", align="right", width=6, weight=6),
+    Column("outcome", "outcome", min_width=15, weight=1),
+)
+_INTRO = Content(f"Describe a tool, then press enter: all are scored, none is loaded.\nSignals: {LETTERS}.")
+_NOTHING_SCORED = "Nothing was scored. i goes back to the query."
+_NO_TOOLS = "No server has a tool to find yet. The search is made again as they come; f2 shows the servers."
+_NOTHING_ASKED = "Nothing to search for yet: type words, a server, or tool names, then press enter."
+
+
+class SearchScreen(XrayScreen):
+    """Asks for tools as a person, and shows why each was found or missed."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#query"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("k", "ranker", "ranker", id="search.ranker"),
+        Binding("i,ctrl+n", "ask", "query", id="search.ask"),
+        Binding("l", "load", "load", id="search.load"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Type what a tool should do, then enter. A search here loads nothing and the model does not see it.",
+        "`server` keeps to one server; `names` looks tools up by name, several with a comma.",
+        "The bar is what speaks for it: N name, D description, P parameters, V server, S meaning, T tier.",
+        "What an average tool would get is a minus on the bill (A). The check mark: the lines add up.",
+        "Below a line stand the tools that missed, each with the reason.",
+        "w: the tool against the one it has to beat. c: its rank under every ranker. s: one search a step.",
+        "k ranks with another ranker, for the model too. e edits a tool and shows what that changes.",
+        "x: tools that are taken for one another. / filters the list, y copies a tool's id.",
+        "i or ctrl+n goes back to the query, enter opens the tool, l loads it for the model.",
+    )
+
+    def __init__(self, request: SearchRequest | None = None, report: SearchReport | None = None) -> None:
+        super().__init__(request or (report.request if report else SearchRequest()))
+        self._report = report
+        self._intro = _INTRO
+        self._searched: ToolIndex | None = None
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        with Horizontal(id="ask"):
+            yield Label("search")
+            yield PlainInput(self._typed(self.request.query), placeholder="what should it do?", id="query")
+            yield Label("server")
+            yield PlainInput(self._typed(self.request.server_name), placeholder="any", id="server")
+            yield Label("names")
+            yield PlainInput(self._typed(" ".join(self.request.tool_names)), placeholder="any", id="names")
+        yield Static(_INTRO, id="facts")
+        with Container(id="body"):
+            yield RecordList(_COLUMNS, empty="A search lists the tools here.", header=True, id="found")
+            with VerticalScroll(id="bill"):
+                yield Static(id="bill-text")
+        yield KeyBar()
+
+    @staticmethod
+    def _typed(text: str) -> str:
+        return visible(text, limit=2000, newlines=False)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#found").border_title = "Tools"
+        self.query_one("#bill").border_title = "Bill"
+        if self._report is not None:
+            self._show_report()
+        elif not self.request.is_empty:
+            self._search(self.request)
+        else:
+            self._show_bill()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._show_facts()
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
+        self._search_again()
+        self._show_facts()
+        if self._report is not None:
+            self._show_rows()
+            self._show_bill()
+
+    @on(Input.Submitted, "#ask PlainInput")
+    def _asked(self) -> None:
+        texts = (self.query_one(f"#{name}", PlainInput).value for name in ("query", "server", "names"))
+        request = present.request_of(*texts)
+        if request.is_empty:
+            self._searched = None
+            self._report, self._intro = None, Content.styled(_NOTHING_ASKED, "$text-warning")
+            self.request = request
+            self.query_one("#found", RecordList).records = ()
+            self._show_facts()
+            return
+        self._search(request)
+
+    def _search(self, request: SearchRequest) -> None:
+        try:
+            self._report = self.bench.search(request)
+        except ToolsightError as error:
+            self.fail(error)
+            return
+        self.request, self._searched = request, self.retrieval.index
+        self._show_report()
+
+    def _search_again(self) -> None:
+        """The same search over tools or vectors that have come since; an old report stays as it was."""
+        if self._searched is None or self._searched is self.retrieval.index:
+            return
+        self._searched = self.retrieval.index
+        self._report = self.retrieval.look(self.request, bound=self.bench.state.bound_ids).report
+
+    def _show_report(self) -> None:
+        assert self._report is not None
+        self._show_facts()
+        found = self.query_one("#found", RecordList)
+        found.empty = _NOTHING_SCORED if self.retrieval.index.tools else _NO_TOOLS
+        self._show_rows()
+        if self._report.hits:
+            found.move_to((self._report.results or self._report.hits)[0].tool_id)
+            found.focus()
+        self._show_bill()
+
+    def _show_facts(self) -> None:
+        index = self.bench.state.index
+        text = (
+            present.introduction(self._intro, index)
+            if self._report is None
+            else present.facts(self._report, index, self.size.width - 2)
+        )
+        self.query_one("#facts", Static).update(text)
+
+    def _show_rows(self) -> None:
+        assert self._report is not None
+        self.query_one("#found", RecordList).records = present.rows(self._report, self._bound)
+
+    @property
+    def _bound(self) -> frozenset[str]:
+        return frozenset(self.bench.state.bound_ids)
+
+    @on(RecordList.Highlighted, "#found")
+    def _show_bill(self) -> None:
+        hit = self._hit
+        text = self.query_one("#bill-text", Static)
+        if self._report is None or hit is None:
+            text.update(Content.styled(self._no_bill(), MUTED))
+            return
+        text.update(bill(self._report, hit, present.outcome(hit, hit.tool_id in self._bound)))
+
+    def _no_bill(self) -> str:
+        scored = self._report is not None and bool(self._report.hits)
+        return (
+            "Choose a tool to see how its score came about." if scored else "The bill of a tool stands here."
+        )
+
+    @property
+    def tool_id(self) -> str:
+        return self._hit.tool_id if self._hit is not None else ""
+
+    @property
+    def _hit(self) -> Hit | None:
+        current = self.query_one("#found", RecordList).current
+        hits = self._report.hits if self._report else ()
+        return next((hit for hit in hits if current is not None and hit.tool_id == current.key), None)
+
+    @on(RecordList.Selected, "#found")
+    def _open(self) -> None:
+        if self.tool_id:
+            self.open_tool(self.tool_id)
+
+    def action_ask(self) -> None:
+        """Go back to the query."""
+        self.query_one("#query", PlainInput).focus()
+
+    def action_ranker(self) -> None:
+        """Rank with another ranker, in this session from now on."""
+        self.app.push_screen(RankerDialog(self.bench), self._ranked)
+
+    def _ranked(self, _: None) -> None:
+        """Search again, where the ranker is another one."""
+        report = self._report
+        if report is not None and report.ranker != self.retrieval.ranker_name and not self.request.is_empty:
+            self._search(self.request)
+
+    def action_load(self) -> None:
+        """Load the tool under the cursor."""
+        if not self.tool_id:
+            return
+        known = self.bench.state.tools.get(self.tool_id)
+        if known is not None and known.binding.is_bound:
+            self.notify("It is loaded already.", markup=False)
+            return
+        self._load(self.tool_id)
+
+    def _load(self, tool_id: str) -> None:
+        try:
+            self.bench.load(tool_id)
+        except ToolsightError as error:
+            self.fail(error)
+            return
+        self.query_one("#found", RecordList).flash(tool_id)
+        name = visible(tool_id, limit=80, newlines=False)
+        self.notify(name, title="Loaded: the model sees it from its next turn", markup=False)

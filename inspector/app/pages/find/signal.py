@@ -1,0 +1,67 @@
+"""The signals of a score: a fixed letter, word and colour each, and the bar they make."""
+
+import math
+from collections.abc import Iterable
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.ranking import Hit, Part, Signal
+from widgets import stacked
+
+SIGNALS = {
+    Signal.NAME: ("name", "$primary"),
+    Signal.DESCRIPTION: ("descr.", "$success"),
+    Signal.PARAMETERS: ("params", "$accent"),
+    Signal.SERVER: ("server", "$warning"),
+    Signal.SEMANTIC: ("meaning", "$secondary"),
+    Signal.KEYWORD: ("keyword", "$secondary"),
+    Signal.FUZZY: ("fuzzy", "$warning"),
+    Signal.PATTERN: ("pattern", "$primary"),
+    Signal.FUSION: ("rank", "$accent"),
+    Signal.EXACT: ("exact", "$primary"),
+    Signal.TIER: ("tier", "$foreground"),
+    Signal.AVERAGE: ("average", MUTED),
+}
+BAR_WIDTH = 10
+LETTERS = "N name, D description, P parameters, V server, S meaning, T tier"
+
+
+def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """One part a signal, in the order of the signals, so that a bar shows each letter once."""
+    values: dict[Signal, list[float]] = {}
+    for part in parts:
+        values.setdefault(part.signal, []).append(part.value)
+    return tuple(Part(signal, "", math.fsum(values[signal])) for signal in Signal if signal in values)
+
+
+def full_bars(hits: Iterable[Hit]) -> dict[str, float]:
+    """By tier, what a full bar stands for: the most that the positive signals of one of its tools bring."""
+    best: dict[str, float] = {}
+    for hit in hits:
+        best[_tier(hit)] = max(best.get(_tier(hit), 0.0), _positive(hit))
+    return best
+
+
+def bar(hit: Hit, full: dict[str, float]) -> Content:
+    """The positive signals of a score; a tier is one cell, or nothing else would be seen beside it."""
+    best = full.get(_tier(hit), 0.0) or 1.0
+    cell = best / (BAR_WIDTH - 1)
+    tier = [(Signal.TIER.value, cell, SIGNALS[Signal.TIER][1])] if _tier(hit) else []
+    parts = [(part.signal.value, part.value, SIGNALS[part.signal][1]) for part in _shown(hit)]
+    return stacked([*tier, *parts], BAR_WIDTH, best + (cell if tier else 0.0))
+
+
+def _shown(hit: Hit) -> tuple[Part, ...]:
+    return tuple(
+        part for part in merged(hit.score.parts) if part.value > 0 and part.signal is not Signal.TIER
+    )
+
+
+def _positive(hit: Hit) -> float:
+    return math.fsum(part.value for part in _shown(hit))
+
+
+def _tier(hit: Hit) -> str:
+    """Scores of different tiers are on different scales."""
+    return next((part.term for part in hit.score.parts if part.signal is Signal.TIER), "")

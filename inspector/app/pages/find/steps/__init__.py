@@ -1,0 +1,1 @@
+"""A whole request against one search per step."""

@@ -1,0 +1,93 @@
+"""The whole request against one search a step: ranks side by side, and who finds what the others miss."""
+
+from collections.abc import Iterator
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.find.search.content import probabilities
+from inspector.engine.discovery.explanation.steps import Steps, StepSearch
+from widgets import Column, Record, middle, plain
+
+ONLY_STEPS = "\0steps"
+ONLY_WHOLE = "\0whole"
+_TEXT = 58
+
+
+def columns(steps: int) -> tuple[Column, ...]:
+    return (
+        Column("tool", "tool", shorten="middle", min_width=14, weight=9),
+        Column("whole", "whole", align="right", width=5, weight=8),
+        *(Column(f"step{n}", f"step {n}", align="right", width=6, weight=7) for n in range(1, steps + 1)),
+        Column("found", "found by", min_width=8, weight=1),
+    )
+
+
+def rows(found: Steps) -> tuple[Record, ...]:
+    """What both find, then what only the steps find, then what only the whole finds."""
+    every = dict.fromkeys(tool_id for step in found.steps for tool_id in step.tool_ids)
+    both = [tool_id for tool_id in every if tool_id in found.whole.tool_ids]
+    return (
+        *(_row(found, tool_id, "both") for tool_id in both),
+        *(_row(found, tool_id, "▲ only the steps", "success") for tool_id in found.only_steps),
+        *(_row(found, tool_id, "▼ only the whole", "warning") for tool_id in found.only_whole),
+    )
+
+
+def _row(found: Steps, tool_id: str, by: str, tone: str = "") -> Record:
+    style = {"success": "$text-success", "warning": "$text-warning"}.get(tone, MUTED)
+    cells = (_rank(search, tool_id) for search in (found.whole, *found.steps))
+    return Record(tool_id, (tool_id, *cells, Content.styled(by, style)), copy=tool_id)
+
+
+def _rank(search: StepSearch, tool_id: str) -> Content:
+    if tool_id not in search.tool_ids:
+        return Content.styled("–", MUTED)
+    rank = search.tool_ids.index(tool_id) + 1
+    return Content.styled(str(rank), "bold" if rank == 1 else "")
+
+
+def waiting(text: str) -> Content:
+    """What stands there until the answer comes."""
+    return Content.assemble(
+        plain(f"“{middle(text, _TEXT)}”"), "\n", ("searching …   esc goes back", "$text-warning")
+    )
+
+
+def searches(found: Steps, ranker: str, limit: int, threshold: float) -> Content:
+    """The searches with their texts, and what taking steps changes."""
+    lines = [
+        _search("whole", found.whole, threshold),
+        *(_search(f"step {n}", step, threshold) for n, step in enumerate(found.steps, start=1)),
+        Content.assemble(_summary(found), (f"   {ranker}, limit {limit}", MUTED)),
+    ]
+    return Content("\n").join(lines)
+
+
+def _search(name: str, search: StepSearch, threshold: float) -> Content:
+    return Content.assemble(
+        (f"{name:<7}", "bold"),
+        plain(middle(search.text, _TEXT)),
+        *_fate(search, threshold),
+    )
+
+
+def _fate(search: StepSearch, threshold: float) -> Iterator[Content]:
+    if search.probability is None:
+        return
+    p, needed = probabilities(search.probability, threshold)
+    if search.abstained:
+        yield Content.styled(f"   ⚠ no tool fits (p {p} < {needed})", "$text-warning")
+    else:
+        yield Content.styled(f"   fit {p}", MUTED)
+
+
+def _summary(found: Steps) -> Content:
+    if len(found.steps) < 2:
+        return Content.styled("One step: there is nothing to take apart.", MUTED)
+    gained, lost = len(found.only_steps), len(found.only_whole)
+    return Content.assemble(
+        (f"▲ {gained} only the steps find", "$text-success" if gained else MUTED),
+        "   ",
+        (f"▼ {lost} only the whole finds", "$text-warning" if lost else MUTED),
+    )

@@ -1,0 +1,73 @@
+"""A request of several steps: one search for all of it against one search a step."""
+
+import asyncio
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.draw.failure import failure_text
+from inspector.app.pages.find.query_screen import XrayScreen
+from inspector.app.pages.find.steps import content as present
+from inspector.domain.error import ToolsightError
+from inspector.engine.discovery.explanation.steps import Steps, by_step
+from widgets import KeyBar, RecordList
+
+_EMPTY = "No search returns a tool. esc goes back: say it in other words."
+
+
+class StepsScreen(XrayScreen):
+    """The results of the whole request and of its steps, as columns."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#results RecordRows"
+    own_action = "steps"
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "The request is split where one thing to do ends: sentences, `then`, `and` before a verb.",
+        "A cell is the tool's rank in that search; – means that it is not among its results.",
+        "▲ only the steps find: what a model misses that searches for everything at once.",
+        "▼ only the whole finds: what is lost when the steps are searched one by one.",
+        "w explains a tool's fate in the whole request, e edits it, enter opens it.",
+    )
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(present.waiting(self.request.query), id="searches")
+        yield RecordList(present.columns(1), header=True, empty="searching …", id="results")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#results").border_title = "Results"
+        self.run_worker(self._search(), exclusive=True, exit_on_error=False)
+
+    @property
+    def tool_id(self) -> str:
+        current = self.query_one("#results", RecordList).current
+        return current.key if current is not None else ""
+
+    async def _search(self) -> None:
+        rankers, ranker, rules = self.retrieval.rankers, self.retrieval.ranker_name, self.retrieval.rules
+        try:
+            found = await asyncio.to_thread(by_step, rankers, ranker, self.request.query, rules)
+        except ToolsightError as error:
+            text = Content.styled(": ".join(failure_text(error)), "$text-error")
+            self.query_one("#searches", Static).update(text)
+            return
+        self.query_one("#searches", Static).update(
+            present.searches(found, ranker, rules.limit, rules.threshold)
+        )
+        self._show(found)
+
+    def _show(self, found: Steps) -> None:
+        results = self.query_one("#results", RecordList)
+        results.empty = _EMPTY
+        results.columns = present.columns(len(found.steps))
+        results.records = present.rows(found)
+
+    @on(RecordList.Selected, "#results")
+    def _open(self, event: RecordList.Selected) -> None:
+        self.open_tool(event.key)

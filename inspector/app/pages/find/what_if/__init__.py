@@ -1,0 +1,1 @@
+"""An edit of a tool, and what it would change."""

@@ -1,0 +1,60 @@
+"""What an edit of a tool would change: the numbers, the tools around it, the requests that moved."""
+
+from dataclasses import replace
+
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from inspector.app.pages.find.what_if import content as present
+from widgets import RecordList, visible
+
+
+class EffectPanel(Vertical):
+    """Shows one reading after the other."""
+
+    def __init__(self, tokenizer: str, *, id: str | None = None) -> None:  # noqa: A002
+        """`tokenizer` says what tokens are counted with."""
+        super().__init__(id=id)
+        self.reading = present.Reading()
+        self._tokenizer = visible(tokenizer, limit=40, newlines=False)
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="numbers")
+        with Container(id="lists"):
+            yield RecordList(present.AROUND_COLUMNS, header=True, empty=present.COMPUTING, id="around")
+            yield RecordList(present.CHANGE_COLUMNS, header=True, empty=present.COMPUTING, id="changes")
+
+    def on_mount(self) -> None:
+        title = Content(f"Before → after   tokens: {self._tokenizer}")
+        self.query_one("#numbers").border_title = title
+        self.show(self.reading, 0)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_numbers)
+
+    def show(self, reading: present.Reading, tools: int) -> None:
+        """Show a reading over so many tools."""
+        if reading.cases is None and not reading.problem:
+            # What the requests came to before stays in sight until there is something newer.
+            reading = replace(reading, cases=self.reading.cases, requests=self.reading.requests)
+        self.reading = reading
+        self._show_numbers()
+        self._show_around(tools)
+        changes = self.query_one("#changes", RecordList)
+        changes.border_title = present.change_title(reading)
+        changes.empty = present.why_no_rows(reading)
+        changes.records = present.change_rows(reading.cases) if reading.cases else ()
+
+    def _show_around(self, tools: int) -> None:
+        effect, around = self.reading.effect, self.query_one("#around", RecordList)
+        around.border_title = present.around_title(effect, tools)
+        around.empty = present.why_no_rows(self.reading)
+        around.records = present.around_rows(effect) if effect else ()
+        if effect is not None and not around.rows.has_focus:
+            around.move_to(effect.edited_id)
+
+    def _show_numbers(self) -> None:
+        numbers = self.query_one("#numbers", Static)
+        numbers.update(present.numbers(self.reading, numbers.content_size.width))

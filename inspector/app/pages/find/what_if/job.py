@@ -1,0 +1,58 @@
+"""The measuring of one draft of a tool, made to run in a thread and to be given up."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from inspector.app.pages.find.what_if.content import Reading
+from inspector.domain.evaluation import EvalSet
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.draft import Wording, reworded
+from inspector.engine.discovery.explanation.what_if import Trial
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+
+# Requests between two signs of progress.
+_STEP = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be measured; of two jobs the one with the higher number counts."""
+
+    number: int
+    tool: Tool
+    wording: Wording
+    query: str
+    rankers: CatalogRankers
+    ranker_name: str
+
+    def run(
+        self,
+        count_tokens: Callable[[Tool], int],
+        requests: Callable[[], EvalSet],
+        tell: Callable[[Reading], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Tell what the query comes to, then, which takes longer, what the labelled requests come to.
+
+        Raises ToolsightError where the draft is none that can be measured.
+        """
+        edited = reworded(self.tool, self.wording)
+        before, after = (count_tokens(tool) for tool in (self.tool, edited))
+        trial = Trial.of(self.rankers, edited, self.tool.id, self.ranker_name)
+        reading = Reading(before, after, trial.on(self.query))
+        tell(reading)
+        if stopped():
+            return
+        evalset = requests()
+        total = sum(case.is_possible for case in evalset.cases)
+        reading = replace(reading, total=total, requests=evalset.name)
+        done = 0
+
+        def between() -> bool:
+            nonlocal done
+            if done % _STEP == 0:
+                tell(replace(reading, done=done))
+            done += 1
+            return stopped()
+
+        tell(replace(reading, cases=trial.over(evalset.cases, between)))

@@ -1,0 +1,239 @@
+"""What if a tool were described otherwise: its texts to edit, and what that would change, as one types."""
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from typing import ClassVar
+from weakref import WeakKeyDictionary
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input, Label, Static
+from textual.worker import get_current_worker
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
+from inspector.app.draw.failure import failure_text
+from inspector.app.pages.find.what_if import content as present
+from inspector.app.pages.find.what_if.effect import EffectPanel
+from inspector.app.pages.find.what_if.job import Job
+from inspector.app.pages.find.what_if.wording import WordingEditor
+from inspector.domain.error import ToolsightError
+from inspector.domain.evaluation import EvalSet
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.draft import Wording, reworded, wording_of
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.workbench import Workbench
+from widgets import KeyBar, PlainInput, RecordList, visible
+
+# Seconds without a key before an edit is measured.
+PAUSE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A tool's edited wording, and the one that was put aside for the server's text."""
+
+    wording: Wording
+    aside: Wording | None = None
+
+
+_DRAFTS: MutableMapping[Workbench, dict[str, Draft]] = WeakKeyDictionary()
+
+
+class WhatIfScreen(BaseScreen):
+    """Edits a tool's texts without telling its server, and measures every draft."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#description"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y", "copy_description", "copy text", id="what-if.copy"),
+        # A terminal says of alt+y that it is a y: without priority it would be typed.
+        Binding("alt+y,ctrl+shift+y", "copy_definition", "copy JSON", id="what-if.copy_json", priority=True),
+        Binding("ctrl+r", "reset", "server's text", id="what-if.reset"),
+        Binding("ctrl+n", "ask", "query", id="what-if.query"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Edit the texts; what that changes is computed here, and nothing is sent to the tool's server.",
+        "tab goes from field to field, then to the two lists; enter on a request makes it the query.",
+        "rank – means that the ranker does not return the tool at all. ▲ and ▼ count ranks.",
+        "too alike: tools close in meaning (cosine of 0.8 or more), or of this name on another server.",
+        "nDCG@10 and hit@1 are means over the requests on the right; generated ones are easy.",
+        "Only top-level parameters can be edited. Hidden characters show as codes.",
+        "ctrl+y copies the description, alt+y (or ctrl+shift+y) the definition as JSON.",
+        "ctrl+r shows the server's text, and once more your draft. ctrl+z undoes, alt+z redoes.",
+        "esc leaves; the draft is there again when you come back in this session.",
+    )
+
+    class Measured(Message):
+        """Something new about the job of that number, from the thread that measures it."""
+
+        def __init__(self, number: int, reading: present.Reading) -> None:
+            super().__init__()
+            self.number, self.reading = number, reading
+
+    def __init__(self, tool_id: str, query: str) -> None:
+        super().__init__()
+        self._tool_id = tool_id
+        self._first_query = query
+        self._tool = Tool("", "")
+        self._number = 0
+        self._pause: Timer | None = None
+        self._rankers: CatalogRankers | None = None
+        self._evalset: EvalSet | None = None
+
+    def compose(self) -> ComposeResult:
+        tool = self.bench.catalog.get(self._tool_id)
+        self._tool = tool or self._tool
+        yield HeaderLine()
+        with Horizontal(id="top"):
+            yield Static(id="title")
+            yield Static(present.COMPUTING, id="mark", markup=False)
+        yield Static("Its server may have stopped, or a toolset may hide it. esc goes back.", id="gone")
+        with Horizontal(id="ask"):
+            yield Label("query")
+            query = visible(self._first_query, limit=2000, newlines=False)
+            yield PlainInput(query, placeholder="what would someone ask for?", id="query")
+        with Container(id="body"):
+            yield WordingEditor(self._tool, self._draft.wording, id="editor")
+            yield EffectPanel(self.bench.accounting.meter.tokenizer.label, id="effect")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.show_view(self.view)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._show_title()
+
+    def on_unmount(self) -> None:
+        self.workers.cancel_node(self)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
+        tool = self.bench.catalog.get(self._tool_id)
+        self.set_class(tool is None, "-gone")
+        self._show_title()
+        if tool is not None and tool != self._tool:
+            self.run_worker(self._use(tool), exit_on_error=False)
+        elif tool is not None and self.bench.retrieval.rankers is not self._rankers:
+            self._measure_now()
+
+    async def _use(self, tool: Tool) -> None:
+        """The server says something else of the tool now: a draft stays, what was not edited follows."""
+        wording = self._draft.wording
+        is_edited = wording != wording_of(self._tool)
+        self._tool = tool
+        await self.query_one(WordingEditor).use(tool, wording if is_edited else wording_of(tool))
+        self._keep(self.query_one(WordingEditor).wording, self._draft.aside)
+        self._measure_now()
+
+    def _show_title(self) -> None:
+        self.query_one("#title", Static).update(present.title(self._tool_id, self.size.width - 18))
+        edited = self._draft.wording != wording_of(self._tool)
+        self.query_one("#editor").border_title = present.editor_title(edited, self._draft.aside is not None)
+
+    @property
+    def _draft(self) -> Draft:
+        return _DRAFTS.setdefault(self.bench, {}).get(self._tool_id) or Draft(wording_of(self._tool))
+
+    def _keep(self, wording: Wording, aside: Wording | None) -> None:
+        _DRAFTS.setdefault(self.bench, {})[self._tool_id] = Draft(wording, aside)
+        self._show_title()
+
+    @on(WordingEditor.Changed)
+    @on(Input.Changed, "#query")
+    def _typed(self) -> None:
+        wording = self.query_one(WordingEditor).wording
+        is_edited = wording != wording_of(self._tool)
+        self._keep(wording, None if is_edited else self._draft.aside)
+        self.query_one("#mark", Static).update(present.COMPUTING)
+        self._number += 1
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(PAUSE, self._measure_now)
+
+    def _measure_now(self) -> None:
+        self._number += 1
+        retrieval = self.bench.retrieval
+        self._rankers = retrieval.rankers
+        wording = self.query_one(WordingEditor).wording
+        query = self.query_one("#query", PlainInput).value
+        self.query_one("#mark", Static).update(present.COMPUTING)
+        self._measure(Job(self._number, self._tool, wording, query, retrieval.rankers, retrieval.ranker_name))
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="what-if")
+    def _measure(self, job: Job) -> None:
+        worker = get_current_worker()
+
+        def tell(reading: present.Reading) -> None:
+            if not worker.is_cancelled:
+                self.post_message(self.Measured(job.number, reading))
+
+        try:
+            count = self.bench.accounting.meter.tool
+            job.run(count, lambda: self._requests(job.rankers), tell, lambda: worker.is_cancelled)
+        except ToolsightError as error:
+            tell(present.Reading(problem=failure_text(error)[1]))
+
+    def _requests(self, rankers: CatalogRankers) -> EvalSet:
+        """In a thread: the evaluation set, made once for one catalog."""
+        evalset = self._evalset
+        if evalset is None or evalset.tools is not rankers.index.tools:
+            self._evalset = evalset = self.bench.retrieval.evalset(rankers.index)
+        return evalset
+
+    @on(Measured)
+    def _measured(self, event: Measured) -> None:
+        if event.number != self._number:
+            return
+        self.query_one("#mark", Static).update(present.mark(event.reading))
+        tools = self._rankers.index.tools if self._rankers else ()
+        self.query_one(EffectPanel).show(event.reading, len(tools))
+
+    @on(RecordList.Selected, "#around")
+    def _open(self, event: RecordList.Selected) -> None:
+        effect = self.query_one(EffectPanel).reading.effect
+        own = effect is not None and event.key == effect.edited_id
+        self.toolsight.open_tool(self._tool_id if own else event.key)
+
+    @on(RecordList.Selected, "#changes")
+    def _ask_again(self, event: RecordList.Selected) -> None:
+        self.query_one("#query", PlainInput).value = event.record.copy
+
+    def action_ask(self) -> None:
+        """Go to the query."""
+        self.query_one("#query", PlainInput).focus()
+
+    def action_reset(self) -> None:
+        """Show the server's text and put the draft aside, or bring the draft back."""
+        own, draft = wording_of(self._tool), self._draft
+        if draft.wording != own:
+            self._keep(own, draft.wording)
+        elif draft.aside is not None:
+            self._keep(draft.aside, None)
+        self.query_one(WordingEditor).show(self._draft.wording)
+
+    def action_copy_description(self) -> None:
+        """Copy the description as edited."""
+        text = self.query_one(WordingEditor).wording.description
+        self.app.copy_to_clipboard(visible(text, limit=len(text)))
+        self.notify("the description", title="Copied", markup=False, timeout=2)
+
+    def action_copy_definition(self) -> None:
+        """Copy the whole edited definition as JSON."""
+        try:
+            edited = reworded(self._tool, self.query_one(WordingEditor).wording)
+        except ToolsightError as error:
+            title, message = failure_text(error)
+            self.notify(message, title=title, severity="error", markup=False)
+            return
+        self.app.copy_to_clipboard(present.definition_json(edited))
+        self.notify("the definition as JSON", title="Copied", markup=False, timeout=2)
+
+    @on(RecordList.Copied)
+    def _tell_copied(self, event: RecordList.Copied) -> None:
+        self.notify(visible(event.record.copy, limit=80, newlines=False), title="Copied", markup=False)

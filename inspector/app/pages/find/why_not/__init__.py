@@ -1,0 +1,1 @@
+"""One tool against the one it has to beat."""

@@ -1,0 +1,219 @@
+"""A tool's fate in a search: what cut it, its bill against its rival's, and its rank elsewhere."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.find.search.content import probabilities
+from inspector.app.pages.find.signal import SIGNALS
+from inspector.app.pages.find.why_not.absence import Absence
+from inspector.domain.ranking import TOLERANCE, Outcome
+from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.why_not import LOOKED_UP, WhyNot
+from widgets import Column, Record, middle, plain, visible
+
+TOTAL = "\0total"
+_NAME = 16
+_RANK = 4
+_GAP = 2
+
+
+def columns(found: WhyNot | None) -> tuple[Column, ...]:
+    """The ledger's columns; the rival's number has its name above it where there is room."""
+    rival = middle(found.rival.tool_id, 20) if found is not None and found.rival is not None else "rival"
+    return (
+        Column("signal", "signal", width=9, weight=4),
+        Column("term", "term", shorten="middle", min_width=12, weight=5),
+        Column("mine", "this tool", align="right", width=9, weight=5),
+        Column("rival", rival, align="right", width=9, weight=5),
+        Column("difference", "difference", align="right", width=10, weight=6),
+    )
+
+
+def waiting(tool_id: str, query: str) -> Content:
+    """What stands there until the answer comes."""
+    return Content.assemble(
+        _bold(tool_id),
+        ("   for ", MUTED),
+        _query(query),
+        "\n",
+        ("scoring …   esc goes back", "$text-warning"),
+    )
+
+
+def missing(tool_id: str, query: str, reason: Absence) -> Content:
+    """A tool that no search can find."""
+    return Content.assemble(
+        _bold(tool_id),
+        ("   for ", MUTED),
+        _query(query),
+        "\n",
+        (f"✕ {reason.reason}", "$text-warning"),
+        "\n",
+        reason.hint,
+    )
+
+
+def verdict(found: WhyNot, *, limit: int, threshold: float, tools: int) -> Content:
+    """The tool, its place, and what cut it, in words."""
+    place = f"rank {found.place.rank} of {tools}"
+    lines = [
+        Content.assemble(_bold(found.tool_id), ("   for ", MUTED), _query(found.request.query)),
+        Content.assemble(
+            place,
+            (f"   score {found.score.value:.3f}   ranker {found.ranker}", MUTED),
+            _fit(found, threshold),
+        ),
+        _cut(found, limit, threshold),
+    ]
+    if found.note:
+        lines.append(plain(found.note, limit=300, newlines=False).stylize("$text-warning"))
+    return Content("\n").join(lines)
+
+
+def _fit(found: WhyNot, threshold: float) -> Content:
+    if found.probability is None:
+        return Content()
+    p, needed = probabilities(found.probability, threshold)
+    return Content.styled(f"   fit {p}, needs {needed}", MUTED)
+
+
+def _cut(found: WhyNot, limit: int, threshold: float) -> Content:
+    if found.cut is None:
+        first = found.rival is None
+        text = (
+            "it is the first result" if first else "it is a result; to rise it has to beat the one before it"
+        )
+        return Content.styled(f"✓ {text}", "$text-success")
+    return Content.styled(f"✕ {found.cut.value}: {_why(found, limit, threshold)}", "bold $text-warning")
+
+
+def _why(found: WhyNot, limit: int, threshold: float) -> str:
+    rival = visible(found.rival.tool_id, limit=80, newlines=False) if found.rival is not None else ""
+    match found.cut:
+        case Outcome.OVER_LIMIT:
+            last = f", {rival} has the last place" if rival else ""
+            return f"only {limit} tools are returned{last}"
+        case Outcome.BELOW_FLOOR if found.note == LOOKED_UP:
+            return "the request asks for other tools by name"
+        case Outcome.BELOW_FLOOR:
+            return "too little speaks for it, so the ranker does not return it"
+        case Outcome.UNLIKELY:
+            return "the ranker finds it too improbable that it does what the query asks"
+        case Outcome.ABSTAINED:
+            p, needed = probabilities(found.probability or 0.0, threshold)
+            return f"the search returned nothing (p {p} < {needed})"
+        case Outcome.OTHER_SERVER:
+            return "the request keeps to one server, and this is not on it"
+        case _:
+            return "the request asks for tags that its server does not carry"
+
+
+def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
+    """Both bills line by line, the biggest loss first, and the sums."""
+    if found.rival is None:
+        return ()
+    lines = tuple(
+        Record(
+            f"{line.signal.value} {line.term}",
+            (
+                Content.styled(f"{line.signal.value} {SIGNALS[line.signal][0]}", SIGNALS[line.signal][1]),
+                line.term,
+                _amount(line.mine),
+                _amount(line.rival),
+                _difference(line.difference),
+            ),
+        )
+        for line in found.ledger
+    )
+    return (*lines, _total(found, found.rival.score.value))
+
+
+def _total(found: WhyNot, rival: float) -> Record:
+    summed = math.fsum(line.difference for line in found.ledger)
+    right = math.isclose(summed, found.difference, rel_tol=0.0, abs_tol=TOLERANCE)
+    check = (
+        Content.styled("✓ adds up", "$text-success")
+        if right
+        else Content.styled("✕ does not add up", "$text-error")
+    )
+    score = (Content.styled(f"{found.score.value:.3f}", "bold"), Content.styled(f"{rival:.3f}", "bold"))
+    return Record(
+        TOTAL, (Content.styled("score", "bold"), check, *score, _difference(found.difference).stylize("bold"))
+    )
+
+
+def _amount(value: float) -> str:
+    return f"{value:.3f}" if value else "–"
+
+
+def _difference(value: float) -> Content:
+    text = f"{value:+.3f}"
+    if not float(text):
+        return Content.styled("0.000", MUTED)
+    return Content.styled(text, "$text-error" if value < 0 else "$text-success")
+
+
+def no_ledger(found: WhyNot) -> str:
+    """What stands in an empty ledger."""
+    if found.note == LOOKED_UP:
+        return "Nothing was ranked, so there are no scores to compare."
+    return "It is the first: nothing to beat." if found.cut is None else "No tool has a place to beat."
+
+
+def reasons(found: WhyNot) -> Content:
+    """What would help, and the terms it lacks."""
+    sections: list[Content] = []
+    if found.advice:
+        sections += [_heading("What would help"), *_bullets(found.advice)]
+    if found.lacking:
+        words = ", ".join(visible(term, limit=60, newlines=False) for term in found.lacking)
+        sections.append(Content.assemble(("not in this tool  ", "$text-warning"), words))
+    if not sections and found.cut is None:
+        sections.append(
+            Content.styled("It has every term of the query, and nothing stands before it.", MUTED)
+        )
+    return Content("\n").join(sections)
+
+
+def _bullets(advice: Sequence[str]) -> Iterator[Content]:
+    for sentence in advice:
+        yield Content.assemble(("• ", "$accent"), plain(sentence, limit=600, newlines=False))
+
+
+def ranks(places: Mapping[str, Place], names: Sequence[str], current: str, width: int) -> Content:
+    """The tool's rank under each ranker, side by side; … is still to come, – is not returned."""
+    across = max(1, (width + _GAP) // (_NAME + _RANK + 2 + _GAP))
+    down = -(-len(names) // across)
+    best = min((place.rank for place in places.values() if place.kept), default=0)
+    cells = [_rank(name, places.get(name), name == current, best) for name in names]
+    lines = [Content(" " * _GAP).join(cells[row::down]) for row in range(down)]
+    heading = _heading("Its rank under each ranker")
+    return Content("\n").join([heading, *lines, Content.styled("– not returned   ▸ in use", MUTED)])
+
+
+def _rank(name: str, place: Place | None, is_current: bool, best: int) -> Content:
+    text = "…" if place is None else str(place.rank) if place.kept else "–"
+    style = (
+        "bold" if place is not None and place.kept and place.rank == best else MUTED if text in "…–" else ""
+    )
+    label = middle(name, _NAME + 1).ljust(_NAME + 1)
+    return Content.assemble(
+        ("▸" if is_current else " ", "$accent"),
+        (label, "bold" if is_current else MUTED),
+        (f"{text:>{_RANK}}", style),
+    )
+
+
+def _heading(text: str) -> Content:
+    return Content.styled(text, "bold")
+
+
+def _bold(tool_id: str) -> Content:
+    return plain(tool_id, limit=120, newlines=False).stylize("bold")
+
+
+def _query(query: str) -> Content:
+    return plain(f"“{middle(query, 60)}”")

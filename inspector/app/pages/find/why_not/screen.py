@@ -1,0 +1,156 @@
+"""Why a search does not return a tool, or not first: its bill beside its rival's, and what would help."""
+
+import asyncio
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.draw.failure import failure_text
+from inspector.app.pages.find.compare.content import ORDER
+from inspector.app.pages.find.query_screen import XrayScreen
+from inspector.app.pages.find.why_not import content as present
+from inspector.app.pages.find.why_not.absence import absence
+from inspector.domain.error import ToolsightError
+from inspector.domain.ranking import SearchRequest
+from inspector.engine.discovery.explanation.compare import ranks_of
+from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from widgets import KeyBar, RecordList
+
+_TITLE = "Ledger, the biggest loss first"
+
+
+class WhyNotScreen(XrayScreen):
+    """One tool against the one it has to beat."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#ledger RecordRows"
+    own_action = "why_not"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("p", "pin", "another tool", id="why_not.pin")]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "The tool beside its rival: the last result, or for a result the one directly before it.",
+        "Each line is a term or a signal: what it brings either tool, and what that costs or gains.",
+        "The differences add up to that of the scores; the check mark says that they do.",
+        "Advice names the change that would bring most; e edits the tool and tries it.",
+        "Below: its rank under every ranker; the slow ones come later. – is not returned at all.",
+        "p asks for another tool, any name: the page also says why one is in no search.",
+        "c compares the rankers for all tools, enter opens this one, esc goes back.",
+    )
+
+    def __init__(self, tool_id: str, request: SearchRequest) -> None:
+        super().__init__(request)
+        self._tool_id = tool_id
+        self._found: WhyNot | None = None
+        self._places: dict[str, Place] = {}
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="verdict")
+        with Container(id="body"):
+            yield RecordList(present.columns(None), header=True, empty="", id="ledger")
+            with VerticalScroll(id="reasons"):
+                yield Static(id="advice")
+                yield Static(id="ranks")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#ledger").border_title = _TITLE
+        self._pin(self._tool_id)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._show_ranks)
+
+    @property
+    def tool_id(self) -> str:
+        return self._tool_id
+
+    def _pin(self, name: str | None) -> None:
+        """Explain this tool; a name that only one tool has is enough."""
+        if not name:
+            return
+        named = self.bench.catalog.named(name)
+        self._tool_id = named[0].id if len(named) == 1 else name
+        self._found, self._places = None, {}
+        for part in ("#advice", "#ranks"):
+            self.query_one(part, Static).update("")
+        self.query_one("#ledger", RecordList).records = ()
+        if self._tool_id in self.retrieval.index.position:
+            self.run_worker(self._look(), exclusive=True, exit_on_error=False)
+        else:
+            self._tell_missing()
+
+    def _tell_missing(self) -> None:
+        self.workers.cancel_node(self)
+        toolset = self.bench.configuration.toolset(self.bench.state.toolset)
+        reason = absence(self._tool_id, self.bench.catalog, self.bench.state, toolset)
+        self._show_verdict(present.missing(self._tool_id, self.request.query, reason))
+        self.query_one("#ledger", RecordList).empty = "It has no score in any search."
+
+    async def _look(self) -> None:
+        """What the ranker in use makes of it, then its rank under each of them as they come."""
+        self._show_verdict(present.waiting(self._tool_id, self.request.query))
+        self.query_one("#ledger", RecordList).empty = "scoring …"
+        rankers = self.retrieval.rankers
+        try:
+            await self._explain_in_thread(rankers)
+            for name in ORDER:
+                await self._place(rankers, name)
+        except ToolsightError as error:
+            self._show_verdict(Content.styled(": ".join(failure_text(error)), "$text-error"))
+
+    async def _explain_in_thread(self, rankers: CatalogRankers) -> None:
+        rules = self.retrieval.rules
+        found = await asyncio.to_thread(
+            why_not,
+            rankers,
+            self.retrieval.ranker_name,
+            self.request,
+            self._tool_id,
+            rules,
+        )
+        self._show_found(found, rules, len(rankers.index.tools))
+
+    async def _place(self, rankers: CatalogRankers, name: str) -> None:
+        found = await asyncio.to_thread(ranks_of, rankers, self.request.query, self._tool_id, (name,))
+        self._places.update(found)
+        self._show_ranks()
+
+    def _show_found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
+        self._found = found
+        self._show_verdict(present.verdict(found, limit=rules.limit, threshold=rules.threshold, tools=tools))
+        ledger = self.query_one("#ledger", RecordList)
+        ledger.empty = present.no_ledger(found)
+        ledger.columns = present.columns(found)
+        ledger.records = present.ledger_rows(found)
+        self.query_one("#advice", Static).update(present.reasons(found))
+        self._show_ranks()
+
+    def _show_verdict(self, text: Content) -> None:
+        self.query_one("#verdict", Static).update(text)
+
+    def _show_ranks(self) -> None:
+        if self._found is None:
+            return
+        text = self.query_one("#ranks", Static)
+        text.update(present.ranks(self._places, ORDER, self._found.ranker, text.size.width))
+
+    @on(RecordList.Selected, "#ledger")
+    def _open(self) -> None:
+        self.open_tool(self._tool_id)
+
+    def action_pin(self) -> None:
+        """Explain another tool."""
+        self.pick_tool()
+
+    def explain(self, tool_id: str | None) -> None:
+        self._pin(tool_id)

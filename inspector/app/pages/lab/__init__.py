@@ -1,0 +1,1 @@
+"""Place 6: experiments."""

@@ -1,0 +1,1 @@
+"""Rankers measured on labelled requests."""

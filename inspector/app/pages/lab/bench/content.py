@@ -1,0 +1,267 @@
+"""The bench page: rankers with what they measured, the state of a run, and the requests behind a number."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.evaluation import EvalSet
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.measure.bootstrap import Estimate
+from inspector.engine.measure.comparison import Measured
+from inspector.engine.measure.report import NOTHING, Row, csv_text, json_text, markdown
+from inspector.engine.measure.summary import Share, Summary
+from widgets import Column, Record, visible
+
+DEFAULT_RANKERS = frozenset({"hybrid", "bm25", "dense", "rrf", "fuzzy", "prd-bm25"})
+BAR_WIDTH = 8
+COLUMNS = (
+    Column("chosen", width=1, weight=9),
+    Column("ranker", "ranker", min_width=17, shorten="middle", weight=8),
+    Column("bar", "", width=BAR_WIDTH, weight=5),
+    Column("ndcg", "nDCG@10", align="right", weight=9),
+    Column("interval", "95 % within", align="right", weight=4),
+    Column("hit", "hit@1", align="right", weight=8),
+    Column("recall", "recall@5", align="right", weight=3),
+    Column("mrr", "MRR", align="right", weight=2),
+    Column("yes", "false yes", align="right", weight=7),
+    Column("no", "false no", align="right", weight=7),
+    Column("p50", "p50 ms", align="right", weight=1),
+    Column("p95", "p95 ms", align="right", weight=6),
+)
+ABOUT: Mapping[str, str] = {
+    "hybrid": "exact names, tiers, words and meaning; says when no tool fits",
+    "bm25": "words, by field: name, description, parameters and server",
+    "dense": "meaning alone: the cosine of the query and each tool's summary",
+    "rrf": "bm25 and dense by their ranks, the plain way to join two lists",
+    "z-fusion": "bm25 and dense by their scores, without passages",
+    "two-stage": "servers first, then their tools",
+    "two-stage-product": "servers first, then their tools, both scores multiplied",
+    "keyword-expert": "weighted keywords, as for tools that an expert assigned",
+    "keyword-system": "keywords in both directions, as for system tools",
+    "fuzzy": "letters: how alike the query and a tool's text are",
+    "fuzzy-repaired": "fuzzy without the faults of its reference",
+    "prd-bm25": "bm25 over whole words of name and description, for comparison",
+    "regex": "the query as a regular expression",
+}
+_EIGHTHS = "▏▎▍▌▋▊▉█"
+_LINE = "━"
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How far a run is: ranker `number` of `of`, `done` of `total` requests. None: no estimate yet."""
+
+    ranker: str
+    number: int
+    of: int
+    done: int
+    total: int
+    seconds_left: float | None = None
+
+    @property
+    def share(self) -> float:
+        steps = self.of * self.total
+        return ((self.number - 1) * self.total + self.done) / steps if steps else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the status line is about. `is_stale`: what was measured is of other tools or thresholds."""
+
+    chosen: int
+    measured: Sequence[Measured] = ()
+    is_running: bool = False
+    running: Running | None = None
+    is_stopping: bool = False
+    is_stale: bool = False
+
+
+def facts(evalset: EvalSet, *, is_semantic: bool) -> Content:
+    """Which requests are asked, in two lines."""
+    kinds = Counter(case.kind for case in evalset.cases)
+    names = {kind: visible(kind, newlines=False, limit=30) or "of no kind" for kind in kinds}
+    counts = ", ".join(f"{count} {names[kind]}" for kind, count in kinds.items())
+    first = Content.assemble(
+        (f"{len(evalset.cases)} {evalset.name} requests", "bold"),
+        f" over {len(evalset.tools)} tools   ",
+        _warning(evalset, is_semantic),
+    )
+    return Content("\n").join([first, Content.styled(counts, MUTED)])
+
+
+def _warning(evalset: EvalSet, is_semantic: bool) -> Content:
+    if not evalset.tools:
+        return Content.styled("⚠ no tool is searched for: connect a server (f2)", "$text-warning")
+    if not is_semantic:
+        return Content.styled("⚠ no vectors yet: words only", "$text-warning")
+    generated = evalset.name == "generated"
+    return Content.styled("easier than what people ask" if generated else "labelled by people", MUTED)
+
+
+def running(names: Sequence[str], what: str, done: int, total: int, seconds: float) -> Running:
+    """How far a run of `names` is after `seconds`; `what` ends with the ranker's name."""
+    ranker = what.rpartition(" ")[2]
+    place = names.index(ranker)
+    steps, all_steps = place * total + done, len(names) * total
+    left = seconds / steps * (all_steps - steps) if steps else None
+    return Running(ranker, place + 1, len(names), done, total, left)
+
+
+def status(state: State, width: int) -> Content:
+    """What is going on, or what to do next, in one line."""
+    if state.is_running:
+        return _progress(state, width)
+    stopped = [one for one in state.measured if not one.run.is_complete]
+    if state.is_stale:
+        return Content.styled("⚠ Tools or thresholds have changed since: r measures again.", "$text-warning")
+    if stopped:
+        return Content.styled("Stopped: what was measured until then stays.  r runs again.", "$text-warning")
+    if not state.chosen:
+        return Content.styled(
+            "Nothing is chosen: space chooses the ranker under the cursor.", "$text-warning"
+        )
+    if state.measured:
+        return Content.assemble(
+            ("✓ ", "$text-success"),
+            f"{len(state.measured)} rankers measured.",
+            ("  enter: its requests.", MUTED),
+            ("  t: the threshold.", MUTED),
+        )
+    return Content.assemble(("r", "bold $text-accent"), f" measures the {state.chosen} chosen rankers.")
+
+
+def _progress(state: State, width: int) -> Content:
+    if state.is_stopping:
+        return Content.styled("Stopping after this request …", "$text-warning")
+    now = state.running
+    if now is None:
+        return Content.styled("Starting …", MUTED)
+    left = f"   about {duration(now.seconds_left)} left" if now.seconds_left is not None else ""
+    room = max(min(24, width - 64), 6)
+    full = round(now.share * room)
+    return Content.assemble(
+        (_LINE * full, "$primary"),
+        (_LINE * (room - full), "$border"),
+        (f" {now.ranker}", "bold"),
+        f" {now.number}/{now.of}   {now.done} of {now.total} requests{left}",
+        ("   x stops", MUTED),
+    )
+
+
+def duration(seconds: float) -> str:
+    """9 s, 4 min."""
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+
+
+def rows(
+    chosen: Collection[str], measured: Mapping[str, Measured], waiting: Sequence[str] = ()
+) -> tuple[Record, ...]:
+    """Every ranker; of those that wait for the run, the first is being measured."""
+    values = [one.row.summary.ndcg_10.mean for one in measured.values() if one.row.summary.ndcg_10]
+    best = max(values, default=None)
+    return tuple(_row(name, name in chosen, measured.get(name), waiting, best) for name in RANKERS)
+
+
+def _row(
+    name: str, is_chosen: bool, measured: Measured | None, waiting: Sequence[str], best: float | None
+) -> Record:
+    mark = Content.styled("✓", "$text-success") if is_chosen else Content("")
+    if name in waiting or measured is None:
+        state = ("running" if name == waiting[0] else "waiting") if name in waiting else ""
+        nothing = ("",) * (len(COLUMNS) - 3)
+        cells: tuple[Content | str, ...] = (mark, name, Content.styled(state, "$text-accent"), *nothing)
+        return Record(name, cells, tone="" if is_chosen else "muted", copy=name)
+    summary = measured.row.summary
+    ndcg = summary.ndcg_10
+    is_best = ndcg is not None and ndcg.mean == best
+    return Record(name, (mark, _name(measured), *_numbers(summary, is_best)), copy=_copied(measured))
+
+
+def _numbers(summary: Summary, is_best: bool) -> tuple[Content | str, ...]:
+    ndcg = summary.ndcg_10
+    value = _mean(ndcg)
+    return (
+        Content.styled(bar(ndcg.mean if ndcg else 0.0), "$primary"),
+        Content.styled(value, "bold $text-success") if is_best else value,
+        NOTHING if ndcg is None else f"{ndcg.low:.3f}-{ndcg.high:.3f}",
+        _mean(summary.hit_1),
+        _mean(summary.recall_5),
+        _mean(summary.mrr),
+        _share(summary.answered_impossible),
+        _share(summary.refused_possible),
+        _ms(summary.p50_ms),
+        _ms(summary.p95_ms),
+    )
+
+
+def _name(measured: Measured) -> str:
+    if measured.run.is_complete:
+        return measured.row.ranker
+    return f"{measured.row.ranker} (first {len(measured.run.cases)})"
+
+
+def _copied(measured: Measured) -> str:
+    return markdown([measured.row])
+
+
+def bar(share: float, width: int = BAR_WIDTH) -> str:
+    """A bar of `width` cells at 1, drawn in eighths of a cell."""
+    full, eighths = divmod(round(min(max(share, 0.0), 1.0) * width * 8), 8)
+    return (_EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")).ljust(width)
+
+
+def detail(name: str, measured: Measured | None) -> Content:
+    """A ranker in words, and everything it measured."""
+    title = Content.assemble((name, "bold"), (f"   {ABOUT.get(name, '')}", MUTED))
+    if measured is None:
+        return Content("\n").join([title, Content.styled("Not measured: space chooses it, r runs.", MUTED)])
+    summary, run = measured.row.summary, measured.run
+    whole = "   enter lists them" if run.is_complete else f", stopped: the first of {run.total}"
+    means = [
+        f"{label} {_interval(value)}"
+        for label, value in (
+            ("nDCG@10", summary.ndcg_10),
+            ("hit@1", summary.hit_1),
+            ("recall@5", summary.recall_5),
+            ("MRR", summary.mrr),
+        )
+    ]
+    lines = [
+        "   ".join(means[:2]),
+        "   ".join(means[2:]),
+        f"false yes: {_of(summary.answered_impossible, 'impossible answered')}   "
+        f"false no: {_of(summary.refused_possible, 'possible refused')}",
+        f"p50 {_ms(summary.p50_ms)} ms   p95 {_ms(summary.p95_ms)} ms   over {summary.cases} requests{whole}",
+    ]
+    return Content("\n").join([title, *map(Content, lines)])
+
+
+def export_text(rows: Sequence[Row], path: Path) -> str:
+    """The table in the form that the file's ending asks for: .json, .csv, and Markdown for any other."""
+    forms: Mapping[str, Callable[[Sequence[Row]], str]] = {".json": json_text, ".csv": csv_text}
+    return forms.get(path.suffix.lower(), markdown)(rows)
+
+
+def _mean(value: Estimate | None) -> str:
+    return NOTHING if value is None else f"{value.mean:.3f}"
+
+
+def _interval(value: Estimate | None) -> str:
+    return NOTHING if value is None else f"{value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
+
+
+def _share(value: Share | None) -> str:
+    return NOTHING if value is None else f"{value.value:.0%}"
+
+
+def _of(value: Share | None, what: str) -> str:
+    return NOTHING if value is None else f"{value.count} of {value.total} {what}"
+
+
+def _ms(value: float | None) -> str:
+    """Words alone take some hundredths of a millisecond, meaning some whole ones."""
+    return NOTHING if value is None else f"{value:.{1 if value >= 1 else 2}f}"

@@ -1,0 +1,160 @@
+"""The requests behind a ranker's numbers: its worst ones, or where it differs from another ranker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.evaluation import EvalCase
+from inspector.engine.measure.comparison import Measured
+from inspector.engine.measure.difference import difference
+from inspector.engine.measure.run import CaseRun, Run
+from inspector.engine.measure.weak import Weak, weakest
+from widgets import Column, Record, middle, plain, visible
+
+WORST_COLUMNS = (
+    Column("value", "nDCG@10", align="right", weight=8),
+    Column("outcome", "outcome", min_width=14, weight=4),
+    Column("query", "request", min_width=24, weight=9),
+    Column("kind", "kind", width=10, weight=2, hide_below=90),
+)
+CHANGE_COLUMNS = (
+    Column("change", "change", align="right", weight=9),
+    Column("before", "before", align="right", weight=6),
+    Column("after", "after", align="right", weight=6),
+    Column("query", "request", min_width=24, weight=8),
+    Column("kind", "kind", width=10, weight=2, hide_below=90),
+)
+_SHOWN = 5
+_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the page of a ranker shows: a headline, rows, and the runs that a request is looked up in."""
+
+    title: Content
+    columns: Sequence[Column]
+    rows: tuple[Record, ...]
+    cases: dict[str, EvalCase]
+    runs: dict[str, dict[str, CaseRun]]
+
+    def detail(self, case_id: str | None) -> Content:
+        """The request, what it needs, and what each ranker found first."""
+        case = self.cases.get(case_id or "")
+        if case is None:
+            return Content.styled("The request under the cursor stands here, with what was found.", MUTED)
+        lines = [_wanted(case)]
+        for ranker, outcomes in self.runs.items():
+            lines.append(_found(ranker, case, outcomes[case.id]))
+        return Content("\n").join([plain(case.query, limit=300, newlines=False).stylize("bold"), *lines])
+
+
+def page(measured: Measured, first: Measured | None) -> Page:
+    """The worst requests of a ranker, or with `first` the differences from that one."""
+    cases = {case.id: case for case in measured.evalset.cases}
+    if first is None:
+        weak = weakest(measured.run, measured.evalset)
+        rows = tuple(_weak_row(one) for one in weak)
+        return Page(_worst_title(measured, weak), WORST_COLUMNS, rows, cases, _runs(measured))
+    count = min(len(first.run.cases), len(measured.run.cases))
+    title, rows = _changes(measured, first, count, cases)
+    return Page(title, CHANGE_COLUMNS, rows, cases, {**_runs(first), **_runs(measured)})
+
+
+def _runs(measured: Measured) -> dict[str, dict[str, CaseRun]]:
+    return {measured.run.ranker: {done.id: done for done in measured.run.cases}}
+
+
+def _worst_title(measured: Measured, weak: Sequence[Weak]) -> Content:
+    total = len(measured.run.cases)
+    return Content.assemble(
+        (measured.run.ranker, "bold"),
+        f"   {len(weak)} of {total} requests could be served better, the worst first",
+    )
+
+
+def _weak_row(weak: Weak) -> Record:
+    value = "" if weak.ndcg_10 is None else f"{weak.ndcg_10:.3f}"
+    return _record(weak.case, (value, _outcome(weak), _query(weak.case), weak.case.kind))
+
+
+def _outcome(weak: Weak) -> Content:
+    if weak.ndcg_10 is None:
+        return Content.styled("✕ false yes", "$text-warning")
+    if weak.is_refused:
+        return Content.styled("✕ false no", "$text-warning")
+    rank = _first_right(weak.case, weak.done)
+    return Content(f"right at {rank}" if rank else "not in 10")
+
+
+def _first_right(case: EvalCase, done: CaseRun) -> int:
+    """The rank of the first relevant tool, 0 where there is none."""
+    wanted = frozenset[str]().union(*case.relevant)
+    return next((rank for rank, tool_id in enumerate(done.ranked, 1) if tool_id in wanted), 0)
+
+
+def _changes(
+    measured: Measured, first: Measured, count: int, cases: dict[str, EvalCase]
+) -> tuple[Content, tuple[Record, ...]]:
+    found = difference(_cut(first, count), _cut(measured, count), measured.evalset)
+    names = Content.assemble((measured.run.ranker, "bold"), " compared with ", (first.run.ranker, "bold"))
+    if found is None:
+        return Content.assemble(names, "   no possible request was asked of both"), ()
+    mean = found.mean
+    sure = "more than chance" if mean.low > 0 or mean.high < 0 else "may be chance"
+    title = Content.assemble(
+        names,
+        f"   {mean.mean:+.3f} nDCG@10 [{mean.low:+.3f}, {mean.high:+.3f}]",
+        (f"   {sure}", MUTED),
+    )
+    return title, tuple(
+        _record(
+            cases[change.id],
+            (
+                Content.styled(
+                    f"{change.value:+.3f}", "$text-success" if change.value > 0 else "$text-error"
+                ),
+                f"{change.before:.3f}",
+                f"{change.after:.3f}",
+                _query(cases[change.id]),
+                cases[change.id].kind,
+            ),
+        )
+        for change in found.changes
+        if change.value
+    )
+
+
+def _cut(measured: Measured, count: int) -> Run:
+    return replace(measured.run, cases=measured.run.cases[:count])
+
+
+def _record(case: EvalCase, cells: tuple[Content | str, ...]) -> Record:
+    return Record(case.id, cells, search=f"{case.query} {case.kind}", copy=case.query)
+
+
+def _query(case: EvalCase) -> str:
+    return visible(" ".join(case.query[:600].split()), limit=200, newlines=False)
+
+
+def _wanted(case: EvalCase) -> Content:
+    groups = [" or ".join(middle(tool_id, _NAME) for tool_id in sorted(group)) for group in case.relevant]
+    if not groups:
+        return Content.assemble(("needs   ", MUTED), "no tool fits this request")
+    return Content.assemble(("needs   ", MUTED), "  and  ".join(groups))
+
+
+def _found(ranker: str, case: EvalCase, done: CaseRun) -> Content:
+    wanted = frozenset[str]().union(*case.relevant)
+    pieces = [
+        Content.styled(f"✓ {middle(tool_id, _NAME)}", "$text-success")
+        if tool_id in wanted
+        else Content(middle(tool_id, _NAME))
+        for tool_id in done.ranked[:_SHOWN]
+    ]
+    refused = "" if done.answered or not done.ranked else "refused, in spite of  "
+    listed = Content(", ").join(pieces) if pieces else Content("nothing")
+    probability = "" if done.probability is None else f"   fit {done.probability:.2f}"
+    return Content.assemble((f"{ranker}   ", MUTED), (refused, "$text-warning"), listed, (probability, MUTED))

@@ -1,0 +1,1 @@
+"""The threshold of a ranker, chosen on a curve."""

@@ -1,0 +1,132 @@
+"""The curve of a threshold: the plot, a row for each point, and what is worth choosing."""
+
+from collections.abc import Mapping
+
+from textual.content import Content
+
+from inspector.app.draw.plot import Axis, Curve, plot
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.lab.bench.content import bar
+from inspector.engine.measure.calibrate import MAX_REFUSED, Calibration, Point
+from inspector.engine.measure.report import NOTHING
+from inspector.engine.measure.summary import Share
+from widgets import Column, Record
+
+BEST, NOW, CAUTIOUS = ("★", "$success"), ("●", "$primary"), ("◆", "$secondary")
+KINDS: Mapping[str, str] = {"hybrid": "probability", "dense": "cosine"}
+COLUMNS = (
+    Column("mark", "", width=2, weight=9),
+    Column("threshold", "threshold", align="right", weight=10),
+    Column("bar", width=8, weight=2, hide_below=64),
+    Column("f1", "F1", align="right", weight=9),
+    Column("precision", "precision", align="right", weight=5),
+    Column("recall", "recall", align="right", weight=6),
+    Column("yes", "false yes", align="right", weight=8),
+    Column("no", "false no", align="right", weight=8),
+)
+
+
+def progress(ranker: str, done: int, total: int) -> Content:
+    """While requests are ranked."""
+    return Content.assemble(
+        ("Calibrating ", MUTED),
+        (ranker, "bold"),
+        f"   {done} of {total} requests",
+        ("   x stops", MUTED),
+        "\n\n",
+    )
+
+
+def facts(found: Calibration, now: float | None) -> Content:
+    """What was measured, and the thresholds that stand out, in three lines."""
+    title = Content.assemble(
+        (found.ranker, "bold"),
+        f": threshold of its {KINDS[found.ranker]}",
+        (f"   {found.possible} possible, {found.impossible} impossible requests", MUTED),
+    )
+    marks = [
+        Content.assemble(BEST, f" best F1 {found.best.threshold:.2f}"),
+        *([] if now is None else [Content.assemble(NOW, f" now {now:.2f}")]),
+        _cautious(found.cautious),
+    ]
+    return Content("\n").join([title, Content("   ").join(marks), _advice(found)])
+
+
+def _cautious(point: Point | None) -> Content:
+    if point is None:
+        return Content.styled(f"no threshold refuses at most {MAX_REFUSED:.0%}", MUTED)
+    return Content.assemble(CAUTIOUS, f" {point.threshold:.2f} refuses at most {MAX_REFUSED:.0%}")
+
+
+def _advice(found: Calibration) -> Content:
+    if found.is_at_edge:
+        text = "⚠ The best is an end of the sweep: these requests do not tell where it lies."
+        return Content.styled(text, "$text-warning")
+    if found.dataset == "generated":
+        text = "⚠ From generated requests, easier than people's: take it as a guess."
+        return Content.styled(text, "$text-warning")
+    return Content.assemble(("a", "bold $text-accent"), " uses the threshold under the cursor from now on")
+
+
+def rows(found: Calibration, now: float | None) -> tuple[Record, ...]:
+    """One row a threshold; `y` copies its line of configuration."""
+    return tuple(
+        Record(
+            f"{point.threshold:g}",
+            (
+                _mark(point, found, now),
+                f"{point.threshold:.2f}",
+                Content.styled(bar(point.f1, 8), "$primary"),
+                f"{point.f1:.3f}",
+                NOTHING if point.precision is None else f"{point.precision:.3f}",
+                f"{point.recall:.3f}",
+                _share(point.answered_impossible),
+                _share(point.refused_possible),
+            ),
+            copy=found.line(point.threshold),
+        )
+        for point in found.points
+    )
+
+
+def _mark(point: Point, found: Calibration, now: float | None) -> Content:
+    """At most two signs: those of the best, the present and the cautious threshold."""
+    nearest = min(found.points, key=lambda one: abs(one.threshold - (now or 0.0)))
+    signs = [
+        sign
+        for sign, is_here in (
+            (BEST, point is found.best),
+            (NOW, now is not None and point is nearest),
+            (CAUTIOUS, point is found.cautious),
+        )
+        if is_here
+    ]
+    return Content.assemble(*signs[:2])
+
+
+def curve(found: Calibration, now: float | None, cursor: float, width: int, height: int) -> Content:
+    """F1, precision and recall over the threshold, `height` lines high in all, with their legend."""
+    curves = (
+        Curve("F", [point.f1 for point in found.points], "$success"),
+        Curve("P", [point.precision for point in found.points], "$primary", drawn=3, period=5),
+        Curve("R", [point.recall for point in found.points], "$warning", drawn=1, period=3),
+    )
+    marks = {found.best.threshold: BEST}
+    if now is not None:
+        marks.setdefault(now, NOW)
+    if found.cautious is not None:
+        marks.setdefault(found.cautious.threshold, CAUTIOUS)
+    axis = Axis(found.points[0].threshold, found.points[-1].threshold, marks, cursor)
+    legend = Content.assemble(
+        ("F", "bold $success"),
+        " F1, solid  ",
+        ("P", "bold $primary"),
+        " precision, dashed  ",
+        ("R", "bold $warning"),
+        " recall, dotted",
+    )
+    return Content("\n").join([legend, plot(curves, axis, width, max(height - 4, 4))])
+
+
+def _share(value: Share | None) -> str:
+    return NOTHING if value is None else f"{value.value:.0%}"

@@ -1,0 +1,1 @@
+"""One scenario under every profile."""

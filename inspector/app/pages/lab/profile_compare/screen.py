@@ -1,0 +1,171 @@
+"""One scenario under several profiles, one after the other: counts side by side, tokens call by call."""
+
+from functools import partial
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.bridge import View
+from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
+from inspector.app.pages.lab.profile_compare import content as present
+from inspector.app.pages.lab.scenario.content import running
+from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.domain.error import ToolsightError
+from inspector.engine.scenario.comparison import Comparison
+from widgets import KeyBar, RecordList
+
+_NO_TABLE = "r runs the scenario under each profile that has a check mark; space gives one."
+_NO_BARS = "Tokens of the tools in every model call stand here."
+
+
+class ProfileCompareScreen(LabScreen):
+    """Chooses profiles, runs the scenario under each, and shows each as soon as it is done."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#compared RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "choose", "choose", id="profiles.choose"),
+        Binding("r", "run", "run", id="profiles.run"),
+        Binding("left", "shift(-1)", "left", show=False, id="profiles.left"),
+        Binding("right", "shift(1)", "more profiles", key_display="← →", id="profiles.right"),
+        Binding("escape", "stop_or_leave", "back", show=False),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "space chooses a profile, r or enter runs the scenario under each one chosen, one after the other.",
+        "Every run has fresh servers. The script says the same; what it may call depends on the profile.",
+        "The scenario's own settings stay on under every profile; yours go with the session's profile only.",
+        "Tool tokens: what the model is sent of tool definitions, search_tools included. First and last are",
+        "of the first and the last model call; saved: of what binding every tool on every call costs.",
+        "Call 2.3 is the third model call after the second message. ⚠ says where the script misleads.",
+        "Expectations were written for one profile: under another, not all of them need to be met.",
+        "left and right bring the profiles that do not fit. tab changes the pane, esc stops or goes back.",
+    )
+
+    def __init__(self, lab: Lab, file: ScenarioFile, run: Choice) -> None:
+        super().__init__(lab)
+        self._runner = lab
+        self._file = file
+        self._chosen = frozenset({present.BASE, run.profile})
+        self._ran: tuple[str, ...] = ()
+        self._failed: dict[str, str] = {}
+        self._offset = 0
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="compare-status")
+        with Horizontal(id="compare-page"):
+            yield RecordList(present.CHOICE_COLUMNS, filterable=False, id="compared", classes="pane")
+            yield RecordList((), header=True, empty=_NO_TABLE, id="measures", classes="pane")
+        yield Static(id="compare-notes")
+        yield RecordList(present.BAR_COLUMNS, header=True, empty=_NO_BARS, id="bars", classes="pane")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#compared").border_title = "Profiles"
+        self.query_one("#measures").border_title = "What it came to"
+        self.query_one("#bars").border_title = "Tool tokens, call by call"
+        self.show()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self.show)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - a run has a session of its own
+        self.show_status()
+
+    def on_descendant_focus(self) -> None:
+        """Where there is little room, the pane with the focus gets it."""
+        self.set_class(self.query_one("#bars").has_focus_within, "-on-bars")
+
+    def action_choose(self) -> None:
+        """Choose the profile under the cursor, or not."""
+        current = self.query_one("#compared", RecordList).current
+        if current is not None:
+            self._chosen = self._chosen ^ {current.key}
+            self.show()
+
+    @on(RecordList.Selected, "#compared")
+    def action_run(self) -> None:
+        """Run the scenario under each chosen profile."""
+        names = present.order(tuple(self._chosen))
+        if self.job.progress is None and names:
+            self.job.results.clear()
+            self._failed.clear()
+            self._ran, self._offset, self.said = names, 0, Content()
+            self._run(names)
+
+    @work(exclusive=True, exit_on_error=False, group=RUN)
+    async def _run(self, names: tuple[str, ...]) -> None:
+        scenario = self._file.scenario
+        assert scenario is not None
+        for name in names:
+            run = choice(scenario, self.bench.policy, name)
+            number = self.job.begin(self._file, name)
+            self.show()
+            try:
+                note = partial(self.job.note, number)
+                result = await self._runner.run(self._file, name, run.values, note)
+            except ToolsightError as error:
+                self._failed[name] = error.message
+                if self.job.drop(number):
+                    self.fail(error, name)
+            else:
+                self.job.finish(number, name, result)
+            self.show()
+
+    def show(self) -> None:
+        if not self.is_attached:
+            return
+        progress, results = self.job.progress, self.job.results
+        name = progress.profile if progress is not None else ""
+        rows = present.choice_rows(self._chosen, results, name, self._failed)
+        self.query_one("#compared", RecordList).records = rows
+        measures, bars = self.query_one("#measures", RecordList), self.query_one("#bars", RecordList)
+        shown = self._window
+        measures.columns = present.table_columns(shown)
+        measures.records = present.table_rows(results, shown)
+        found = present.compared(results)
+        bars.records = present.bar_rows(found, bars.content_size.width)
+        self._show_notes(found)
+        self.show_status()
+
+    def _show_notes(self, found: Comparison) -> None:
+        notes = self.query_one("#compare-notes", Static)
+        notes.display = bool(found.notes)
+        notes.update(present.notes(found, 2 if self.has_class("-narrow") else 4))
+
+    @property
+    def _window(self) -> tuple[str, ...]:
+        width = self.query_one("#measures").content_size.width
+        return present.window(self._ran, self._offset, present.room(width))
+
+    def show_status(self) -> None:
+        line = self.said
+        if self.job.progress is not None:
+            line = running(self.job.progress)
+        elif not line:
+            title = self._file.title
+            line = present.status(tuple(self._chosen), self.job.results, self._window, title)
+        self.query_one("#compare-status", Static).update(line)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Leave the arrows to the filter while that is typed into."""
+        return action != "shift" or not isinstance(self.focused, Input)
+
+    def action_shift(self, step: int) -> None:
+        """Bring other profiles into sight."""
+        count = present.room(self.query_one("#measures").content_size.width)
+        self._offset = min(max(self._offset + step, 0), present.furthest(self._ran, count))
+        self.show()
+
+    async def action_stop_or_leave(self) -> None:
+        """Stop the runs and keep those that ended, or go back."""
+        if not self.stop("r runs all of them again."):
+            await self.app.run_action("back")

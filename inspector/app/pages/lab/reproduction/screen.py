@@ -1,0 +1,203 @@
+"""Reproduction: measures what was published anew, section by section, and shows both side by side."""
+
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.message import Message
+from textual.widgets import Static
+from textual.worker import get_current_worker
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.pages.lab.reproduction import content as present
+from inspector.app.pages.lab.reproduction.job import ReproduceJob, Reproduction
+from inspector.domain.report import Section, markdown
+from inspector.research.heading import report
+from inspector.research.run import CHAPTERS, chapters
+from inspector.research.source import Steps, Stopped
+from widgets import KeyBar, RecordList, visible
+
+# Seconds between two drawings of a run's progress.
+_DRAWN_EVERY = 0.1
+_RUN = "reproduce"
+
+
+class Arrived(Message):
+    """From the thread of a run: a chapter is measured."""
+
+    def __init__(self, number: int, chapter: str, sections: tuple[Section, ...]) -> None:
+        super().__init__()
+        self.number = number
+        self.chapter = chapter
+        self.sections = sections
+
+
+class Finished(Message):
+    """The thread of a run has ended, whatever the reason."""
+
+    def __init__(self, number: int, *, has_failed: bool) -> None:
+        super().__init__()
+        self.number = number
+        self.has_failed = has_failed
+
+
+class ReproduceScreen(BaseScreen):
+    """Chapters at the left, the one under the cursor at the right. What is measured stays in the session."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#chapters RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "all", "measure all", id="reproduce.all"),
+        Binding("x", "stop", "stop", id="reproduce.stop"),
+        Binding("o", "export", "write report", id="reproduce.export"),
+        Binding("escape", "stop_or_leave", "back", show=False),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Measures on this machine what papers say of tool discovery; their numbers stand beside ours.",
+        "enter measures the section under the cursor, a all of them, x or esc stops after the present step.",
+        "Sections run on the demo's servers and on made catalogs, never on yours; nothing is recorded.",
+        "tab goes to the tables to scroll them. Paper's columns say so; “–” is a number that is not given.",
+        "Bars are what was demanded of Toolsight: ✓ met, ✕ not met.",
+        "⚠ tells where published numbers do not hold together, computed from the numbers themselves.",
+        "o writes what is measured as Markdown. y copies the command that makes the section.",
+        "`toolsight reproduce --all --data FOLDER` measures other people's catalogs too.",
+    )
+
+    def __init__(self, reproduction: Reproduction | None = None) -> None:
+        super().__init__()
+        self._given = reproduction
+        self._job = ReproduceJob()
+
+    @property
+    def reproduction(self) -> Reproduction | None:
+        """Where it is measured: what was given, else the app's."""
+        return self._given if self._given is not None else self.toolsight.reproduction
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="reproduce-status")
+        with Container(id="reproduce-page"):
+            yield RecordList(present.COLUMNS, id="chapters")
+            with VerticalScroll(id="section"):
+                yield Static(id="section-text")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._show()
+        self.set_interval(_DRAWN_EVERY, self._show_progress)
+
+    def on_unmount(self) -> None:
+        self.workers.cancel_node(self)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._show_section)
+
+    def action_all(self) -> None:
+        """Measure every section."""
+        self._begin(tuple(chapter.id for chapter in CHAPTERS))
+
+    @on(RecordList.Selected, "#chapters")
+    def _selected(self, event: RecordList.Selected) -> None:
+        self._begin((event.key,) if event.key is not None else ())
+
+    def _begin(self, ids: tuple[str, ...]) -> None:
+        if self.reproduction is None or self._job.is_running:
+            return
+        number = self._job.begin(ids)
+        self._show()
+        self._measure(number, ids, self.reproduction)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group=_RUN)
+    def _measure(self, number: int, ids: tuple[str, ...], reproduction: Reproduction) -> None:
+        worker, has_failed = get_current_worker(), True
+        steps = Steps(partial(self._job.report, number), lambda: worker.is_cancelled)
+        try:
+            for chapter in chapters(ids):
+                self.post_message(Arrived(number, chapter.id, chapter.make(reproduction.source, steps)))
+            has_failed = False
+        except Stopped:
+            has_failed = False
+        finally:
+            self.post_message(Finished(number, has_failed=has_failed))
+
+    @on(Arrived)
+    def _arrived(self, event: Arrived) -> None:
+        if self.reproduction is not None:
+            self.reproduction.sections[event.chapter] = event.sections
+        self._job.arrive(event.number, event.chapter)
+        self._show()
+
+    @on(Finished)
+    def _finished(self, event: Finished) -> None:
+        self._job.finish(event.number, has_failed=event.has_failed)
+        self._show()
+
+    def action_stop(self) -> None:
+        """Stop after the present step; what is measured stays."""
+        if self._job.is_running:
+            self._job.is_stopping = True
+            self.workers.cancel_group(self, _RUN)
+            self._show()
+
+    async def action_stop_or_leave(self) -> None:
+        """Stop the run, or go back."""
+        if self._job.is_running and not self._job.is_stopping:
+            self.action_stop()
+        else:
+            await self.app.run_action("back")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The footer shows what can be done now: measure, or stop."""
+        if action in ("all", "stop"):
+            return self._job.is_running == (action == "stop")
+        return super().check_action(action, parameters)
+
+    def _show(self) -> None:
+        self.refresh_bindings()
+        self.query_one("#chapters", RecordList).records = present.rows(self._job, self.reproduction)
+        self._show_status()
+        self._show_section()
+
+    def _show_progress(self) -> None:
+        if self._job.is_running:
+            self.query_one("#chapters", RecordList).records = present.rows(self._job, self.reproduction)
+            self._show_status()
+
+    def _show_status(self) -> None:
+        self.query_one("#reproduce-status", Static).update(present.status(self._job, self.reproduction))
+
+    @on(RecordList.Highlighted, "#chapters")
+    def _highlighted(self) -> None:
+        self.query_one("#section", VerticalScroll).scroll_home(animate=False)
+        self._show_section()
+
+    def _show_section(self) -> None:
+        current = self.query_one("#chapters", RecordList).current
+        pane = self.query_one("#section", VerticalScroll)
+        width = pane.scrollable_content_region.width
+        if current is not None and width > 0:
+            text = present.page(current.key, self._job, self.reproduction, width)
+            self.query_one("#section-text", Static).update(text)
+
+    @work(exit_on_error=False)
+    async def action_export(self) -> None:
+        """Write what is measured to a file of the user's choice."""
+        measured = self.reproduction
+        if measured is None or not measured.sections:
+            self.notify("Nothing is measured yet: enter measures a section.", markup=False)
+            return
+        text = markdown(report(measured.made(), measured.source, present.told(measured.ids())))
+        chosen = await self.app.push_screen_wait(ExportDialog(Path("toolsight-reproduction.md"), text))
+        if chosen:
+            self.notify(f"Wrote {len(measured.sections)} sections to {visible(chosen)}", markup=False)
+
+    @on(RecordList.Copied)
+    def _tell_copied(self, event: RecordList.Copied) -> None:
+        self.notify(event.record.copy_text(), title="Copied", markup=False, timeout=2)

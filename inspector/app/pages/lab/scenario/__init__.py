@@ -1,0 +1,1 @@
+"""Scenarios played step by step, with the guards' counts."""

@@ -1,0 +1,184 @@
+"""The guard lab: scenarios as rows, a run as steps, and one step with what the guard counted by then."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.lab.job import Choice, Progress, ScenarioFile
+from inspector.app.pages.lab.scenario.film import Film
+from inspector.domain.index_state import IndexPhase
+from inspector.domain.profile import PROFILES
+from inspector.domain.scenario import Scenario
+from inspector.engine.scenario.run import ScenarioResult
+from widgets import Column, Record, Tone, middle, plain, visible
+
+# No profile is called like the row for none.
+OWN = "\0own"
+SCENARIO_COLUMNS = (
+    Column("mark", width=1, weight=9),
+    Column("title", weight=8, min_width=16),
+    Column("state", align="right", weight=7),
+)
+_TEXT = 600
+_GAP = "   "
+# What is left of the narrowest pane for a title.
+_TITLE = 40
+
+
+def scenario_rows(
+    files: Sequence[ScenarioFile], results: Mapping[str, ScenarioResult], running: str = ""
+) -> tuple[Record, ...]:
+    """A row a scenario, with what came of its last run; keys are paths."""
+    return tuple(_scenario_row(file, results.get(str(file.path)), running) for file in files)
+
+
+def _scenario_row(file: ScenarioFile, result: ScenarioResult | None, running: str) -> Record:
+    mark, state, tone = _state(file, result, running)
+    return Record(
+        str(file.path),
+        (mark, visible(file.title, limit=200, newlines=False), state),
+        tone=tone,
+        search=f"{file.title} {file.path.stem} {state}",
+        copy=str(file.path),
+    )
+
+
+def _state(file: ScenarioFile, result: ScenarioResult | None, running: str) -> tuple[str, str, Tone]:
+    if file.scenario is None:
+        return "✕", "not readable", "error"
+    if str(file.path) == running:
+        return "…", "running", "accent"
+    if result is None:
+        return "·", "not run yet", ""
+    return ("✓", "passed", "success") if result.passed else ("✕", _unmet(result), "error")
+
+
+def _unmet(result: ScenarioResult) -> str:
+    missed = sum(not finding.met for finding in result.findings)
+    return f"{missed} of {len(result.findings)} not met"
+
+
+def about(file: ScenarioFile, run: Choice | None) -> Content:
+    """What a scenario is about and what it expects, before it is run."""
+    if file.scenario is None or run is None:
+        problem = file.problem.replace(str(file.path), file.path.name)
+        return Content.assemble(("✕ ", "$text-error"), plain(problem, limit=_TEXT))
+    scenario = file.scenario
+    steps = sum(len(turn) for turn in scenario.turns)
+    lines = [
+        plain(scenario.title, limit=_TEXT, newlines=False).stylize("bold"),
+        plain(" ".join(scenario.about.split()), limit=_TEXT),
+        Content(),
+        _fact("runs under", run.profile, _with(scenario, run)),
+        _fact("script", f"{_many(len(scenario.users), 'message')}, {_many(steps, 'step')} of the model"),
+        Content(),
+        *_expected(scenario),
+    ]
+    return Content("\n").join(lines)
+
+
+def _many(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"
+
+
+def _with(scenario: Scenario, run: Choice) -> str:
+    parts = [f"{path}={value}" for path, value in scenario.settings.items()]
+    parts += [f"{path}={value} of this session" for path, value in run.values.items()]
+    return f"  with {', '.join(parts)}" if parts else ""
+
+
+def _fact(name: str, value: str, rest: str = "") -> Content:
+    return Content.assemble(
+        (f"{name} ", MUTED),
+        plain(value, newlines=False, limit=_TEXT),
+        plain(rest, newlines=False, limit=_TEXT),
+    )
+
+
+def _expected(scenario: Scenario) -> Iterator[Content]:
+    for title, wanted in (("Expected, in this order", scenario.expect), ("Never", scenario.never)):
+        if wanted:
+            yield Content.styled(title, "bold")
+            yield from (Content("  ") + plain(one.text, newlines=False, limit=200) for one in wanted)
+    if not (scenario.expect or scenario.never):
+        yield Content.styled("It expects nothing: every run passes.", MUTED)
+
+
+def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[Record, ...]:
+    """The profiles to run with; first, what stands if none is chosen."""
+    own = scenario.profile if scenario is not None else ""
+    default = f"the scenario's own: {own}" if own else f"the session's: {session}"
+    rest = "each scenario's own, else that of the session"
+    return (
+        Record(OWN, ("✓" if not chosen else " ", default, ""), detail=rest),
+        *(
+            Record(name, ("✓" if name == chosen else " ", name, ""), detail=profile.title)
+            for name, profile in PROFILES.items()
+        ),
+    )
+
+
+def status(
+    result: ScenarioResult | None, shown: Film, number: int, run: Choice | None, width: int
+) -> Content:
+    """Verdict, profile, and where the film is."""
+    if result is None:
+        if run is None:
+            return Content("It cannot be run as it is. y copies its path; the page reads it when it opens.")
+        return _joined([Content("enter runs it on servers of its own"), _fact("profile", run.profile)], width)
+    met = sum(finding.met for finding in result.findings)
+    verdict = (
+        Content.styled(f"✓ passed, {met} of {met}", "$text-success")
+        if result.passed
+        else Content.styled(f"✕ {_unmet(result)}", "bold $text-error")
+    )
+    frame = shown.frames[number]
+    seconds = frame.at - shown.frames[min(1, len(shown) - 1)].records[0].at
+    pieces = [
+        Content.styled(f"step {number} of {len(shown) - 1}", "bold"),
+        verdict,
+        _fact("profile", result.profile),
+        _fact("after", clock(seconds) if number else "0:00"),
+        *([_fact("outcome", result.totals.outcome)] if result.totals.outcome else []),
+    ]
+    return _joined(pieces, width)
+
+
+def steps_title(file: ScenarioFile | None) -> Content:
+    """What the steps are of."""
+    return Content.assemble("Steps: ", middle(file.title, _TITLE)) if file is not None else Content("Steps")
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds of a session: 9:02."""
+    whole = int(max(seconds, 0.0))
+    return f"{whole // 60}:{whole % 60:02}"
+
+
+def running(progress: Progress) -> Content:
+    """How far a run is."""
+    scenario = progress.file.scenario
+    turns = len(scenario.users) if scenario is not None else 0
+    pieces = [
+        Content.styled(f"running under {visible(progress.profile, limit=40)}", "$text-warning"),
+        Content(f"servers {progress.connected} of {progress.servers or '…'}"),
+        _played(progress, turns),
+        Content.styled("esc stops", MUTED),
+    ]
+    return Content(_GAP).join(pieces)
+
+
+def _played(progress: Progress, turns: int) -> Content:
+    """The conversation once it has begun; before that, what it waits for."""
+    index = progress.index
+    if progress.turns or index.phase in (IndexPhase.OFF, IndexPhase.READY):
+        return Content(f"message {progress.turns} of {turns}{_GAP}model call {progress.calls}")
+    return Content(f"{index.phase} {index.embedded} of {index.total}" if index.total else str(index.phase))
+
+
+def _joined(pieces: list[Content], width: int) -> Content:
+    """As many of the pieces as fit into a line, the first always."""
+    while len(pieces) > 1 and Content(_GAP).join(pieces).cell_length > width:
+        pieces = pieces[:-1]
+    return Content(_GAP).join(pieces)

@@ -1,0 +1,104 @@
+"""The iteration guard's windows drawn: a letter for equal calls, and a bar against each limit."""
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.lab.scenario.film import CountedCall, Counter, Frame
+from inspector.domain.settings import GuardSettings
+from widgets import middle, visible
+
+# Bars of limits up to this have a cell a call.
+_CELLS = 6
+_COLORS = ("$text-primary", "$text-accent", "$text-success", "$text-secondary")
+_SHOWN = 8
+_HASH = 8
+_FIRST = ord("A")
+_NONE = "(A): its tool was found again, so the count starts anew. Neither window holds a call."
+
+
+def color(letter: str) -> str:
+    """The colour of a group of equal calls; the letter says the same without it."""
+    return _COLORS[(ord(letter[:1] or "A") - _FIRST) % len(_COLORS)]
+
+
+def windows(frame: Frame, width: int) -> Content:
+    """The sliding window as a row of letters, then every group of equal calls with its counts."""
+    if not frame.calls:
+        return Content.styled("No call was counted yet: searches and rejected calls are none.", MUTED)
+    counters = frame.counters()
+    blocks = [_strip(frame, width), *(_counter(one, frame, width) for one in counters[:_SHOWN])]
+    if len(counters) > _SHOWN:
+        blocks.append(Content.styled(f"… and {len(counters) - _SHOWN} more", MUTED))
+    if not counters:
+        blocks.append(Content.styled(_NONE, MUTED))
+    return Content("\n").join(blocks)
+
+
+def _strip(frame: Frame, width: int) -> Content:
+    """The last calls, the newest at the right: [A] is this step's, (A) counts no more."""
+    calls = frame.window
+    label = f"last {len(calls)} calls "
+    room = max((width - len(label) - 2) // 3, 1)
+    shown = calls[-room:]
+    cells = [_cell(call, frame.counted) for call in shown]
+    more = Content.styled("… ", MUTED) if len(shown) < len(calls) else Content()
+    return Content.assemble((label, MUTED), more, *cells)
+
+
+def _cell(call: CountedCall | None, counted: CountedCall | None) -> Content:
+    if call is None:
+        return Content.styled(" · ", MUTED)
+    if call.cleared:
+        return Content.styled(f"({call.letter})", MUTED)
+    text = f"[{call.letter}]" if call is counted else f" {call.letter} "
+    return Content.styled(text, f"bold {color(call.letter)}")
+
+
+def _counter(counter: Counter, frame: Frame, width: int) -> Content:
+    """Two lines: what is called, and how often in either window."""
+    guard, counted = frame.guard, counter.counted
+    short = visible(counted.arguments_hash[:_HASH], newlines=False)
+    name = middle(counted.tool, max(width // 2 - 6, 8))
+    form = middle(counted.normalised, max(width - cell_len(name) - len(short) - 6, 8))
+    leaves = f", leaves in {counter.leaves:.0f} s" if counter.leaves is not None else ""
+    return Content.assemble(
+        (counter.letter, f"bold {color(counter.letter)}"),
+        (f" {short}  ", MUTED),
+        (name, "bold" if counter.is_current else ""),
+        (f"  {form}\n", MUTED),
+        ("  time ", MUTED),
+        _bar(counter.in_time, guard.max_repeats),
+        f" {counter.in_time}/{guard.max_repeats}",
+        _fired(counter, "time"),
+        (leaves, MUTED),
+        ("   calls ", MUTED),
+        _bar(counter.in_calls, guard.window_repeats),
+        f" {counter.in_calls}/{guard.window_repeats}",
+        _fired(counter, "calls"),
+        _verdict(counter, guard),
+    )
+
+
+def _bar(count: int, limit: int) -> Content:
+    """A cell a call up to the limit, and what is over it apart."""
+    cells = min(limit, _CELLS)
+    filled = min(round(count / limit * cells), cells) if limit else cells
+    filled = max(filled, 1) if count else 0
+    over = Content.styled("▸■", "bold $text-error") if count > limit else Content()
+    style = "$text-warning" if count >= limit else "$text-primary"
+    return Content.assemble(("■" * filled, style), ("□" * (cells - filled), MUTED), over)
+
+
+def _verdict(counter: Counter, guard: GuardSettings) -> Content:
+    if counter.counted.exempt:
+        return Content.styled("   exempt", MUTED)
+    # Over a limit the loop has been seen, which the bar shows.
+    is_over = counter.in_time > guard.max_repeats or counter.in_calls > guard.window_repeats
+    if is_over or not counter.fires_next:
+        return Content()
+    return Content.styled("   one more: loop", "$text-warning")
+
+
+def _fired(counter: Counter, window: str) -> Content:
+    return Content.styled(" ⚠ loop", "bold $text-warning") if counter.fired == window else Content()

@@ -1,0 +1,252 @@
+"""The guard lab: runs a scenario, and steps through what came of it with counters, windows and hashes."""
+
+from functools import partial
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.bridge import View
+from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile
+from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
+from inspector.app.pages.lab.scenario import content as present, step
+from inspector.app.pages.lab.scenario.film import Film, film
+from inspector.app.pages.lab.scenario.scenario_list import ScenarioList
+from inspector.app.pages.lab.scenario.step_detail import StepDetail
+from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.domain.error import ToolsightError
+from inspector.engine.scenario.run import ScenarioResult
+from widgets import KeyBar, RecordList
+
+# More steps than any film has.
+_ALL = 1_000_000
+
+
+class Films:
+    """The last run of each scenario, by its path, and the step that is shown of it."""
+
+    def __init__(self) -> None:
+        self._films: dict[str, Film] = {}
+        self._places: dict[str, int] = {}
+
+    def get(self, key: str) -> Film | None:
+        """The run; None where there was none."""
+        return self._films.get(key)
+
+    def add(self, key: str, result: ScenarioResult) -> None:
+        """Keep a run, at its first model call."""
+        self._films[key] = film(result.records, result.findings)
+        self.go(key, 1)
+
+    def place(self, key: str) -> int:
+        """The number of the step that is shown."""
+        return self._places.get(key, 0)
+
+    def go(self, key: str, number: int) -> int:
+        """Show a step, or the nearest there is; its number."""
+        last = len(self._films.get(key, ())) - 1
+        self._places[key] = max(min(number, last), 0)
+        return self._places[key]
+
+
+class GuardLabScreen(LabScreen):
+    """Scenarios at the left; the chosen one's last run as steps, and one step in detail."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#scenarios RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "step(-1)", "step", key_display="← →", priority=True, id="lab.previous"),
+        Binding("right", "step(1)", "step", show=False, priority=True, id="lab.next"),
+        Binding("home", f"step(-{_ALL})", "first step", show=False, priority=True, id="lab.first"),
+        Binding("end", f"step({_ALL})", "last step", show=False, priority=True, id="lab.last"),
+        Binding("r", "run", "run", id="lab.run"),
+        Binding("p", "profile", "profile", id="lab.profile"),
+        Binding("c", "compare", "compare profiles", id="lab.compare"),
+        Binding("escape", "stop_or_leave", "back", show=False),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",
+        "Then left and right go through its steps, home and end to the first and the last; a step is a model",
+        "call or one call of the model. ✓ was expected there; ✕ must not occur, or never came.",
+        "Equal calls have one letter: the same tool, the same arguments once they are normalised.",
+        "■ counts equal calls against the limit of the time window and of the last calls; over it is a loop.",
+        "A loop evicts its tool; found again, its calls stand in (A) and the count starts anew.",
+        "p runs under another profile, c runs the scenario under several and compares what they cost.",
+        "tab changes the pane, esc stops a run or goes back. / filters, y copies. r runs once more.",
+    )
+
+    def __init__(self, lab: Lab | None = None) -> None:
+        super().__init__(lab)
+        self._films = Films()
+        self._chosen = ""
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="lab-status")
+        with Container(id="lab-page"):
+            with Vertical(id="lab-left"):
+                yield ScenarioList(id="scenarios")
+                yield RecordList(step.STEP_COLUMNS, id="steps", classes="pane")
+            yield StepDetail(id="lab-detail")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._read()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._show_step)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the policy has the profile
+        self.show()
+
+    @work(exit_on_error=False, group="read")
+    async def _read(self) -> None:
+        try:
+            await self._scenarios.read(self.lab)
+        except ToolsightError as error:
+            self.fail(error)
+        self.show()
+
+    @property
+    def _scenarios(self) -> ScenarioList:
+        return self.query_one("#scenarios", ScenarioList)
+
+    @property
+    def _film(self) -> Film | None:
+        """The last run of the scenario under the cursor."""
+        return self._films.get(self._scenarios.key)
+
+    @property
+    def _place(self) -> int:
+        return self._films.place(self._scenarios.key)
+
+    @property
+    def _choice(self) -> Choice | None:
+        return self._scenarios.choice(self.bench.policy, self._chosen)
+
+    @on(RecordList.Selected, "#scenarios")
+    def action_run(self) -> None:
+        """Run the scenario under the cursor; one that runs is given up."""
+        file, lab, run = self._scenarios.file, self.lab, self._choice
+        if file is None or run is None or lab is None:
+            return
+        self.said = Content()
+        self._run(lab, file, run, self.job.begin(file, run.profile))
+        self.show()
+
+    @work(exclusive=True, exit_on_error=False, group=RUN)
+    async def _run(self, lab: Lab, file: ScenarioFile, run: Choice, number: int) -> None:
+        try:
+            result = await lab.run(file, run.profile, run.values, partial(self.job.note, number))
+        except ToolsightError as error:
+            if self.job.drop(number):
+                self.fail(error)
+            return
+        if self.job.finish(number, str(file.path), result):
+            self._films.add(str(file.path), result)
+            self._arrived(str(file.path))
+
+    def _arrived(self, key: str) -> None:
+        self.show()
+        if key == self._scenarios.key and self._scenarios.has_focus_within:
+            self.query_one("#steps", RecordList).focus()
+
+    def show(self) -> None:
+        """The scenarios, and the film of the one under the cursor."""
+        if self.is_attached:
+            progress = self.job.progress
+            self._scenarios.show(self.job.results, str(progress.file.path) if progress is not None else "")
+            self._show_scenario()
+
+    @on(RecordList.Highlighted, "#scenarios")
+    def _show_scenario(self) -> None:
+        """The film of the scenario under the cursor, or what it is about."""
+        shown = self._film
+        self.set_class(shown is not None, "-film")
+        self.on_descendant_focus()
+        if shown is not None:
+            steps = self.query_one("#steps", RecordList)
+            steps.border_title = present.steps_title(self._scenarios.file)
+            steps.records = step.step_rows(shown)
+            steps.move_to(str(self._place))
+        self._show_step()
+
+    def on_descendant_focus(self) -> None:
+        """Where there is little room, the scenarios make way for the film."""
+        self.set_class(self._film is not None and not self._scenarios.has_focus_within, "-stepping")
+
+    @on(RecordList.Highlighted, "#steps")
+    def _moved(self, event: RecordList.Highlighted) -> None:
+        shown = self._film
+        if event.key is None or shown is None:
+            return
+        if event.key.startswith(step.MISSED):
+            self.query_one(StepDetail).show_about(step.missed(shown, event.key))
+        else:
+            self._films.go(self._scenarios.key, int(event.key))
+            self._show_step()
+
+    def _show_step(self) -> None:
+        self.show_status()
+        shown, detail, file = self._film, self.query_one(StepDetail), self._scenarios.file
+        if shown is not None:
+            detail.show_step(shown, self._place)
+        elif file is not None:
+            detail.show_about(present.about(file, self._choice))
+
+    def show_status(self) -> None:
+        line, result = self.said, self.job.results.get(self._scenarios.key)
+        if self.job.progress is not None:
+            line = present.running(self.job.progress)
+        elif not line and self._scenarios.file is not None:
+            width = self.size.width - 2
+            line = present.status(result, self._film or Film(), self._place, self._choice, width)
+        self.query_one("#lab-status", Static).update(line)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """The film's keys are there where there is a film, and not while a filter is typed into."""
+        if action == "step":
+            return self.is_mounted and self._film is not None and not isinstance(self.focused, Input)
+        return True
+
+    def action_step(self, by: int) -> None:
+        """Go so many steps on, or back, as far as there are any."""
+        if self._film is not None:
+            place = self._films.go(self._scenarios.key, self._place + by)
+            self.query_one("#steps", RecordList).move_to(str(place))
+            self._show_step()
+
+    def action_profile(self) -> None:
+        """Choose what the scenarios run under."""
+        file = self._scenarios.file
+        rows = present.profile_rows(file.scenario if file else None, self.bench.policy.profile, self._chosen)
+        dialog = ChoiceDialog("Run under", rows, self._choose, self._chosen or present.OWN)
+        self.app.push_screen(dialog, lambda _: self.show())
+
+    def _choose(self, name: str) -> None:
+        self._chosen = "" if name == present.OWN else name
+
+    def action_compare(self) -> None:
+        """Run the scenario under several profiles, side by side."""
+        file, lab, run = self._scenarios.file, self.lab, self._choice
+        if file is not None and lab is not None and run is not None:
+            self.app.push_screen(ProfileCompareScreen(lab, file, run))
+
+    async def action_stop_or_leave(self) -> None:
+        """Stop the run, or go back: from the film to the scenarios, from there to the session."""
+        if self.stop("enter runs it again."):
+            return
+        if self._scenarios.has_focus_within or not self._scenarios.records:
+            await self.app.run_action("back")
+            return
+        # What is not displayed cannot have the focus.
+        self.remove_class("-stepping")
+        self.call_after_refresh(self._scenarios.focus)

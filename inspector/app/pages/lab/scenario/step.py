@@ -1,0 +1,206 @@
+"""One step of a run: its events, what the model read, and what was bound by then."""
+
+from collections.abc import Iterator, Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.lab.scenario.film import MODEL, REJECT, START, Film, Frame
+from inspector.domain.conversation import arguments_text
+from inspector.domain.events import event as ev
+from inspector.domain.events.text import summary
+from inspector.domain.number import tokens
+from inspector.domain.session import Binding
+from widgets import Column, Record, Tone, middle, plain, visible
+
+# The keys of what is no step; steps go by their numbers.
+MISSED = "missed:"
+STEP_COLUMNS = (
+    Column("number", "", align="right", weight=9),
+    Column("mark", "", width=2, weight=8),
+    Column("letter", "", width=1, weight=7),
+    Column("kind", "", width=6, weight=6),
+    Column("what", "", shorten="middle", min_width=12, weight=5),
+)
+_TEXT = 600
+_LINES = 4
+_NOT_TOLD = (ev.BudgetMeasured, ev.IndexChanged, ev.CallStarted, ev.ModelRequested, ev.ServerConnecting)
+_TONES: dict[str, Tone] = {REJECT: "error", START: "muted"}
+
+
+def step_rows(shown: Film) -> tuple[Record, ...]:
+    """A row a step, with what was expected of it, then what was expected and never came."""
+    rows = [_step_row(frame) for frame in shown.frames]
+    for number, finding in enumerate(shown.missed):
+        text = visible(finding.text, newlines=False, limit=300)
+        rows.append(Record(f"{MISSED}{number}", ("", "✕", "", "missed", text), tone="error", copy=text))
+    return tuple(rows)
+
+
+def missed(shown: Film, key: str) -> Content:
+    """An expectation that nothing met, by the key of its row."""
+    finding = shown.missed[int(key.removeprefix(MISSED))]
+    text = plain(finding.expectation.text, limit=_TEXT)
+    reason = plain(finding.reason, limit=_TEXT)
+    return Content.assemble(("✕ Expected, and never came\n", "bold $text-error"), text, "\n\n", reason)
+
+
+def _step_row(frame: Frame) -> Record:
+    letter = frame.counted.letter if frame.counted is not None else ""
+    kind, what = _line(frame)
+    marks = "✕" if frame.broken else "✓" if frame.met else ""
+    many = len(frame.met) if not frame.broken else len(frame.broken)
+    noted = frame.loop is not None or _is_redundant(frame)
+    tone: Tone = "error" if frame.broken else "warning" if noted else _TONES.get(frame.kind, "")
+    what = visible(what, newlines=False, limit=300)
+    return Record(
+        str(frame.number),
+        (str(frame.number), f"{marks}{many if many > 1 else ''}"[:2], letter, kind, what),
+        tone=tone,
+        search=" ".join((kind, what, *(record.kind for record in frame.records))),
+    )
+
+
+def _is_redundant(frame: Frame) -> bool:
+    return any(isinstance(record.event, ev.RedundantSearch) for record in frame.records)
+
+
+def _line(frame: Frame) -> tuple[str, str]:
+    """The kind of a step in a word, and what it did."""
+    events = [record.event for record in frame.records]
+    for event in events:
+        match event:
+            case ev.ModelRequested():
+                return ("think" if event.think else "model"), _model_line(events)
+            case ev.SearchPerformed():
+                found = "nothing new" if _is_redundant(frame) else f"{len(event.report.results)} found"
+                return "search", f"{found}: {event.report.request.label()}"
+            case ev.CallStarted():
+                failed = any(isinstance(one, ev.CallFinished) and not one.ok for one in events)
+                kind = "loop" if frame.loop is not None else "failed" if failed else "call"
+                return kind, f"{event.tool} {arguments_text(event.arguments)}"
+            case ev.CallRejected():
+                return "reject", f"{event.name}: {event.reason}"
+    return "start", f"{frame.state.ready_servers} servers, {len(frame.state.tools)} tools"
+
+
+def _model_line(events: Sequence[ev.Event]) -> str:
+    for event in events:
+        if isinstance(event, ev.ModelResponded):
+            calls = ", ".join(call.name for call in event.tool_calls)
+            return f"calls {calls}" if calls else event.text or "(nothing)"
+    return "no answer"
+
+
+def guard_title(frame: Frame) -> str:
+    """What the guard allows."""
+    guard = frame.guard
+    in_time = f"{guard.max_repeats} in {guard.window_seconds:g} s"
+    limits = f"{in_time}, {guard.window_repeats} in {guard.window_calls} calls"
+    return f"Guard: {limits}" if guard.enabled else "Guard: off, it only counts"
+
+
+def step_title(frame: Frame) -> str:
+    """The step by its number and kind."""
+    return f"Step {frame.number}: {_line(frame)[0]}" if frame.number else "Before the first model call"
+
+
+def happened(frame: Frame, width: int) -> Content:
+    """Every event of the step in a line; ✓ is what was expected, ✕ what must not be."""
+    met = {finding.seq for finding in frame.met}
+    broken = {finding.seq for finding in frame.broken}
+    lines = []
+    for record in frame.records:
+        if isinstance(record.event, _NOT_TOLD) and record.seq not in met | broken:
+            continue
+        mark = ("✕", "bold $text-error") if record.seq in broken else ("✓", "$text-success")
+        sign = mark if record.seq in met | broken else (" ", "")
+        text = middle(summary(record.event)[:_TEXT], max(width - 12, 8))
+        lines.append(Content.assemble(sign, " ", (f"{record.kind:<9} ", MUTED), text))
+    lines += [_broken(finding.expectation.text, width) for finding in frame.broken]
+    return Content("\n").join(lines) if lines else Content.styled("Nothing was recorded.", MUTED)
+
+
+def _broken(text: str, width: int) -> Content:
+    return Content.assemble(("✕ must not occur: ", "$text-error"), middle(text, max(width - 18, 8)))
+
+
+def read(frame: Frame) -> tuple[str, Content]:
+    """A title, and what the model read in the step, or what it said; notes and guidance stand out."""
+    texts: list[Content] = []
+    for record in frame.records:
+        event = record.event
+        if isinstance(event, ev.UserSaid):
+            texts.append(Content.assemble(("You  ", MUTED), plain(event.text, limit=_TEXT)))
+        elif isinstance(event, ev.ModelRequested):
+            texts += _request(event)
+        elif isinstance(event, ev.ModelResponded) and event.text:
+            texts.append(plain(event.text, limit=_TEXT))
+        elif isinstance(event, ev.SearchPerformed | ev.CallFinished | ev.CallRejected):
+            texts.append(_first_lines(_without_note(event.text, frame)))
+        elif isinstance(event, ev.LoopDetected):
+            texts.append(plain(event.guidance, limit=_TEXT).stylize("bold $text-warning"))
+        elif isinstance(event, ev.RedundantSearch):
+            texts.append(plain(event.note, limit=_TEXT).stylize("bold $text-warning"))
+    title = "The model" if frame.kind in (MODEL, START) else "The model reads"
+    return title, Content("\n").join(texts) if texts else Content.styled("Nothing yet.", MUTED)
+
+
+def _first_lines(text: str) -> Content:
+    """So much of a result that the guidance after it stays in sight."""
+    lines = text[:_TEXT].splitlines() or [""]
+    more = "\n…" if len(lines) > _LINES or len(text) > _TEXT else ""
+    return Content.assemble(plain("\n".join(lines[:_LINES])), (more, MUTED))
+
+
+def _without_note(text: str, frame: Frame) -> str:
+    """A search's text ends with the note, which stands out by itself."""
+    notes = [one.event.note for one in frame.records if isinstance(one.event, ev.RedundantSearch)]
+    return text.removesuffix(notes[0]).rstrip() if notes else text
+
+
+def _request(event: ev.ModelRequested) -> Iterator[Content]:
+    yield Content.styled(
+        f"is sent {len(event.bound)} tools, {tokens(event.tokens.tool_tokens)} tokens", MUTED
+    )
+    if event.think:
+        yield Content.styled("⚠ It has to think: it may not call a tool.", "bold $text-warning")
+
+
+def bound(shown: Film, number: int, width: int) -> Content:
+    """What is bound after a step, what was evicted and why, and searches that brought nothing new."""
+    frame = shown.frames[number]
+    state = frame.state
+    moved = {one.event.tool for one in frame.records if isinstance(one.event, ev.ToolLoaded | ev.ToolEvicted)}
+    pinned = len(state.with_binding(Binding.PINNED))
+    waiting = len(state.with_binding(Binding.DEFERRED))
+    lines = [Content.styled(f"⌂ {pinned} pinned   ○ {waiting} deferred", MUTED)]
+    lines += [
+        _tool("●", "$text-success", tool_id, state.tools[tool_id].reason, tool_id in moved, width)
+        for tool_id in state.load_order
+        if tool_id in state.tools
+    ]
+    lines += [
+        _tool("✕", "$text-error", tool.id, tool.reason, tool.id in moved, width)
+        for tool in state.with_binding(Binding.EVICTED)
+    ]
+    lines += _overlaps(shown, number, width)
+    return Content("\n").join(lines)
+
+
+def _tool(sign: str, color: str, tool_id: str, reason: str, moved: bool, width: int) -> Content:
+    name = middle(tool_id, max(width // 2, 12))
+    rest = middle(reason, max(width - len(name) - 6, 8))
+    return Content.assemble(("›" if moved else " ", "bold"), (sign, color), f" {name}  ", (rest, MUTED))
+
+
+def _overlaps(shown: Film, number: int, width: int) -> Iterator[Content]:
+    """The searches up to a step that found what an earlier one had found."""
+    for frame in shown.frames[: number + 1]:
+        for record in frame.records:
+            event = record.event
+            if isinstance(event, ev.RedundantSearch):
+                now = ("›" if frame.number == number else " ", "bold")
+                share = (f"⚠ {event.overlap:.0%} known: ", "$text-warning")
+                text = middle(f"{event.query}, like {event.earlier}", max(width - 15, 8))
+                yield Content.assemble(now, share, text)

@@ -1,0 +1,1 @@
+"""Profile and settings of the session."""

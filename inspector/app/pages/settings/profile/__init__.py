@@ -1,0 +1,1 @@
+"""The profile in use, and every setting of it."""

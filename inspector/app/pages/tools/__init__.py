@@ -1,0 +1,1 @@
+"""Place 2: servers, their tools, and the manifest as it is sent."""

@@ -1,0 +1,1 @@
+"""Tools that a search may take for one another."""

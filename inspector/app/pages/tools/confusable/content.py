@@ -1,0 +1,159 @@
+"""Pairs of tools that compete, as rows, and two tools side by side with what they share marked."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from textual.content import Content, Span
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.schema import SchemaField, fields
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.closeness import CLOSE
+from inspector.engine.discovery.explanation.confusable import ALIKE, Confusable, Reason
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.term import split_words, stem
+from widgets import Column, Record, plain, visible
+
+COLUMNS = (
+    Column("closeness", "alike", align="right", width=5, weight=6),
+    Column("measure", "by", width=7, weight=2, hide_below=76),
+    Column("reason", "reason", width=12, weight=3),
+    Column("first", "tool", shorten="middle", min_width=14, weight=9),
+    Column("second", "and tool", shorten="middle", min_width=14, weight=9),
+    Column("shared", "shared terms", min_width=12, weight=5, hide_below=110),
+)
+LOOKING = "Comparing every tool with every other …"
+NO_TOOLS = "There are no tools to compare yet. f2 shows how the servers stand."
+_REASONS = {
+    Reason.SAME_NAME: ("same name", "$text-warning"),
+    Reason.MEANING: ("same meaning", ""),
+    Reason.WORDS: ("shared terms", ""),
+}
+_SHARED = "$accent bold underline"
+_LIMIT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two tools that compete, as they were when compared; `words` are what they share, as written."""
+
+    confusable: Confusable
+    first: Tool
+    second: Tool
+    words: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Names the pair's row."""
+        return f"{self.first.id}\0{self.second.id}"
+
+
+def pairs_of(index: ToolIndex, found: Iterable[Confusable]) -> tuple[Pair, ...]:
+    """The pairs with their tools, in the order given."""
+    return tuple(
+        _pair(one, index.tools[index.position[one.first]], index.tools[index.position[one.second]])
+        for one in found
+    )
+
+
+def _pair(one: Confusable, first: Tool, second: Tool) -> Pair:
+    spelt: dict[str, str] = {}
+    for text in _texts(first):
+        for word in split_words(text[:_LIMIT]):
+            spelt.setdefault(stem(word.lower()), word.lower())
+    return Pair(one, first, second, tuple(spelt.get(term, term) for term in one.shared))
+
+
+def _texts(tool: Tool) -> tuple[str, ...]:
+    parameters = fields(tool.input_schema)
+    described = (text for parameter in parameters for text in (parameter.name, parameter.description))
+    return (tool.name, tool.description, *described)
+
+
+def rows(pairs: Collection[Pair]) -> tuple[Record, ...]:
+    """One row a pair, in the order given."""
+    return tuple(_row(pair) for pair in pairs)
+
+
+def _row(pair: Pair) -> Record:
+    cells = (
+        f"{pair.confusable.closeness:.2f}",
+        "overlap" if pair.confusable.cosine is None else "cosine",
+        Content.styled(*_REASONS[pair.confusable.reason]),
+        pair.first.id,
+        pair.second.id,
+        " ".join(pair.words),
+    )
+    return Record(pair.key, cells, copy=f"{pair.first.id}  {pair.second.id}")
+
+
+def facts(pairs: Collection[Pair], tools: int, *, semantic: bool, limit: int) -> Content:
+    """How many pairs there are among how many tools, and what counts as alike."""
+    count = f"the first {limit:,}" if len(pairs) >= limit else f"{len(pairs):,}"
+    rule = f"cosine ≥ {CLOSE:g}" if semantic else f"overlap ≥ {ALIKE:g} (not embedded)"
+    return Content.assemble(
+        (f"{count} pair{'s' * (len(pairs) != 1)}", "bold"),
+        f" among {tools:,} tools",
+        (f"   same name elsewhere, or {rule}", MUTED),
+    )
+
+
+def no_pairs(*, semantic: bool) -> str:
+    """What stands where no pair is."""
+    rule = f"no cosine reaches {CLOSE:g}" if semantic else f"no overlap of words reaches {ALIKE:g}"
+    return (
+        f"No two tools are alike: no name is on two servers, and {rule}.\nNothing to do here: esc goes back."
+    )
+
+
+def detail(pair: Pair | None) -> Content:
+    """The pair under the cursor, with everything that a narrow row leaves out."""
+    if pair is None:
+        return Content.styled("Choose a pair to read about it.", MUTED)
+    one = pair.confusable
+    measure = "cosine of the descriptions" if one.cosine is not None else "overlap of the terms, by idf"
+    shared = visible(" ".join(pair.words), newlines=False, limit=600)
+    return Content.assemble(
+        (f"{one.closeness:.3f}", "bold"),
+        (f"  {measure}", MUTED),
+        f"   {one.reason.value}",
+        ("\nshared terms  ", MUTED),
+        plain(shared) if shared else ("none", MUTED),
+    )
+
+
+def side(tool: Tool, shared: Collection[str]) -> Content:
+    """A tool's description and parameters, the shared terms marked."""
+    parameters = fields(tool.input_schema)
+    description = marked(tool.description, shared) if tool.description else None
+    return Content("\n").join(
+        [
+            Content.assemble(("name  ", MUTED), marked(tool.name, shared)),
+            Content(""),
+            description or Content.styled("Its server gives no description.", MUTED),
+            Content(""),
+            Content.styled("parameters, * where required" if parameters else "No parameters.", MUTED),
+            *(_parameter(parameter, shared) for parameter in parameters),
+        ]
+    )
+
+
+def _parameter(parameter: SchemaField, shared: Collection[str]) -> Content:
+    star = ("* ", "$text-warning") if parameter.required else "  "
+    kind = (f"  {visible(parameter.type, limit=60, newlines=False)}", MUTED)
+    description = parameter.description
+    below = Content.assemble("\n    ", marked(description, shared)) if description else ""
+    return Content.assemble(star, marked(parameter.name, shared).stylize("bold"), kind, below)
+
+
+def marked(text: str, shared: Collection[str]) -> Content:
+    """The text with every word marked whose term is shared, in whatever form it is written."""
+    content, wanted = plain(text, limit=_LIMIT), set(shared)
+    spans: list[Span] = []
+    end = 0
+    for word in split_words(content.plain):
+        start = content.plain.index(word, end)
+        end = start + len(word)
+        if stem(word.lower()) in wanted:
+            spans.append(Span(start, end, _SHARED))
+    return content.add_spans(spans)

@@ -1,0 +1,199 @@
+"""Tools that a search, or a model, may take for one another: the pairs, and two of them side by side."""
+
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
+from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.tools.confusable import content as present
+from inspector.app.pages.tools.confusable.content import Pair
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.confusable import confusables, own_words
+from inspector.engine.discovery.index import ToolIndex
+from widgets import KeyBar, RecordList, middle, visible
+
+LIMIT = 500
+
+
+def rewording(pair: Pair, *, of_second: bool = False) -> WhatIfScreen:
+    """The page to edit one of a pair, asked for what the other says of itself."""
+    edited, other = (pair.second, pair.first) if of_second else (pair.first, pair.second)
+    return WhatIfScreen(edited.id, own_words(other))
+
+
+class ConfusableScreen(BaseScreen):
+    """Every pair of tools that compete, the most alike first."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#pairs RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", "edit the first", id="confusable.edit")]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Pairs of tools that compete: what finds one of them may find the other instead.",
+        "same name: two servers have a tool of this name. A model tells them apart by the server alone.",
+        "same meaning: the cosine of their descriptions is 0.8 or more, as the embedding model sees them.",
+        "shared terms: without embeddings, the idf of the terms both have as a share of those either has.",
+        "enter shows the two side by side, / filters, y copies both ids.",
+        "e edits the first one and asks for what the second says of itself: does the first still come up?",
+        "In the side-by-side, tab changes to the other tool, and e edits the one with the focus.",
+    )
+
+    class Found(Message):
+        """The pairs of an index, from the thread that compared its tools."""
+
+        def __init__(self, index: ToolIndex, pairs: tuple[Pair, ...]) -> None:
+            super().__init__()
+            self.index, self.pairs = index, pairs
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._index: ToolIndex | None = None
+        self._pairs: dict[str, Pair] = {}
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(present.LOOKING, id="facts", markup=False)
+        yield RecordList(present.COLUMNS, header=True, empty=present.LOOKING, id="pairs")
+        yield Static(id="pair")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#pairs").border_title = "Confusable tools"
+        self.query_one("#pair").border_title = "This pair"
+        self.show_view(self.view)
+
+    def on_unmount(self) -> None:
+        self.workers.cancel_node(self)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the index
+        index = self.bench.retrieval.index
+        if index is not self._index:
+            self._index = index
+            self.query_one("#facts", Static).update(present.LOOKING)
+            self._compare(index)
+
+    @work(thread=True, exclusive=True, exit_on_error=False, group="confusable")
+    def _compare(self, index: ToolIndex) -> None:
+        pairs = present.pairs_of(index, confusables(index, limit=LIMIT))
+        self.post_message(self.Found(index, pairs))
+
+    @on(Found)
+    def _found(self, event: Found) -> None:
+        if event.index is not self._index:
+            return
+        semantic, tools = event.index.is_semantic, len(event.index.tools)
+        self._pairs = {pair.key: pair for pair in event.pairs}
+        facts = present.facts(event.pairs, tools, semantic=semantic, limit=LIMIT)
+        self.query_one("#facts", Static).update(facts)
+        found = self.query_one("#pairs", RecordList)
+        found.empty = present.no_pairs(semantic=semantic) if tools else present.NO_TOOLS
+        found.records = present.rows(event.pairs)
+        self._show_pair()
+
+    @on(RecordList.Highlighted, "#pairs")
+    def _show_pair(self) -> None:
+        self.query_one("#pair", Static).update(present.detail(self._pair))
+
+    @property
+    def _pair(self) -> Pair | None:
+        current = self.query_one("#pairs", RecordList).current
+        return self._pairs.get(current.key) if current is not None else None
+
+    @on(RecordList.Selected, "#pairs")
+    def _open(self) -> None:
+        if self._pair is not None:
+            self.app.push_screen(PairScreen(self._pair))
+
+    @on(RecordList.Copied, "#pairs")
+    def _tell_copied(self, event: RecordList.Copied) -> None:
+        self.notify(visible(event.record.copy, limit=160, newlines=False), title="Copied", markup=False)
+
+    def action_edit(self) -> None:
+        """Edit the first tool of the pair under the cursor."""
+        if self._pair is not None:
+            self.app.push_screen(rewording(self._pair))
+
+
+class PairScreen(BaseScreen):
+    """Two tools that compete, side by side."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#first"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "switch", "other tool", id="pair.switch"),
+        Binding("e", "edit", "edit this one", id="pair.edit"),
+        Binding("enter", "open", "open", id="pair.open"),
+        Binding("y", "copy", "copy id", show=False, id="pair.copy"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Two tools that compete; the terms they share are marked, the most telling eight of them.",
+        "tab changes to the other one. e edits the one with the focus and asks for what the other says.",
+        "What tells two tools apart is what only one of them says: say first what this one is for.",
+        "enter opens the tool with the focus, y copies its id.",
+    )
+
+    def __init__(self, pair: Pair) -> None:
+        super().__init__()
+        self._pair = pair
+
+    def compose(self) -> ComposeResult:
+        shared = self._pair.confusable.shared
+        yield HeaderLine()
+        yield Static(present.detail(self._pair), id="facts")
+        with Container(id="tools"):
+            with VerticalScroll(id="first", can_focus=True):
+                yield Static(present.side(self._pair.first, shared))
+            with VerticalScroll(id="second", can_focus=True):
+                yield Static(present.side(self._pair.second, shared))
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._name_both()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._name_both)
+
+    def on_descendant_focus(self) -> None:
+        self._name_both()
+
+    def _name_both(self) -> None:
+        for name, tool in (("#first", self._pair.first), ("#second", self._pair.second)):
+            pane = self.query_one(name)
+            mark = "▸ " if pane.has_focus else ""
+            pane.border_title = Content(f"{mark}{middle(tool.id, max(pane.size.width - 8, 12))}")
+
+    @property
+    def _is_second(self) -> bool:
+        return self.query_one("#second").has_focus
+
+    @property
+    def _focused_tool(self) -> Tool:
+        return self._pair.second if self._is_second else self._pair.first
+
+    def action_switch(self) -> None:
+        """Go to the other tool."""
+        self.query_one("#first" if self._is_second else "#second").focus()
+
+    def action_edit(self) -> None:
+        """Edit the tool with the focus."""
+        self.app.push_screen(rewording(self._pair, of_second=self._is_second))
+
+    def action_open(self) -> None:
+        """Open the tool with the focus."""
+        self.toolsight.open_tool(self._focused_tool.id)
+
+    def action_copy(self) -> None:
+        """Copy the id of the tool with the focus."""
+        text = visible(self._focused_tool.id, newlines=False)
+        self.app.copy_to_clipboard(text)
+        self.notify(visible(text, limit=80), title="Copied", markup=False, timeout=2)

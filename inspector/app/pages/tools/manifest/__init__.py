@@ -1,0 +1,1 @@
+"""The manifest, exactly as the model is sent it."""

@@ -1,0 +1,1 @@
+"""The servers: how each is connected and what it costs."""

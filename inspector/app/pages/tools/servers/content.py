@@ -1,0 +1,83 @@
+"""The list of servers, and everything known of one."""
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.number import milliseconds, tokens
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState, SessionState
+from widgets import Column, Record, Tone, plain
+
+STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
+    ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
+    ServerPhase.READY: ("✓ ready", "$text-success", ""),
+    ServerPhase.FAILED: ("✕ failed", "$text-error", "error"),
+    ServerPhase.STOPPED: ("■ stopped", MUTED, "muted"),
+}
+COLUMNS = (
+    Column("name", "server", weight=3, shorten="middle", min_width=10),
+    Column("state", "state", width=12),
+    Column("tools", "tools", align="right", weight=9),
+    Column("tokens", "tokens", align="right", weight=8),
+    Column("protocol", "protocol", width=10, hide_below=64),
+    Column("took", "start", align="right", hide_below=74, weight=2),
+    Column("what", "about", weight=4, min_width=10, hide_below=90),
+)
+
+
+NO_SERVER = "The configuration names no server. Add one to its file and start again."
+
+
+def server_rows(session: SessionState) -> tuple[Record, ...]:
+    """One row a server, in the order of the configuration."""
+    return tuple(_row(server) for server in session.servers.values())
+
+
+def _row(server: ServerState) -> Record:
+    word, color, tone = STATES[server.phase]
+    ready = server.phase is ServerPhase.READY
+    cells = (
+        server.name,
+        Content.styled(word, color),
+        str(server.tools) if ready else "",
+        tokens(server.tokens) if ready else "",
+        server.info.protocol,
+        milliseconds(server.milliseconds) if ready else "",
+        server.reason if server.phase is ServerPhase.FAILED else server.info.summary,
+    )
+    return Record(server.name, cells, tone)
+
+
+def _what_to_try(server: ServerState) -> str:
+    """Never nothing, where a server is not there."""
+    if server.phase is ServerPhase.FAILED:
+        return server.hint or "r connects again."
+    return "r connects again." if server.phase is ServerPhase.STOPPED else ""
+
+
+def server_detail(server: ServerState | None) -> Content:
+    """The facts about a server; its stderr has a pane of its own."""
+    if server is None:
+        return Content.styled(NO_SERVER, MUTED)
+    word, color, _ = STATES[server.phase]
+    info = server.info
+    facts = (
+        ("starts", server.target),
+        ("calls itself", f"{info.name} {info.version}".strip()),
+        ("about", info.summary),
+        ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
+        ("reason", server.reason if server.phase is ServerPhase.FAILED else ""),
+        ("try", _what_to_try(server)),
+    )
+    lines = [Content.assemble(plain(server.name, newlines=False).stylize("bold"), "  ", (word, color))]
+    lines += [
+        Content.assemble((f"{label:<13}", MUTED), plain(value, limit=2000)) for label, value in facts if value
+    ]
+    lines += [
+        Content.assemble(
+            ("⚠ skipped     ", "$text-warning"),
+            plain(f"{tool.name}: {tool.reason}", limit=400, newlines=False),
+        )
+        for tool in server.skipped
+    ]
+    return Content("\n").join(lines)

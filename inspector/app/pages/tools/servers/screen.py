@@ -1,0 +1,87 @@
+"""The servers: how each connection stands, and what to do about it."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.widgets import Static
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
+from inspector.app.pages.tools.servers.content import COLUMNS, NO_SERVER, server_detail, server_rows
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState
+from widgets import KeyBar, RecordList, TextView
+
+
+class ServersScreen(BaseScreen):
+    """A list of connections, and the facts and stderr of the one under the cursor."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#servers RecordRows"
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Every server connects on its own; one that fails holds up nobody.",
+        "r connects again, s stops, R connects all failed ones again.",
+        "Below: what it said of itself, and the last lines of its stderr.",
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "reconnect", "reconnect"),
+        Binding("s", "stop", "stop"),
+        Binding("R", "reconnect_failed", "reconnect failed", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        with Container(id="servers-page"):
+            yield RecordList(COLUMNS, header=True, empty=NO_SERVER, id="servers", classes="pane")
+            with Vertical(id="server"):
+                with VerticalScroll(classes="pane", id="server-facts"):
+                    yield Static(id="server-detail", markup=False)
+                yield TextView(empty="Nothing on stderr.", id="server-stderr", classes="pane")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#servers").border_title = "Servers"
+        self.query_one("#server-facts").border_title = "Server"
+        self.query_one("#server-stderr").border_title = "stderr, newest last"
+
+    def show_view(self, view: View) -> None:
+        self.query_one("#servers", RecordList).records = server_rows(view.session)
+        self._show_selected()
+
+    @on(RecordList.Highlighted, "#servers")
+    def _show_selected(self) -> None:
+        server = self._selected()
+        self.query_one("#server-detail", Static).update(server_detail(server))
+        self.query_one("#server-stderr", TextView).text = server.stderr_tail if server else ""
+
+    def _selected(self) -> ServerState | None:
+        current = self.query_one("#servers", RecordList).current
+        return self.view.session.servers.get(current.key) if current else None
+
+    def action_reconnect(self) -> None:
+        if (server := self._selected()) is not None:
+            self._reconnect(server.name)
+
+    def action_stop(self) -> None:
+        if (server := self._selected()) is not None:
+            self.run_worker(self.bench.stop(server.name), exit_on_error=False)
+
+    def action_reconnect_failed(self) -> None:
+        servers = self.view.session.servers.values()
+        failed = [server.name for server in servers if server.phase is ServerPhase.FAILED]
+        for name in failed:
+            self._reconnect(name)
+        if not failed:
+            self.notify("No server has failed.", markup=False, timeout=3)
+
+    @on(RecordList.Copied)
+    @on(TextView.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)
+
+    def _reconnect(self, name: str) -> None:
+        self.run_worker(self.bench.reconnect(name), exit_on_error=False)

@@ -1,0 +1,1 @@
+"""One tool: its definition, a form to call it, and the answer."""

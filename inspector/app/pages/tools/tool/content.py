@@ -1,0 +1,86 @@
+"""One tool: its title line, what its server says of it, and what a call came to."""
+
+import json
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.draw.tool_row import ICONS
+from inspector.domain.error import ToolsightError
+from inspector.domain.message import ToolResult
+from inspector.domain.number import milliseconds, tokens
+from inspector.domain.session import ToolState
+from inspector.domain.tool import Annotations, Tool, definition
+from inspector.engine.loop.approval import why_ask
+from widgets import middle, plain, visible
+
+_MUTED = MUTED
+_CLAIMS = (
+    ("read_only", "only reads", "changes something"),
+    ("destructive", "may destroy or overwrite", "does not destroy"),
+    ("idempotent", "the same call twice does no more than once", "every call counts"),
+    ("open_world", "reaches outside systems", "stays in its own system"),
+)
+
+
+def title(tool: Tool, state: ToolState | None, width: int) -> Content:
+    """Id, binding, tokens and uses in one line, and the name the model calls it by below."""
+    counts = Content("not in this session") if state is None else _counts(state)
+    room = max(width - counts.cell_length - 3, 12)
+    name = plain(middle(visible(tool.id, newlines=False), room)).stylize("bold")
+    wire = middle(tool.wire_name, max(width - 20, 12))
+    return Content.assemble(name, "   ", counts, ("\nthe model calls it ", _MUTED), plain(wire))
+
+
+def _counts(state: ToolState) -> Content:
+    icon, color = ICONS[state.binding]
+    uses = f"   used {state.uses}x" if state.uses else "   not used yet"
+    return Content.assemble(
+        (f"{icon} {state.binding.value}", color), f"   {tokens(state.tokens)} tokens", (uses, _MUTED)
+    )
+
+
+def claims(annotations: Annotations) -> tuple[str, ...]:
+    """What the server claims, in words; nothing for what it does not mention."""
+    said = ((getattr(annotations, name), yes, no) for name, yes, no in _CLAIMS)
+    return tuple(yes if value else no for value, yes, no in said if value is not None)
+
+
+def facts(tool: Tool, state: ToolState | None) -> Content:
+    """What is known of a tool; what its server only says of it is marked as that."""
+    why = why_ask(tool)
+    lines = [("server", tool.server), ("own name", tool.name)]
+    lines += [("title", tool.title)] if tool.title else []
+    lines += [
+        ("its server claims", ", ".join(claims(tool.annotations)) or "nothing about what it does"),
+        ("returns", "structured data, by its own schema" if tool.output_schema else "text"),
+        ("when the model calls", f"you are asked: {why}" if why else "nobody is asked, it only reads"),
+    ]
+    lines += [(state.binding.value, state.reason)] if state is not None and state.reason else []
+    return Content("\n").join(_fact(label, value) for label, value in lines)
+
+
+def _fact(label: str, value: str) -> Content:
+    return Content.assemble((f"{label:<21}", _MUTED), plain(value, limit=300, newlines=False))
+
+
+def exact_json(tool: Tool) -> str:
+    """The definition that a model is sent, indented for people."""
+    return json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
+
+
+def result_line(result: ToolResult, elapsed: float) -> Content:
+    """Whether the server says that it worked, and how long it took."""
+    mark = ("✕ the tool failed", "$text-error") if result.is_error else ("✓ ok", "$text-success")
+    kinds = "" if result.kinds == ("text",) else f"   {', '.join(result.kinds) or 'nothing returned'}"
+    return Content.assemble(mark, (f"   {milliseconds(elapsed)}", ""), (visible(kinds, limit=100), _MUTED))
+
+
+def failure_line(error: ToolsightError, elapsed: float) -> Content:
+    """What happened, and what to try."""
+    first = Content.assemble(
+        ("✕ ", "$text-error"),
+        plain(error.message, limit=600).stylize("$text-error"),
+        (f"   {milliseconds(elapsed)}", _MUTED),
+    )
+    return Content.assemble(first, "\n", plain(error.hint, limit=600)) if error.hint else first

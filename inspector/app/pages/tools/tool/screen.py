@@ -1,0 +1,237 @@
+"""One tool: what it says, what the model is sent, and a form to call it with."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.widgets import Static, TabbedContent, TabPane
+from textual.worker import Worker
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
+from inspector.app.dialogs.approval_text import approval_body
+from inspector.app.draw.failure import failure_text
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.tools.tool import content as present
+from inspector.app.pages.tools.tool.answer import CallAnswer
+from inspector.app.pages.tools.tool.form import form_fields
+from inspector.domain.error import ToolsightError
+from inspector.domain.events.event import CallFinished, Record
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.session import Binding as Bound, ToolState
+from inspector.domain.tool import Tool
+from inspector.engine.loop.approval import why_ask
+from inspector.engine.ports import ApprovalRequest
+from widgets import Choice, Confirm, KeyBar, SchemaForm, SchemaTree, TextView, visible
+
+_CALL, _NO = "call", "no"
+_CHOICES = (Choice("c", "call it", _CALL), Choice("n", "no", _NO))
+_RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
+
+
+class ToolScreen(BaseScreen):
+    """Everything about one tool of the catalog."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "Tabs"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "back", show=False),
+        Binding("l", "load", "load", id="tool.load"),
+        Binding("e", "evict", "evict", id="tool.evict"),
+        Binding("y", "copy_id", "copy id", id="tool.copy"),
+        Binding("ctrl+r", "run", "call", show=False, id="tool.run"),
+        *(
+            Binding(str(number), f"tab('{name}')", name, show=False, id=f"tool.tab.{name}")
+            for number, name in enumerate(("about", "schema", "json", "call"), start=1)
+        ),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "1 about, 2 parameters, 3 the definition as the model is sent it, 4 a form to call the tool.",
+        "What a server claims of its tool (reads only, destroys) is a claim: nothing checks it.",
+        "In the form tab and shift+tab change the field, ctrl+r calls. Empty optional fields are not sent.",
+        "A tool that does not say it only reads asks before it is called.",
+        "While a call runs, esc cancels it; otherwise esc goes back.",
+        "l loads the tool, so that the model sees it; e evicts a loaded one. Pinned tools stay.",
+        "y copies the tool's id, or what has the focus: text, or a line of JSON.",
+    )
+
+    def __init__(self, tool_id: str) -> None:
+        super().__init__()
+        self._tool_id = tool_id
+        self._tool: Tool | None = None
+        self._call: Worker[None] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield Static(id="title")
+        yield Static("Its server may have stopped, or a toolset may hide it. esc goes back.", id="gone")
+        with TabbedContent():
+            with TabPane("1 About", id="about"):
+                yield Static(id="facts")
+                yield TextView(empty="Its server gives no description.", id="description")
+            with TabPane("2 Schema", id="schema"):
+                yield SchemaTree(empty="No parameters.", id="parameters")
+            with TabPane("3 JSON", id="json"):
+                yield TextView(id="definition")
+            with TabPane("4 Call", id="call"), Container(id="call-parts"):
+                with Vertical(id="ask"):
+                    yield SchemaForm(submit="Call", id="form")
+                yield CallAnswer(id="answer")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#description").border_title = "Description, as its server gives it"
+        self.show_view(self.view)
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.show_view(self.view)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
+        tool = self.bench.catalog.get(self._tool_id)
+        self.set_class(tool is None, "-gone")
+        if tool is None:
+            name = visible(self._tool_id, limit=200, newlines=False)
+            gone = Content.styled(f"{name} is not in the catalog any more.", "$text-warning")
+            self.query_one("#title", Static).update(gone)
+            return
+        self.query_one("#title", Static).update(present.title(tool, self._state, self.size.width - 2))
+        self.query_one("#facts", Static).update(present.facts(tool, self._state))
+        if tool != self._tool:
+            self._show_definition(tool)
+
+    @property
+    def _state(self) -> ToolState | None:
+        return self.bench.state.tools.get(self._tool_id)
+
+    def _show_definition(self, tool: Tool) -> None:
+        """Only when it changed: a new form forgets what was typed into the old one."""
+        self.query_one("#description", TextView).text = tool.description
+        self.query_one("#definition", TextView).text = present.exact_json(tool)
+        self.query_one("#parameters", SchemaTree).value = tool.input_schema
+        if self._tool is None or tool.input_schema != self._tool.input_schema:
+            self.query_one("#form", SchemaForm).fields = form_fields(tool.input_schema)
+        self._tool = tool
+
+    @on(SchemaForm.Submitted, "#form")
+    def _submitted(self, event: SchemaForm.Submitted) -> None:
+        if self._calling:
+            self.notify("A call is running; esc cancels it.", severity="warning", markup=False)
+        elif self._tool is not None:
+            self._call = self.run_worker(self._perform(self._tool, event.values), exit_on_error=False)
+
+    @property
+    def _calling(self) -> bool:
+        return self._call is not None and not self._call.is_finished
+
+    async def _perform(self, tool: Tool, arguments: JsonObject) -> None:
+        if not await self._allowed(tool, arguments):
+            self._answer(Content.styled("Not called: you said no.", MUTED))
+            return
+        self._answer(_RUNNING)
+        finished: list[CallFinished] = []
+        stop = self.bench.subscribe(lambda record: self._note(record, finished))
+        try:
+            result = await self.bench.call(tool.id, arguments)
+        except ToolsightError as error:
+            self._answer(present.failure_line(error, _elapsed(finished)))
+        else:
+            self._answer(present.result_line(result, _elapsed(finished)), result)
+        finally:
+            stop()
+
+    async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
+        why = why_ask(tool)
+        if not why:
+            return True
+        body = approval_body(ApprovalRequest(tool, arguments, why))
+        name = visible(tool.id, limit=120, newlines=False)
+        return await self.app.push_screen_wait(Confirm(f"Call {name}?", body, _CHOICES)) == _CALL
+
+    def _note(self, record: Record, finished: list[CallFinished]) -> None:
+        event = record.event
+        # The model may call the same tool meanwhile; the calls of a person have ids of their own.
+        if (
+            isinstance(event, CallFinished)
+            and event.tool == self._tool_id
+            and event.call_id.startswith("user-")
+        ):
+            finished.append(event)
+
+    def _answer(self, line: Content, result: ToolResult | None = None) -> None:
+        if self.is_attached:
+            self.query_one(CallAnswer).show(line, result)
+
+    async def action_leave(self) -> None:
+        """Cancel the call that runs, or go back."""
+        if self._calling and self._call is not None:
+            self._call.cancel()
+            self._answer(
+                Content.styled("Cancelled. The server may have done it all the same.", "$text-warning")
+            )
+            return
+        await self.app.run_action("app.back")
+
+    def action_tab(self, name: str) -> None:
+        """Show one of the tabs."""
+        tabs = self.query_one(TabbedContent)
+        tabs.active = name
+        if tabs.active_pane is not None:
+            # The pane is displayed only after this, and what is not displayed cannot have the focus.
+            self.call_after_refresh(self._focus_first, tabs.active_pane)
+
+    def _focus_first(self, pane: TabPane) -> None:
+        first = next((widget for widget in pane.query() if widget.focusable), None)
+        if first is not None:
+            first.focus()
+
+    def action_run(self) -> None:
+        """Call with what is in the form."""
+        if self.query_one(TabbedContent).active == "call":
+            self.query_one("#form", SchemaForm).action_submit()
+
+    def action_load(self) -> None:
+        """Load the tool, so that the model sees it."""
+        if self._state is not None and self._state.binding.is_bound:
+            self.notify("The model sees it already.", markup=False)
+            return
+        try:
+            self.bench.load(self._tool_id)
+        except ToolsightError as error:
+            title, message = failure_text(error)
+            self.notify(message, title=title, severity="error", markup=False)
+            return
+        self.notify("The model sees it from its next turn.", title="Loaded", markup=False)
+
+    def action_evict(self) -> None:
+        """Take a loaded tool away from the model."""
+        binding = self._state.binding if self._state is not None else None
+        if binding is Bound.LOADED:
+            self.bench.evict(self._tool_id)
+            self.notify("The model has to search for it again.", title="Evicted", markup=False)
+            return
+        pinned = binding is Bound.PINNED
+        message = "It is pinned by the configuration, so it stays." if pinned else "It is not loaded."
+        self.notify(message, severity="warning", markup=False)
+
+    def action_copy_id(self) -> None:
+        """Copy the tool's id."""
+        self.app.copy_to_clipboard(self._tool_id)
+        self._tell_copied(visible(self._tool_id, limit=80, newlines=False))
+
+    @on(TextView.Copied)
+    @on(SchemaTree.Copied)
+    def _copied(self) -> None:
+        self._tell_copied("")
+
+    def _tell_copied(self, what: str) -> None:
+        self.notify(what, title="Copied", markup=False, timeout=2)
+
+
+def _elapsed(finished: list[CallFinished]) -> float:
+    return finished[-1].milliseconds if finished else 0.0

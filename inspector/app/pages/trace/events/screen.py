@@ -1,0 +1,111 @@
+"""The events: everything that happened in this session."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.widgets import Tab, Tabs
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.pages.trace.events.content import COLUMNS, GROUPS, continued, event_row, in_group
+from inspector.domain.events.event import Record
+from inspector.domain.events.json import json_lines
+from widgets import KeyBar, Record as Row, RecordList, SchemaTree, visible
+
+
+class EventsScreen(BaseScreen):
+    """A virtual list of all events, the one under the cursor as JSON beside it."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#events RecordRows"
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Everything the session did, in order, as it stands in the database.",
+        "k shows the next kind of events, / filters by text, x exports what is shown.",
+        "`toolsight events` prints the same without the app.",
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("k", "next_group", "kind"),
+        Binding("x", "export", "export"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._records: list[Record] = []
+        self._shown: dict[str, Record] = {}
+        self._rows: dict[int, Row] = {}
+        self._group = GROUPS[0][0]
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        yield Tabs(*(Tab(name, id=f"group-{name}") for name, _ in GROUPS), id="event-groups")
+        with Container(id="events-page"):
+            yield RecordList(
+                COLUMNS,
+                header=True,
+                follow=True,
+                empty="No event of this kind yet; k shows the next kind.",
+                id="events",
+                classes="pane",
+            )
+            yield SchemaTree(schema=False, empty="Nothing selected.", id="event-detail", classes="pane")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#event-groups").can_focus = False
+
+    def show_view(self, view: View) -> None:
+        newest = view.feed[-1].seq if view.feed else 0
+        if not self._records or newest > self._records[-1].seq:
+            known = continued(self._records, view.feed) if self._records else None
+            self._records = self.bench.records() if known is None else known
+            self._show()
+
+    def _show(self) -> None:
+        shown = in_group(self._records, self._group)
+        self._shown = {str(record.seq): record for record in shown}
+        events = self.query_one("#events", RecordList)
+        events.records = tuple(self._row(record) for record in shown)
+        events.border_title = f"Events {len(shown)}"
+
+    def _row(self, record: Record) -> Row:
+        # Records never change, so that a long session does not cost more with every event.
+        if record.seq not in self._rows:
+            self._rows[record.seq] = event_row(record)
+        return self._rows[record.seq]
+
+    @on(Tabs.TabActivated)
+    def _choose_group(self, event: Tabs.TabActivated) -> None:
+        self._group = (event.tab.id or "").removeprefix("group-")
+        self._show()
+
+    def action_next_group(self) -> None:
+        self.query_one(Tabs).action_next_tab()
+
+    @on(RecordList.Highlighted, "#events")
+    def _show_detail(self, event: RecordList.Highlighted) -> None:
+        record = self._shown.get(event.key or "")
+        detail = self.query_one("#event-detail", SchemaTree)
+        detail.value = asdict(record.event) if record else None
+        detail.border_title = f"#{record.seq} {record.kind}" if record else "Event"
+
+    @work(exit_on_error=False)
+    async def action_export(self) -> None:
+        """Write what is shown to a file of the user's choice."""
+        suggested = Path(f"toolsight-{self.bench.session_id}.jsonl")
+        rows = self.query_one("#events", RecordList).shown
+        records = [self._shown[row.key] for row in rows if row.key in self._shown]
+        chosen = await self.app.push_screen_wait(ExportDialog(suggested, json_lines(records)))
+        if chosen:
+            self.notify(f"Wrote {len(records)} events to {visible(chosen)}", markup=False)
+
+    @on(RecordList.Copied)
+    @on(SchemaTree.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)

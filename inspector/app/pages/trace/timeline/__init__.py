@@ -1,0 +1,1 @@
+"""What was bound in which call, and replay of any moment."""

@@ -1,0 +1,283 @@
+"""The timeline as rows of cells, a column a model call, and what happened around one of them in words."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from rich.cells import cell_len
+from textual.content import Content, Span
+
+from inspector.app.draw.style import MUTED
+from inspector.app.draw.tool_row import ICONS
+from inspector.domain.number import percent, tokens
+from inspector.domain.session import Binding
+from inspector.domain.timeline import Action, Lane, Move, Tally, Timeline, Turn
+from inspector.engine.ports import SessionSummary
+from widgets import Record, middle, plain
+from widgets.record import GAP
+
+# No tool's id begins like the keys of the rows that sum tools up.
+REST = "\0"
+MOVED = "›"
+_CURSOR = "on $primary 30%"
+_GAP = "   "
+_LEAST_CELL, _MOST_CELL = 3, 5
+_LEAST_NAME, _MOST_NAME = 22, 36
+_TEXT = 300
+_MOVES = 50
+_ACTIONS = {
+    "search": ("⌕", "$text-accent"),
+    "result": ("▸", "$text-success"),
+    "reject": ("✕", "$text-error"),
+    "loop": ("⚠", "$text-warning"),
+    "redundant": ("⚠", "$text-warning"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The columns on screen: `count` of them from `first` on, each `cell` wide, with the cursor on one.
+
+    `names` is the width of the tools' names before them, `cells` what is left for the columns.
+    """
+
+    names: int
+    cells: int
+    first: int
+    count: int
+    cursor: int
+    cell: int
+
+    @property
+    def columns(self) -> range:
+        return range(self.first, self.first + self.count)
+
+    @property
+    def left(self) -> int:
+        """Where the columns begin in a list: after the mark of the cursor, the names and a gap."""
+        return 1 + self.names + GAP
+
+
+def frame(timeline: Timeline, cursor: int, first: int, width: int) -> Frame:
+    """As many columns as fit into `width`, moved only as far as the cursor takes them."""
+    longest = max((len(lane.tool) for lane in timeline.lanes), default=0)
+    names = max(min(max(longest, _LEAST_NAME), _MOST_NAME, width // 2), 1)
+    cells = max(width - names - GAP, 1)
+    cell = max(_LEAST_CELL, len(str(timeline.now)) + 1, min(cells // timeline.now, _MOST_CELL))
+    count = max(min(cells // cell, timeline.now), 1)
+    first = max(min(max(first, cursor - count + 1), cursor, timeline.now - count + 1), 1)
+    return Frame(names, cells, first, count, cursor, cell)
+
+
+def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
+    """Where the cursor is and what had been counted by then, in as few lines as `width` allows."""
+    tally = timeline.tally(column)
+    now = column == timeline.now
+    place = f"{end} of {len(timeline.turns)} turns" if now else f"turn {column} of {len(timeline.turns)}"
+    pieces = [Content.styled(place, "bold")]
+    if not now:
+        pieces.append(_fact("tools", f"{tokens(timeline.turns[column - 1].tool_tokens)} tokens"))
+    pieces.append(_fact("accuracy", "–" if tally.accuracy is None else percent(tally.accuracy)))
+    pieces += [_fact(name, str(count)) for name, count in _counts(tally)]
+    return _wrapped(pieces, width)
+
+
+def _counts(tally: Tally) -> tuple[tuple[str, int], ...]:
+    return (
+        ("searches", tally.searches),
+        ("loads", tally.loads),
+        ("evictions", tally.evictions),
+        ("rejections", tally.rejections),
+        ("recoveries", tally.recoveries),
+    )
+
+
+def _fact(name: str, value: str) -> Content:
+    return Content.assemble((f"{name} ", MUTED), value)
+
+
+def _wrapped(pieces: list[Content], width: int) -> Content:
+    """The pieces in lines; none is torn apart."""
+    lines: list[Content] = []
+    for piece in pieces:
+        if lines and lines[-1].cell_length + len(_GAP) + piece.cell_length <= width:
+            lines[-1] = Content.assemble(lines[-1], _GAP, piece)
+        else:
+            lines.append(piece)
+    return Content("\n").join(lines)
+
+
+def ruler(timeline: Timeline, shown: Frame, end: str) -> Content:
+    """Two lines above the cells: the messages of the user, and the numbers of the model calls."""
+    numbers: list[tuple[str, str]] = []
+    for column in shown.columns:
+        label = end if column == timeline.now else str(column)
+        style = f"bold {_CURSOR}" if column == shown.cursor else MUTED
+        numbers.append((f"{label:>{shown.cell - 1}} "[: shown.cell], style))
+    margin = " " * shown.left
+    return Content.assemble(margin, _messages(timeline, shown), "\n", margin, *numbers)
+
+
+def _messages(timeline: Timeline, shown: Frame) -> Content:
+    """What the user said, over the calls that answer it; the last one has the room that is left."""
+    turns = timeline.turns[shown.first - 1 : shown.columns[-1]]
+    starts = [
+        place for place, turn in enumerate(turns) if place == 0 or turn.message != turns[place - 1].message
+    ]
+    ends = [start * shown.cell for start in starts[1:]] + [shown.cells]
+    return Content("").join(
+        [_message(turns[start], end - start * shown.cell) for start, end in zip(starts, ends, strict=False)]
+    )
+
+
+def _message(turn: Turn, width: int) -> Content:
+    said = middle(turn.said, width - 2)
+    mark = "▏" if turn.message else " "
+    return Content.assemble((mark, "$primary"), (said, MUTED)).pad_right(width - 1 - cell_len(said))
+
+
+def rows(timeline: Timeline, shown: Frame, *, only_moved: bool) -> tuple[Record, ...]:
+    """A row a tool that moved or is pinned by name; the others are summed up, or left out."""
+    own: list[Counter[Binding | None]] = [Counter() for _ in shown.columns]
+    records: list[Record] = []
+    for lane in timeline.lanes:
+        states = list(lane.states(shown.first, shown.count))
+        for counter, (binding, _) in zip(own, states, strict=True):
+            counter[binding] += 1
+        if not only_moved or any(move.is_move for move in lane.moves):
+            records.append(_lane_row(lane, states, shown))
+    rest = () if only_moved else _rest_rows(timeline, shown, own)
+    return (*records, *rest)
+
+
+def _lane_row(lane: Lane, states: list[tuple[Binding | None, bool]], shown: Frame) -> Record:
+    return Record(lane.tool, (lane.tool, _cells(states, shown)), search=lane.tool, copy=lane.tool)
+
+
+def _rest_rows(timeline: Timeline, shown: Frame, own: list[Counter[Binding | None]]) -> Iterator[Record]:
+    at_cursor = timeline.rest(shown.cursor)
+    for binding, name in ((Binding.PINNED, "always bound"), (Binding.DEFERRED, "never touched")):
+        totals = [timeline.tally(column).tools.get(binding, 0) for column in shown.columns]
+        there = [total > counter[binding] for total, counter in zip(totals, own, strict=True)]
+        if any(there):
+            count = at_cursor.get(binding, 0)
+            label = f"{count:,} tool{'' if count == 1 else 's'} {name}"
+            cells = _cells([(binding if is_there else None, False) for is_there in there], shown)
+            yield Record(f"{REST}{binding}", (label, cells), tone="muted", search=label, copy=label)
+
+
+def _cells(states: list[tuple[Binding | None, bool]], shown: Frame) -> Content:
+    """A sign a column; what moved before the call has a mark in front."""
+    text, spans = [], []
+    for place, (column, (binding, moved)) in enumerate(zip(shown.columns, states, strict=True)):
+        sign, color = ICONS[binding] if binding is not None else (" ", "")
+        text.append(f"{MOVED if moved else ''}{sign} ".rjust(shown.cell))
+        parts = ("bold" if moved else "", color, _CURSOR if column == shown.cursor else "")
+        if style := " ".join(filter(None, parts)):
+            spans.append(Span(place * shown.cell, (place + 1) * shown.cell, style))
+    return Content("".join(text), spans)
+
+
+def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
+    """The recorded sessions in two lines each, the one on show marked."""
+    return tuple(
+        Record(
+            one.id,
+            ("✓" if one.id == current else " ", one.id, f"{one.events:,} events"),
+            detail=_about(one),
+            search=f"{one.id} {one.config} {one.model}",
+        )
+        for one in found
+    )
+
+
+def _about(one: SessionSummary) -> str:
+    done = f"{one.searches} searches, {one.calls} calls"
+    return f"{_time(one.started_at)}   {done}   {middle(one.model, 24)}"
+
+
+def _time(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def legend() -> Content:
+    """What the signs mean."""
+    signs = [Content.assemble((sign, color), f" {binding}") for binding, (sign, color) in ICONS.items()]
+    return Content("  ").join([*signs, Content.assemble((MOVED, "bold"), " moved before this call")])
+
+
+def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> Content:
+    """What the call was sent and why, what it did, and the way of the tool under the cursor."""
+    turn = timeline.turns[column - 1] if column < timeline.now else None
+    moves = timeline.moves_at(column)
+    blocks = [
+        _said(turn) if turn is not None else Content.styled(_no_turn(timeline, end), MUTED),
+        _sent(turn, moves, width),
+        *([_did(turn)] if turn is not None else []),
+        *_way(timeline, tool, width),
+    ]
+    return Content("\n\n").join(blocks)
+
+
+def _no_turn(timeline: Timeline, end: str) -> str:
+    if not timeline.turns:
+        return "No model call yet: ask for something on the session page (f7)."
+    return "How the session ended." if end == "end" else "Now: what the next model call will be sent."
+
+
+def _said(turn: Turn) -> Content:
+    kind = "  thinks, calls nothing" if turn.think else ""
+    said = plain(turn.said, newlines=False, limit=_TEXT)
+    return Content.assemble((f"You, message {turn.message}{kind}\n", MUTED), said)
+
+
+def _sent(turn: Turn | None, moves: tuple[Move, ...], width: int) -> Content:
+    lines = [Content.styled("What moved before it", "bold")]
+    lines += [line for move in moves for line in _move_lines(move, width)]
+    if not moves:
+        lines.append(Content.styled("nothing", MUTED))
+    if turn is not None and (turn.change or turn.same or turn.resent):
+        cost = f"tools[]: {tokens(turn.same)} tokens as before, {tokens(turn.resent)} sent anew"
+        lines.append(Content.styled(cost, MUTED))
+        if turn.change:
+            lines.append(Content("  ") + plain(turn.change, newlines=False, limit=_TEXT))
+    return Content("\n").join(lines)
+
+
+def _move_lines(move: Move, width: int) -> Iterator[Content]:
+    sign, color = ICONS[move.binding_to] if move.binding_to is not None else ("-", MUTED)
+    yield Content.assemble((sign, color), " ", (middle(move.tool, max(width - 2, 8)), "bold"))
+    way = f"{move.binding_from or 'new'} → {move.binding_to or 'gone'}"
+    yield Content.assemble(
+        (f"  {way}: ", MUTED), plain(move.reason or move.cause, newlines=False, limit=_TEXT)
+    )
+
+
+def _did(turn: Turn) -> Content:
+    lines = [Content.styled("What it did", "bold"), *map(_action_line, turn.actions)]
+    if not turn.actions:
+        lines.append(Content.styled("thought" if turn.think else "answered, or nothing yet", MUTED))
+    return Content("\n").join(lines)
+
+
+def _action_line(action: Action) -> Content:
+    sign, color = _ACTIONS.get(action.kind, ("·", MUTED))
+    if action.kind == "result" and not action.ok:
+        sign, color = "✕", "$text-error"
+    word = f"{action.kind} " if action.kind in ("reject", "loop", "redundant") else ""
+    text = plain(action.text, newlines=False, limit=_TEXT)
+    return Content.assemble((f"{sign} ", color), (word, MUTED), text)
+
+
+def _way(timeline: Timeline, tool: str, width: int) -> Iterator[Content]:
+    """Every move of one tool."""
+    lane = next((lane for lane in timeline.lanes if lane.tool == tool), None)
+    if lane is None:
+        return
+    lines = [Content.styled(middle(tool, max(width, 8)), "bold")]
+    for move in lane.moves[-_MOVES:]:
+        way = f"turn {move.turn}  {move.binding_from or 'new'} → {move.binding_to or 'gone'}: "
+        reason = plain(move.reason or move.cause, newlines=False, limit=_TEXT)
+        lines.append(Content.assemble((way, MUTED), reason))
+    yield Content("\n").join(lines)

@@ -1,0 +1,291 @@
+"""The timeline: every tool over every turn, and from there any moment of any session on every page."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.message import Message
+from textual.widgets import Input, Static
+from textual.worker import get_current_worker
+
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
+from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.draw.failure import failure_text
+from inspector.app.pages.trace.timeline import content as present
+from inspector.app.replay import Scrub, Stream
+from inspector.domain.error import ToolsightError
+from inspector.domain.timeline import Timeline
+from inspector.engine.ports import SessionSummary
+from widgets import Column, KeyBar, RecordList, visible
+
+# So many records are taken in at once without a thread.
+_SMALL = 500
+# What a list needs beside its columns.
+_MARGIN = 2
+_CURSOR_KEYS = frozenset({"turn", "first_turn", "last_turn", "show_moment"})
+_NO_TOOLS = "No tool yet: they come as servers connect (f2), and move as the model searches for them."
+_NONE_MOVED = "No tool moved in this session yet; f shows all."
+
+
+class SessionDialog(ChoiceDialog):
+    """The recorded sessions, newest first."""
+
+    def __init__(self, found: Sequence[SessionSummary], choose: Callable[[str], None], current: str) -> None:
+        super().__init__("Replay a session", present.session_rows(found, current), choose, current)
+
+
+class Lanes(Vertical):
+    """The tools over the turns that fit, the numbers of the turns above them."""
+
+    class Chosen(Message):
+        """A column was clicked."""
+
+        def __init__(self, column: int) -> None:
+            super().__init__()
+            self.column = column
+
+    def __init__(self) -> None:
+        super().__init__(classes="pane", id="timeline-lanes")
+        self.border_title = "Tools over turns"
+        self._timeline = Timeline()
+        self._column = 1
+        self._first = 1
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="timeline-ruler", markup=False)
+        yield RecordList((Column("tool"), Column("turns")), empty=_NO_TOOLS, id="lanes")
+        yield Static(present.legend(), id="timeline-legend", markup=False)
+
+    @property
+    def tool(self) -> str:
+        """The tool under the cursor; "" without one."""
+        current = self.query_one(RecordList).current
+        return current.key if current is not None else ""
+
+    def show(self, timeline: Timeline, column: int, end: str, *, only_moved: bool) -> None:
+        """Draw the columns around one."""
+        self._timeline, self._column = timeline, column
+        lanes, frame = self.query_one(RecordList), self._frame
+        self._first = frame.first
+        columns = (Column("tool", width=frame.names, shorten="middle"), Column("turns", width=frame.cells))
+        if columns != lanes.columns:
+            lanes.columns = columns
+        lanes.empty = _NONE_MOVED if only_moved else _NO_TOOLS
+        lanes.records = present.rows(timeline, frame, only_moved=only_moved)
+        self.query_one("#timeline-ruler", Static).update(present.ruler(timeline, frame, end))
+
+    @property
+    def _frame(self) -> present.Frame:
+        width = self.query_one(RecordList).rows.size.width - _MARGIN
+        return present.frame(self._timeline, self._column, self._first, width)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a cell goes to its turn."""
+        rows, frame = self.query_one(RecordList).rows, self._frame
+        place = event.screen_x - rows.region.x - frame.left
+        if event.widget is rows and 0 <= place < frame.count * frame.cell:
+            self.post_message(self.Chosen(frame.first + place // frame.cell))
+
+
+class TimelineScreen(BaseScreen):
+    """Lanes of tools over model calls. A moment that was chosen here is the one that all pages show."""
+
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#lanes RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "turn(-1)", "turn", key_display="←→", priority=True),
+        Binding("right", "turn(1)", "turn", priority=True, show=False),
+        Binding("home", "first_turn", "first turn", priority=True, show=False),
+        Binding("end", "last_turn", "last turn", priority=True, show=False),
+        Binding("enter", "show_moment", "replay here", priority=True),
+        Binding("l", "live", "live"),
+        Binding("o", "sessions", "sessions"),
+        Binding("f", "only_moved", "only moved"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "A column is one model call, a row is a tool: what that call was sent.",
+        "⌂ pinned  ● loaded  ○ deferred  ✕ evicted; › moved before that call. Right: why, and what it did.",
+        "left and right go through the turns, home and end to the first and the last; up and down: tools.",
+        "enter shows that moment on every page, as a replay; then left and right take all pages along.",
+        "The line at the top says REPLAY as long as that is on. A replay changes nothing.",
+        "l goes back to the session that runs, as it is now.",
+        "o opens another recorded session. f leaves out the tools that never moved.",
+        "/ filters, y copies a tool's id, esc leaves the page. `toolsight timeline` prints the same.",
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stream = Stream("")
+        self._column = 1
+        self._is_newest = True
+        self._only_moved = False
+        self._reading = ""
+
+    @property
+    def scrub(self) -> Scrub:
+        return self.toolsight.scrub
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        yield Static(id="timeline-facts", markup=False)
+        with Container(id="timeline-page"):
+            yield Lanes()
+            with VerticalScroll(classes="pane", id="timeline-detail"):
+                yield Static(id="timeline-text", markup=False)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        if self.scrub.is_replay:
+            self._show(self.scrub.stream, self.scrub.column)
+        else:
+            self._follow()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self.call_after_refresh(self._draw)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the stream has more than the view
+        if self.scrub.is_replay:
+            self._draw()
+        else:
+            self._follow()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Leave the keys of the cursor to the filter while that is typed into."""
+        return action not in _CURSOR_KEYS or not isinstance(self.focused, Input)
+
+    def _follow(self) -> None:
+        """Take in what came since in the session that runs; in a thread where that is much."""
+        if self._reading:
+            return
+        if self.scrub.backlog > _SMALL:
+            self._read("this session", self.scrub.catch_up, self._show_live)
+        else:
+            self._show_live(self.scrub.catch_up())
+
+    def _show_live(self, stream: Stream) -> None:
+        """The cursor stays on its turn, or with the newest one."""
+        stays = stream is self._stream and not self._is_newest
+        self._show(stream, self._column if stays else stream.timeline.now)
+
+    def _show_recorded(self, stream: Stream) -> None:
+        """A session from its start, on every page."""
+        self._show(stream, 1)
+        self._replay(stream, 1)
+
+    def _show(self, stream: Stream, column: int) -> None:
+        self._stream, self._reading = stream, ""
+        self._column, self._is_newest = column, column == stream.timeline.now
+        self._draw()
+
+    def _read(self, what: str, make: Callable[[], Stream], show: Callable[[Stream], None]) -> None:
+        """Make a stream in a thread; until then the page stays as it is, but for a line that says so."""
+        self._reading = f"Reading {visible(what, limit=60, newlines=False)} …"
+        self._draw()
+        self._read_in_thread(make, show)
+
+    @work(thread=True, exclusive=True, group="stream", exit_on_error=False)
+    def _read_in_thread(self, make: Callable[[], Stream], show: Callable[[Stream], None]) -> None:
+        worker, stream = get_current_worker(), self._stream
+        try:
+            stream = make()
+        except ToolsightError as error:
+            show = partial(self._show_failure, error)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(show, stream)
+
+    def _show_failure(self, error: ToolsightError, stream: Stream) -> None:
+        self._show(stream, self._column)
+        title, message = failure_text(error)
+        self.notify(message, title=title, severity="error", markup=False)
+
+    def _draw(self) -> None:
+        timeline = self._stream.timeline
+        self.query_one(Lanes).show(timeline, self._column, self._end, only_moved=self._only_moved)
+        facts = present.facts(timeline, self._column, self._end, self.size.width - 2)
+        self.query_one("#timeline-facts", Static).update(self._reading or facts)
+        self._draw_detail()
+
+    @property
+    def _end(self) -> str:
+        """What the column after the last turn is called."""
+        return "end" if self.scrub.is_recorded(self._stream) else "now"
+
+    @on(RecordList.Highlighted, "#lanes")
+    def _draw_detail(self) -> None:
+        pane, timeline = self.query_one("#timeline-detail"), self._stream.timeline
+        tool = self.query_one(Lanes).tool
+        width = max(pane.content_size.width - 1, 20)
+        text = present.detail(timeline, self._column, tool, self._end, width)
+        self.query_one("#timeline-text", Static).update(text)
+        pane.border_title = f"Turn {self._column}" if self._column < timeline.now else self._end.capitalize()
+
+    def action_turn(self, step: int) -> None:
+        """Go to another turn."""
+        self._go(self._column + step)
+
+    def action_first_turn(self) -> None:
+        """Go to the first turn."""
+        self._go(1)
+
+    def action_last_turn(self) -> None:
+        """Go to where the session is, or ended."""
+        self._go(self._stream.timeline.now)
+
+    def _go(self, column: int) -> None:
+        column = max(1, min(column, self._stream.timeline.now))
+        if column != self._column:
+            self._show(self._stream, column)
+            if self.scrub.is_replay:
+                self._replay(self._stream, column)
+
+    @on(RecordList.Selected, "#lanes")
+    def action_show_moment(self) -> None:
+        """Show the turn under the cursor on every page."""
+        self._replay(self._stream, self._column)
+
+    @work(thread=True, exclusive=True, group="moment", exit_on_error=False)
+    def _replay(self, stream: Stream, column: int) -> None:
+        worker, view = get_current_worker(), self.scrub.moment(stream, column)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self.scrub.replay, stream, column, view)
+
+    def action_live(self) -> None:
+        """Back to the session that runs."""
+        self.workers.cancel_group(self, "moment")
+        self.workers.cancel_group(self, "stream")
+        self._reading, self._is_newest = "", True
+        self.scrub.live()
+        self._follow()
+
+    def action_only_moved(self) -> None:
+        """Leave out the tools that never moved, or show them again."""
+        self._only_moved = not self._only_moved
+        self._draw()
+
+    @work(thread=True, exclusive=True, group="sessions", exit_on_error=False)
+    def action_sessions(self) -> None:
+        """Choose a recorded session."""
+        found = self.scrub.sessions()
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._choose, found)
+
+    def _choose(self, found: Sequence[SessionSummary]) -> None:
+        self.app.push_screen(SessionDialog(found, self._open, self._stream.session_id))
+
+    def _open(self, session_id: str) -> None:
+        self._read(session_id, partial(self.scrub.read, session_id), self._show_recorded)
+
+    @on(Lanes.Chosen)
+    def _go_to_clicked(self, event: Lanes.Chosen) -> None:
+        self._go(event.column)
+
+    @on(RecordList.Copied)
+    def _tell_copied(self) -> None:
+        self.notify("", title="Copied", markup=False, timeout=2)

@@ -1,1 +1,0 @@
-"""The panels of the session screen: each draws one part of the view."""

@@ -1,0 +1,239 @@
+"""Looking at any moment of any session: the one that runs, or one from the store."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from inspect import iscoroutinefunction
+from threading import Lock
+from typing import Any, Never, cast
+
+from textual.actions import SkipAction
+
+from inspector.app.bridge import KEPT_IN_FEED, ReplayedState, View
+from inspector.domain.catalog import Catalog
+from inspector.domain.error import ConfigError
+from inspector.domain.events.event import AnswerStreamed, ModelRequested, Record
+from inspector.domain.fold import fold
+from inspector.domain.message import ModelRequest
+from inspector.domain.session import Binding, SessionState
+from inspector.domain.timeline import Timeline
+from inspector.domain.tool import Tool
+from inspector.engine.loop.binding.delivery import APPEND, system_text, tools_array
+from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.engine.ports import EventStore, SessionSummary
+from inspector.engine.workbench import Workbench
+
+CHECKPOINT = 200
+# What a replay takes from the session that runs: none of it changes anything.
+_SHARED_CALLS = frozenset({"subscribe", "tokens", "wait_connected"})
+_REFUSAL = "you are looking at a replay: nothing can be changed there"
+_HINT = "f10 opens the timeline; l goes back to the session that runs."
+_NOT_RECORDED = "(this tool is not connected now, and no record holds its definition)"
+
+
+class ReplayRefusal(ConfigError, SkipAction):
+    """Something that a replay cannot do; an action that does not expect it is left undone."""
+
+
+class Stream:
+    """A session's records, their timeline, and the state at any of them.
+
+    A state is folded from the checkpoint before it, every 200 records; checkpoints are made as they are
+    needed, so that the first look far into a long session takes the longest.
+    """
+
+    def __init__(self, session_id: str, records: Iterable[Record] = ()) -> None:
+        self.session_id = session_id
+        self.records: list[Record] = []
+        self.timeline = Timeline()
+        self._seqs: list[int] = []
+        self._checkpoints = [SessionState()]
+        self._lock = Lock()
+        self.extend(records)
+
+    def extend(self, records: Iterable[Record]) -> None:
+        """Go on by the records that came since."""
+        for record in records:
+            self.records.append(record)
+            self._seqs.append(record.seq)
+            self.timeline.after(record)
+
+    @property
+    def last(self) -> int:
+        """The number of the newest record, 0 without any."""
+        return self._seqs[-1] if self._seqs else 0
+
+    def until(self, seq: int) -> list[Record]:
+        """The records up to a number, itself included."""
+        return self.records[: bisect_right(self._seqs, seq)]
+
+    def state(self, seq: int) -> SessionState:
+        """The state after the record of that number; from any thread."""
+        count = bisect_right(self._seqs, seq)
+        wanted = count // CHECKPOINT
+        with self._lock:
+            while len(self._checkpoints) <= wanted:
+                start = (len(self._checkpoints) - 1) * CHECKPOINT
+                part = self.records[start : start + CHECKPOINT]
+                self._checkpoints.append(fold(part, self._checkpoints[-1]))
+        return fold(self.records[wanted * CHECKPOINT : count], self._checkpoints[wanted])
+
+    def feed(self, seq: int) -> tuple[Record, ...]:
+        """The newest events at that moment, as the bridge gathers them."""
+        end = bisect_right(self._seqs, seq)
+        found: list[Record] = []
+        while end and len(found) < KEPT_IN_FEED:
+            end -= 1
+            if not isinstance(self.records[end].event, AnswerStreamed):
+                found.append(self.records[end])
+        return tuple(reversed(found))
+
+    def seq_of(self, column: int) -> int:
+        """Where the moment of a column of the timeline is: its model call, or the end."""
+        turns = self.timeline.turns
+        return turns[column - 1].seq if 0 < column <= len(turns) else self.last
+
+
+class Scrub:
+    """Which moment every page shows: the newest of the session that runs, or one that was chosen."""
+
+    def __init__(self, bench: Workbench, show: Callable[[View], None]) -> None:
+        """Knows the records from here on; it is made before the session's first one."""
+        self._bench = bench
+        self._show = show
+        self._newest = View()
+        self._records: list[Record] = []
+        self._live = Stream(bench.session_id)
+        self._replay: _ReplayedBench | None = None
+        self.stream = self._live
+        self.column = 0
+        self._lock = Lock()
+        self._stop = bench.subscribe(self._records.append)
+
+    def close(self) -> None:
+        """Follow no longer."""
+        self._stop()
+
+    @property
+    def is_replay(self) -> bool:
+        return self._replay is not None
+
+    def is_recorded(self, stream: Stream) -> bool:
+        """Whether that is another session than the one that runs."""
+        return stream is not self._live
+
+    @property
+    def bench(self) -> Workbench:
+        """The workbench as the pages have it; of a replay, one that shows the moment and changes nothing."""
+        return cast("Workbench", self._replay) if self._replay is not None else self._bench
+
+    def follow(self, view: View) -> None:
+        """Take the newest view; it is shown unless a moment of the past is."""
+        self._newest = view
+        if self._replay is None:
+            self._show(view)
+
+    @property
+    def backlog(self) -> int:
+        """How many records of the session that runs its timeline has not got yet."""
+        return len(self._records) - len(self._live.records)
+
+    def catch_up(self) -> Stream:
+        """The stream of the session that runs, with every record so far; from any thread."""
+        with self._lock:
+            self._live.extend(self._records[len(self._live.records) :])
+        return self._live
+
+    def sessions(self) -> list[SessionSummary]:
+        """The recorded sessions, newest first. Raises StoreError."""
+        return self._store.sessions()
+
+    def read(self, session_id: str) -> Stream:
+        """A recorded session, read and folded. Raises StoreError."""
+        if session_id == self._bench.session_id:
+            return self.catch_up()
+        return Stream(session_id, self._store.read(session_id))
+
+    def moment(self, stream: Stream, column: int) -> View:
+        """The view of a column of the timeline, marked as a replay."""
+        seq, turns = stream.seq_of(column), len(stream.timeline.turns)
+        label = f"turn {column} of {turns}" if column <= turns else f"end of {turns} turns"
+        source = stream.session_id if self.is_recorded(stream) else ""
+        # Whatever was at work then can be neither waited for nor stopped.
+        state = replace(stream.state(seq), busy=False)
+        return View(ReplayedState.of(state, label, source), stream.feed(seq))
+
+    def replay(self, stream: Stream, column: int, view: View) -> None:
+        """Show a moment on every page, until `live`."""
+        self.stream, self.column = stream, column
+        self._replay = _ReplayedBench(self._bench, stream, stream.seq_of(column), view.session)
+        self._show(view)
+
+    def live(self) -> None:
+        """Show the session that runs again, as it is now."""
+        self.stream, self._replay = self._live, None
+        self._show(self._newest)
+
+    @property
+    def _store(self) -> EventStore:
+        return self._bench.ports.store
+
+
+class _ReplayedBench:
+    """Stands for the workbench while a replay is on: what is read is the moment's, the rest is refused."""
+
+    def __init__(self, bench: Workbench, stream: Stream, seq: int, state: SessionState) -> None:
+        self._bench = bench
+        self._stream = stream
+        self._seq = seq
+        self.state = state
+        self.session_id = stream.session_id
+
+    def records(self, kinds: Sequence[str] = ()) -> list[Record]:
+        """The stream up to the moment."""
+        return [record for record in self._stream.until(self._seq) if not kinds or record.kind in kinds]
+
+    def next_request(self) -> ModelRequest:
+        """What the model was sent, with the definitions as they are today: no record holds them."""
+        now, state = self._bench.next_request(), self.state
+        chat = state.settings.get("chat")
+        told = chat.get("system_prompt") if isinstance(chat, Mapping) else None
+        prompt = told if isinstance(told, str) else self._bench.settings.chat.system_prompt
+        catalog = _catalog(state, self._bench.catalog)
+        loader = DefinitionLoader(lambda: catalog, lambda: len(catalog.tools))
+        return ModelRequest(
+            system=system_text(prompt, state),
+            messages=(),
+            tools=tools_array(catalog, state, self._delivery, loader),
+            max_output=now.max_output,
+        )
+
+    @property
+    def _delivery(self) -> str:
+        """As the last model call had it; append, where none says so."""
+        requests = (record.event for record in reversed(self.records(("request",))))
+        return next((event.delivery for event in requests if isinstance(event, ModelRequested)), "") or APPEND
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._bench, name)
+        if name in _SHARED_CALLS or not callable(found):
+            return found
+        return _refuse_later if iscoroutinefunction(found) else _refuse
+
+
+def _catalog(state: SessionState, known: Catalog) -> Catalog:
+    """The catalog of the moment; of tools that are not connected now only the names are known."""
+    tools = []
+    for tool_id in state.tools:
+        server, _, name = tool_id.partition(":")
+        tools.append(known.get(tool_id) or Tool(server, name, _NOT_RECORDED))
+    pinned = {tool.id for tool in state.with_binding(Binding.PINNED)}
+    return Catalog(tuple(tools), frozenset(tool_id for tool_id in state.tools if tool_id not in pinned))
+
+
+def _refuse(*_: object, **__: object) -> Never:
+    raise ReplayRefusal(_REFUSAL, hint=_HINT)
+
+
+async def _refuse_later(*_: object, **__: object) -> Never:
+    raise ReplayRefusal(_REFUSAL, hint=_HINT)

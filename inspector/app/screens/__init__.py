@@ -1,1 +1,0 @@
-"""One screen or dialog a file, its styles beside it."""

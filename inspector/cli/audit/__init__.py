@@ -1,0 +1,1 @@
+"""`toolsight budget`: what the servers of every client cost."""

@@ -1,0 +1,117 @@
+"""An audit for programs, and what a stored one says."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from inspector.engine.tokens.audit.growth import Change, Key, Tokens
+from inspector.engine.tokens.audit.result import TURNS, Audit, ConfigurationAudit, ServerAudit, ToolAudit
+
+VERSION = 1
+"""Of the form: it goes up when a key changes its meaning or goes."""
+
+
+def audit_json(found: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:
+    """Everything; `growth` only where a baseline was given."""
+    first = found.first_call
+    whole = {
+        "version": VERSION,
+        **asdict(found.basis),
+        "turns": TURNS,
+        "configurations": [_configuration(one) for one in found.configurations],
+        "problems": [asdict(problem) for problem in found.problems],
+        "empty": list(found.empty),
+        "first_call": None
+        if first is None
+        else {**asdict(first), "saved": first.saved, "saved_fraction": first.saved_fraction},
+    }
+    return whole if moved is None else {**whole, "growth": [_change(change, limit) for change in moved]}
+
+
+def stored_totals(value: object) -> tuple[dict[Key, Tokens], str]:
+    """The tokens of a parsed `audit_json`, and the tokenizer. Raises ValueError for anything else."""
+    if not isinstance(value, dict) or value.get("version") != VERSION:
+        raise ValueError(f"an audit of version {VERSION} is expected")
+    try:
+        tokenizer = str(value["tokenizer"]["name"])
+        return {_key(one): dict(map(_tokens, one["servers"])) for one in value["configurations"]}, tokenizer
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"an audit has another form: {error}") from error
+
+
+def _key(one: dict[str, Any]) -> Key:
+    return str(one["client"]), str(one["scope"]), str(one["source"])
+
+
+def _tokens(server: dict[str, Any]) -> tuple[str, int | None]:
+    tokens = server["tokens"]
+    if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0):
+        raise ValueError(f"{tokens!r} is no number of tokens")
+    return str(server["name"]), tokens
+
+
+def _configuration(one: ConfigurationAudit) -> dict[str, Any]:
+    return {
+        "client": one.client,
+        "scope": one.scope,
+        "source": one.source,
+        "tools": len(one.tools),
+        "tokens": one.tokens,
+        "estimate": one.estimate,
+        "estimate_error": one.error,
+        "window_share": one.share,
+        "discovery_tokens": one.discovery,
+        "saved": one.saved,
+        "saved_fraction": one.saved_fraction,
+        "cost": None if one.bill is None else asdict(one.bill),
+        "discovery_cost": None if one.discovery_bill is None else asdict(one.discovery_bill),
+        "servers": [_server(server) for server in one.servers],
+        "suggestions": [asdict(suggestion) for suggestion in one.suggestions],
+    }
+
+
+def _server(server: ServerAudit) -> dict[str, Any]:
+    reading = server.reading
+    measured = reading.is_measured
+    return {
+        "name": server.name,
+        "measured": measured,
+        "snapshot_at": reading.at,
+        "reason": reading.reason,
+        "hint": reading.hint,
+        "tools": len(server.tools) if measured else None,
+        "left_out": reading.left_out,
+        "tokens": server.tokens if measured else None,
+        "estimate": server.estimate if measured else None,
+        "estimate_error": server.error if measured else None,
+        "window_share": server.share if measured else None,
+        "definitions": [_tool(tool) for tool in server.tools],
+    }
+
+
+def _tool(tool: ToolAudit) -> dict[str, Any]:
+    cost = tool.cost
+    return {
+        "id": tool.id,
+        **asdict(cost),
+        "tokens": cost.tokens,
+        "estimate": cost.estimate,
+        "error": cost.error,
+    }
+
+
+def _change(change: Change, limit: float) -> dict[str, Any]:
+    client, scope, source = change.key
+    return {
+        "client": client,
+        "scope": scope,
+        "source": source,
+        "before": change.before,
+        "after": change.after,
+        "increase": change.increase if change.is_compared and change.before else None,
+        "exceeds": change.exceeds(limit),
+        "servers": [
+            {"name": name, "before": before, "after": after} for name, before, after in change.servers
+        ],
+        "skipped": list(change.skipped),
+    }

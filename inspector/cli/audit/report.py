@@ -1,0 +1,218 @@
+"""An audit as text and as Markdown."""
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from inspector.cli.catalog.inspect import say_budget
+from inspector.cli.render import say, say_table
+from inspector.domain.number import percent, tokens
+from inspector.domain.price import Prices
+from inspector.domain.report import Report, Section, Table, markdown
+from inspector.engine.tokens.audit.result import TURNS, Audit, Basis, Bill, ConfigurationAudit, ServerAudit
+from widgets import visible
+
+NOTHING = "–"
+_SERVER_HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
+_WAY_HEADERS = ("a turn", "tool tokens", "window", f"$ for {TURNS:,} turns", "with prompt cache")
+_SUM_HEADERS = (
+    "configuration",
+    "servers",
+    "tools",
+    "tokens",
+    "with discovery",
+    "saved",
+    f"$/{TURNS:,} turns",
+)
+_NUMBERS = frozenset({1, 2, 3, 4, 5})
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*[]<>#"})
+
+
+def title(client: str, scope: str) -> str:
+    """Which configuration of which client, in words."""
+    return ", ".join(part for part in (client, scope) if part)
+
+
+def shown_path(source: str) -> str:
+    """A file as people write it: their home folder is `~`."""
+    home = f"{Path.home()}{os.sep}"
+    return f"~{os.sep}{source.removeprefix(home)}" if source.startswith(home) else source
+
+
+def say_audit(found: Audit) -> None:
+    """Every configuration with its servers, both ways to bind, and suggestions; then what they rest on."""
+    for one in found.configurations:
+        _say_configuration(one, found.basis)
+    if len(found.configurations) > 1:
+        say("All configurations")
+        say_table(_SUM_HEADERS, _sums(found), right=frozenset({1, 2, 3, 4, 5, 6}))
+        say()
+    if found.first_call is not None:
+        say("What the first model call costs, as the configuration is set up")
+        say_budget(found.first_call)
+        say()
+    for problem in found.problems:
+        say(f"not audited: {title(problem.client, problem.scope)}: {problem.error}")
+        if problem.hint:
+            say(f"  try: {problem.hint}")
+    if found.empty:
+        say(f"no servers in: {', '.join(map(shown_path, found.empty))}")
+    for line in basis_lines(found.basis):
+        say(line)
+
+
+def _say_configuration(one: ConfigurationAudit, basis: Basis) -> None:
+    say(f"{title(one.client, one.scope)}   {shown_path(one.source)}")
+    say_table(_SERVER_HEADERS, _servers(one), right=_NUMBERS)
+    if one.tokens:
+        say()
+        say_table(_WAY_HEADERS, _ways(one, basis), right=frozenset({1, 2, 3, 4}))
+    for number, suggestion in enumerate(one.suggestions, start=1):
+        say(f"{number}. {suggestion.text}")
+    for hint in dict.fromkeys(
+        server.reading.hint for server in one.servers if not server.reading.is_measured
+    ):
+        if hint:
+            say(f"try: {hint}")
+    say()
+
+
+def audit_markdown(found: Audit) -> str:
+    """The same as Markdown."""
+    sums = Table("", _SUM_HEADERS, _rows(_sums(found)), frozenset({1, 2, 3, 4, 5, 6}))
+    notes = [
+        *(f"Not audited: {problem.error} {problem.hint}" for problem in found.problems),
+        *(f"No servers: {path}" for path in found.empty),
+        *basis_lines(found.basis),
+    ]
+    overview = Section("sums", "All configurations", "", "", (sums,))
+    each = tuple(_section(one, found.basis) for one in found.configurations)
+    sections = each if len(each) == 1 else (overview, *each)
+    return markdown(Report("What the tools of MCP clients cost", tuple(map(_inline, notes)), sections))
+
+
+def _section(one: ConfigurationAudit, basis: Basis) -> Section:
+    tables = [Table("", _SERVER_HEADERS, _rows(_servers(one)), _NUMBERS)]
+    if one.tokens:
+        tables.append(Table("", _WAY_HEADERS, _rows(_ways(one, basis)), frozenset({1, 2, 3, 4})))
+    if one.suggestions:
+        advice = [(suggestion.text, f"{suggestion.tokens:,}") for suggestion in one.suggestions]
+        tables.append(Table("", ("suggestion", "tokens"), _rows(advice), frozenset({1})))
+    name = _inline(f"{title(one.client, one.scope)}: {shown_path(one.source)}")
+    return Section(name, name, "", "", tuple(tables))
+
+
+def _servers(one: ConfigurationAudit) -> list[tuple[str, ...]]:
+    rows = [_server(server) for server in one.servers]
+    if len(one.servers) > 1:
+        count, known = len(one.tools), len(one.measured)
+        note = "" if known == len(one.servers) else f"{known} of {len(one.servers)} servers measured"
+        whole = _counts(count, one.tokens, one.estimate, one.error, one.share)
+        rows.append(("together", *(whole if known else [NOTHING] * 5), note))
+    return rows
+
+
+def _server(server: ServerAudit) -> tuple[str, ...]:
+    if not server.reading.is_measured:
+        return (server.name, *[NOTHING] * 5, note(server))
+    whole = _counts(len(server.tools), server.tokens, server.estimate, server.error, server.share)
+    return (server.name, *whole, note(server))
+
+
+def _counts(tools: int, count: int, estimate: int, error: float, share: float) -> tuple[str, ...]:
+    return (f"{tools:,}", f"{count:,}", f"{estimate:,}", f"{error:+.0%}", f"{share:.1%}")
+
+
+def note(server: ServerAudit) -> str:
+    """Why a server was not measured; else of which day its tools are, and how many the client leaves out."""
+    reading = server.reading
+    if not reading.is_measured:
+        return f"not measured: {reading.reason}"
+    parts = [f"{reading.left_out} more left out by the client"] if reading.left_out else []
+    if reading.at is not None:
+        parts.insert(0, f"snapshot of {datetime.fromtimestamp(reading.at, UTC):%Y-%m-%d}")
+    return ", ".join(parts)
+
+
+def _ways(one: ConfigurationAudit, basis: Basis) -> list[tuple[str, ...]]:
+    share = one.discovery / basis.window if basis.window > 0 else 0.0
+    saved = f"{one.saved:,} ({percent(one.saved_fraction)})"
+    less = [("saved", saved, f"{one.share - share:.1%}", *_difference(one))]
+    return [
+        ("every tool bound", f"{one.tokens:,}", f"{one.share:.1%}", *_money(one.bill)),
+        ("search_tools and manifest", f"{one.discovery:,}", f"{share:.1%}", *_money(one.discovery_bill)),
+        *less,
+    ]
+
+
+def _money(bill: Bill | None) -> tuple[str, str]:
+    if bill is None:
+        return NOTHING, NOTHING
+    return dollars(bill.uncached), NOTHING if bill.cached is None else dollars(bill.cached)
+
+
+def _difference(one: ConfigurationAudit) -> tuple[str, str]:
+    static, discovery = one.bill, one.discovery_bill
+    if static is None or discovery is None:
+        return NOTHING, NOTHING
+    cached = None
+    if static.cached is not None and discovery.cached is not None:
+        cached = static.cached - discovery.cached
+    return _money(Bill(static.uncached - discovery.uncached, cached))
+
+
+def dollars(amount: float) -> str:
+    """12.34, and more digits below a cent."""
+    digits = 2 if abs(amount) >= 0.01 or not amount else 4
+    return f"{amount:,.{digits}f}"
+
+
+def _sums(found: Audit) -> list[tuple[str, ...]]:
+    return [
+        (
+            f"{title(one.client, one.scope)}  {shown_path(one.source)}",
+            f"{len(one.measured)}/{len(one.servers)}",
+            f"{len(one.tools):,}",
+            f"{one.tokens:,}",
+            f"{one.discovery:,}",
+            percent(one.saved_fraction),
+            _money(one.bill)[0],
+        )
+        if one.measured
+        else (
+            f"{title(one.client, one.scope)}  {shown_path(one.source)}",
+            f"0/{len(one.servers)}",
+            *[NOTHING] * 5,
+        )
+        for one in found.configurations
+    ]
+
+
+def basis_lines(basis: Basis) -> Iterator[str]:
+    """How was counted, against which window, and whose prices count."""
+    yield (
+        f"Tokens by {basis.tokenizer.label}, compact JSON, against a window of {tokens(basis.window)} "
+        f"({basis.model}). chars/4 is a rule of thumb, with its error. A turn is a model call."
+    )
+    yield "Discovery is the first call with everything deferred; each search adds to it."
+    yield _price_line(basis.prices)
+
+
+def _price_line(prices: Prices | None) -> str:
+    if prices is None:
+        return "No price is known: name a model with --model, or --set budget.priced_as=MODEL."
+    cache = "" if prices.cache_read is not None else "; it has no price for a prompt cache"
+    of = ", ".join(part for part in (prices.source, prices.date) if part)
+    return (
+        f"US dollars of input by {prices.model} ({of}){cache}. Cached: written once, then read in every turn."
+    )
+
+
+def _rows(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(map(_inline, row)) for row in rows)
+
+
+def _inline(text: str) -> str:
+    """Text from anywhere on one line of Markdown, where it means nothing."""
+    return visible(" ".join(text.split()), newlines=False).translate(_MARKDOWN)

@@ -1,0 +1,188 @@
+"""An audit of the clients on this machine: find, ask for consent, measure, count."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from inspector.adapters.clock import SystemClock
+from inspector.adapters.files.client_config import (
+    ClientConfiguration,
+    Place,
+    Unreadable,
+    is_there,
+    place_of,
+    places,
+    read_place,
+)
+from inspector.adapters.litellm.prices import LitellmPrices
+from inspector.cli import composition
+from inspector.cli.consent import require_consent
+from inspector.cli.models import counter_for, model_for
+from inspector.cli.options import Options
+from inspector.cli.progress import Progress
+from inspector.cli.render import say
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError
+from inspector.domain.events.event import CallStarted
+from inspector.domain.toolset import ServerRule
+from inspector.engine.policy import Policy
+from inspector.engine.ports import ChatModel, EventStore, ServerMemory
+from inspector.engine.tokens.audit.audit import audit
+from inspector.engine.tokens.audit.cost import first_call_budget
+from inspector.engine.tokens.audit.reading import Reading, ask_servers, stored, unreadable
+from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject, Usage
+from inspector.engine.tokens.count.accounting import Accounting
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What there is; `empty` are files in which a client has no servers."""
+
+    configurations: tuple[ClientConfiguration, ...]
+    unreadable: tuple[Unreadable, ...]
+    empty: tuple[str, ...]
+
+
+def run_audit(options: Options) -> Audit:
+    """Audit every configuration on this machine, or that of `--config`. Raises ToolsightError."""
+    model = model_for(options.model, api_base=options.api_base or None)
+    found = _find(options)
+    if not any(options.toolset in ("", *one.configuration.toolsets) for one in found.configurations):
+        found.configurations[0].configuration.toolset(options.toolset)
+    memory, store = composition.open_memory(options), composition.open_store(options)
+    readings = _readings(found.configurations, memory, approve=options.approve)
+    subjects = [_subject(one, readings, options, store) for one in found.configurations]
+    accounting = _accounting(model, options, subjects)
+    prices = accounting.prices()
+    audited = tuple(audit(subject, accounting.meter, prices) for subject in subjects)
+    measured = [subject for subject, one in zip(subjects, audited, strict=True) if one.measured]
+    return Audit(
+        Basis(options.model, accounting.meter.tokenizer, accounting.meter.window, prices),
+        audited,
+        tuple(_problem(one) for one in found.unreadable),
+        found.empty,
+        first_call_budget(measured[0], accounting.meter) if len(measured) == 1 else None,
+    )
+
+
+def _find(options: Options) -> _Found:
+    candidates = places(Path.home(), Path.cwd(), sys.platform, os.environ)
+    there = [place for place in candidates if is_there(place)]
+    if options.config is not None:
+        there = [place_of(options.config, candidates)]
+    inputs = composition.given_inputs(options)
+    read = {place: read_place(place, environment=os.environ, inputs=inputs) for place in there}
+    parts = tuple(chain.from_iterable(read.values()))
+    found = _Found(
+        tuple(part for part in parts if isinstance(part, ClientConfiguration)),
+        tuple(part for part in parts if isinstance(part, Unreadable)),
+        tuple(str(place.path) for place, inside in read.items() if not inside),
+    )
+    if not found.configurations:
+        _refuse(options, candidates, found)
+    return found
+
+
+def _refuse(options: Options, candidates: Sequence[Place], found: _Found) -> None:
+    """Nothing to audit: say what is wrong, or where was looked."""
+    if options.config is not None:
+        if found.unreadable:
+            raise found.unreadable[0].error
+        raise ConfigError(f"{options.config} has no servers", hint="Servers go into `mcpServers`.")
+    for broken in found.unreadable:
+        say(f"not read: {broken.error.message}", err=True)
+    looked = "".join(f"\n  {place.client}: {place.path}" for place in candidates)
+    hint = f"Name a file with --config, or run `toolsight demo`. Looked at:{looked}"
+    raise ConfigError("no MCP client on this machine has a server that can be audited", hint=hint)
+
+
+def _readings(
+    configurations: Sequence[ClientConfiguration], memory: ServerMemory, *, approve: bool
+) -> dict[str, Reading]:
+    """The reading of each server by fingerprint: asked with consent, from its snapshot without."""
+    specs = [spec for one in configurations for spec in one.configuration.servers]
+    allowed = [
+        spec
+        for one in configurations
+        if _is_allowed(one, memory, approve=approve)
+        for spec in one.configuration.servers
+    ]
+    clock = SystemClock()
+    progress = Progress(clock)
+
+    def tell(done: int, total: int) -> None:
+        progress("asking servers for their tools", done, total)
+
+    readings: dict[str, Reading] = {}
+    if allowed:
+        connector = composition.make_connector()
+        try:
+            readings = asyncio.run(ask_servers(allowed, connector, memory, clock, tell))
+        finally:
+            progress.clear()
+    waiting = {spec.fingerprint(): spec for spec in specs if spec.fingerprint() not in readings}
+    return readings | {fingerprint: stored(spec, memory) for fingerprint, spec in waiting.items()}
+
+
+def _is_allowed(one: ClientConfiguration, memory: ServerMemory, *, approve: bool) -> bool:
+    """Whether a person said yes to what the file would start; on a terminal they are asked."""
+    if not one.configuration.servers:
+        return False
+    name = (
+        f"{one.configuration.source} ({one.client}, {one.scope})" if one.scope else one.configuration.source
+    )
+    try:
+        require_consent(replace(one.configuration, source=name), memory, approve=approve)
+    except ConfigError:
+        return False
+    return True
+
+
+def _subject(
+    one: ClientConfiguration, readings: Mapping[str, Reading], options: Options, store: EventStore
+) -> Subject:
+    configuration = one.configuration
+    known = {
+        spec.name: readings[spec.fingerprint()]
+        .named(spec.name)
+        .within(one.rules.get(spec.name, ServerRule()))
+        for spec in configuration.servers
+    }
+    return Subject(
+        one.client,
+        one.scope,
+        configuration,
+        known | {name: unreadable(fault) for name, fault in one.faults.items()},
+        Policy(configuration, profile=options.profile, values=options.values).settings,
+        options.toolset if options.toolset in configuration.toolsets else "",
+        _usage(configuration.source, store),
+    )
+
+
+def _usage(source: str, store: EventStore) -> Usage:
+    """What the recorded sessions of a file called; sessions that called nothing say nothing."""
+    calls: dict[str, int] = {}
+    sessions = 0
+    for session in store.sessions():
+        if session.calls and Path(session.config).absolute() == Path(source).absolute():
+            sessions += 1
+            for record in store.read(session.id, kinds=(CallStarted.kind,)):
+                if isinstance(record.event, CallStarted):
+                    calls[record.event.tool] = calls.get(record.event.tool, 0) + 1
+    return Usage(sessions, calls)
+
+
+def _accounting(model: ChatModel, options: Options, subjects: Sequence[Subject]) -> Accounting:
+    """A single configuration says itself whose prices count for a model without any."""
+    common = Policy(Configuration("", ()), profile=options.profile, values=options.values).settings
+    settings = subjects[0].settings if len(subjects) == 1 else common
+    return Accounting(counter_for, LitellmPrices(), lambda: model, lambda: settings)
+
+
+def _problem(broken: Unreadable) -> Problem:
+    error = broken.error
+    return Problem(broken.client, broken.scope, str(broken.path), error.message, error.hint)

@@ -1,0 +1,152 @@
+"""An audit as a slide: a bar a configuration, a segment a server, and discovery beside it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+
+from rich.cells import cell_len, set_cell_size
+
+from inspector.cli.audit.report import basis_lines, dollars, shown_path, title
+from inspector.domain.number import percent
+from inspector.engine.tokens.audit.result import TURNS, Audit, ConfigurationAudit
+from widgets import visible
+
+WIDTH, HEIGHT = 1280, 720
+_MARGIN = 64
+_TOP, _BOTTOM = 190, 600
+_MOST_ROWS = 6
+_WIDEST_PITCH = 118.0
+_BACKGROUND, _GROUND, _TEXT, _DIM, _FOUND = "#16161e", "#24283b", "#c8d3f5", "#8b93b8", "#9ece6a"
+_COLORS = ("#7aa2f7", "#e0af68", "#bb9af7", "#7dcfff", "#f7768e", "#73daca", "#ff9e64", "#c0caf5")
+_FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
+# The width of a letter in a sans-serif, on average, as a share of the font's size.
+_LETTER, _BOLD_LETTER = 0.56, 0.68
+_ELLIPSIS = "…"
+
+
+def slide(found: Audit) -> str:
+    """An SVG of 1280 x 720 that stands alone: no script, no font or picture from elsewhere."""
+    measured = sorted((one for one in found.configurations if one.measured), key=lambda one: -one.tokens)
+    rows = measured[:_MOST_ROWS]
+    parts = [
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{_BACKGROUND}"/>',
+        _text(_MARGIN, 92, "What the tools of MCP clients cost", 40, weight=700),
+        _text(_MARGIN, 134, _subtitle(found, measured), 20, _DIM),
+        *_legend(),
+        *_bars(rows),
+        *_advice(rows),
+        *_footer(found, len(measured) - len(rows)),
+    ]
+    body = "\n".join(parts)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
+    return f'{head} viewBox="0 0 {WIDTH} {HEIGHT}" font-family="{_FONT}">\n{body}\n</svg>\n'
+
+
+def _subtitle(found: Audit, measured: Sequence[ConfigurationAudit]) -> str:
+    if not measured:
+        return "No server was measured."
+    servers = sum(len(one.measured) for one in measured)
+    without = sum(len(one.servers) for one in found.configurations) - servers
+    left = f", {without} not measured" if without else ""
+    tools = sum(len(one.tools) for one in measured)
+    return f"{len(measured)} configurations, {servers} servers{left}, {tools:,} tools: tokens of every turn"
+
+
+def _legend() -> Iterator[str]:
+    for number in range(3):
+        yield _box(_MARGIN + number * 12, 156, 10, 14, _COLORS[number])
+    yield _text(_MARGIN + 44, 168, "every tool bound, by server", 15, _DIM)
+    yield _box(_MARGIN + 290, 156, 34, 14, _FOUND)
+    yield _text(_MARGIN + 334, 168, "search_tools and manifest, everything deferred", 15, _DIM)
+
+
+def _bars(rows: Sequence[ConfigurationAudit]) -> Iterator[str]:
+    widest = max((max(one.tokens, one.discovery) for one in rows), default=0)
+    room = WIDTH - 2 * _MARGIN - 150
+    names = dict.fromkeys(server.name for one in rows for server in one.servers if server.tokens)
+    colors = {name: _COLORS[number % len(_COLORS)] for number, name in enumerate(names)}
+    for number, one in enumerate(rows):
+        top = _TOP + 14 + number * _pitch(rows)
+        yield from _row(one, top, _pitch(rows), room / widest if widest else 0.0, colors)
+
+
+def _pitch(rows: Sequence[ConfigurationAudit]) -> float:
+    """Pixels from one bar to the next."""
+    return min(_WIDEST_PITCH, (_BOTTOM - _TOP) / max(len(rows), 1))
+
+
+def _advice(rows: Sequence[ConfigurationAudit]) -> Iterator[str]:
+    """The suggestions for the largest configuration, where there is room for them."""
+    top = _TOP + 14 + len(rows) * _pitch(rows) + 20
+    if not rows or not rows[0].suggestions or top + 30 * (len(rows[0].suggestions) + 1) > _BOTTOM:
+        return
+    first = rows[0]
+    yield _text(_MARGIN, top + 14, f"What to do about {title(first.client, first.scope)}", 18, weight=700)
+    for number, suggestion in enumerate(first.suggestions, start=1):
+        yield _text(_MARGIN, top + 14 + number * 30, f"{number}. {suggestion.text}", 16)
+
+
+def _row(
+    one: ConfigurationAudit, top: float, pitch: float, scale: float, colors: Mapping[str, str]
+) -> Iterator[str]:
+    thick, thin = pitch * 0.34, max(5.0, pitch * 0.1)
+    size = min(18.0, pitch * 0.22)
+    yield _text(_MARGIN, top + size * 0.8, f"{title(one.client, one.scope)}   {shown_path(one.source)}", size)
+    bar = top + size * 1.25
+    yield from _segments(one, bar, thick, scale, colors)
+    end = _MARGIN + one.tokens * scale + 12
+    yield _text(end, bar + thick * 0.5 + size * 0.4, f"{one.tokens:,}", size * 1.15, weight=700)
+    below = bar + thick + 4
+    yield _box(_MARGIN, below, max(2.0, one.discovery * scale), thin, _FOUND)
+    less = f"{one.discovery:,} with discovery: {percent(one.saved_fraction)} less{_money(one)}"
+    yield _text(
+        _MARGIN + one.discovery * scale + 12, below + thin * 0.5 + size * 0.3, less, size * 0.82, _FOUND
+    )
+
+
+def _segments(
+    one: ConfigurationAudit, top: float, thick: float, scale: float, colors: Mapping[str, str]
+) -> Iterator[str]:
+    start = float(_MARGIN)
+    for server in (server for server in one.servers if server.tokens):
+        width = server.tokens * scale
+        yield _box(start, top, max(1.0, width - 1.5), thick, colors[server.name])
+        size = min(15.0, thick * 0.5)
+        room = (width - 16) * _LETTER / _BOLD_LETTER
+        both, name = f"{server.name}  {server.tokens:,}", _fitted(server.name, room, size)
+        label = both if _fitted(both, room, size) == visible(both, newlines=False) else name
+        if label:
+            yield _text(start + 8, top + thick * 0.5 + size * 0.36, label, size, _BACKGROUND, weight=600)
+        start += width
+
+
+def _money(one: ConfigurationAudit) -> str:
+    if one.bill is None or one.discovery_bill is None:
+        return ""
+    static, discovery = dollars(one.bill.uncached), dollars(one.discovery_bill.uncached)
+    return f", ${discovery} instead of ${static} for {TURNS:,} turns"
+
+
+def _footer(found: Audit, hidden: int) -> Iterator[str]:
+    more = [f"{hidden} smaller configurations are not shown."] if hidden > 0 else []
+    for number, line in enumerate((*more, *basis_lines(found.basis))):
+        yield _text(_MARGIN, _BOTTOM + 36 + number * 20, line, 13, _DIM)
+
+
+def _fitted(text: str, width: float, size: float) -> str:
+    """As much of a text as has room, in one harmless line; nothing where not even two letters have."""
+    line = visible(text, newlines=False)
+    cells = int(width / (size * _LETTER))
+    if cell_len(line) <= cells:
+        return line
+    return set_cell_size(line, cells - 1).rstrip() + _ELLIPSIS if cells >= len("ab…") else ""
+
+
+def _text(x: float, y: float, text: str, size: float, fill: str = _TEXT, *, weight: int = 400) -> str:
+    shown = escape(_fitted(text, WIDTH - 40 - x, size))
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size:.1f}"'
+    return f'<text {place} font-weight="{weight}" fill="{fill}" xml:space="preserve">{shown}</text>'
+
+
+def _box(x: float, y: float, width: float, height: float, fill: str) -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect {place} rx="3" fill="{fill}"/>'

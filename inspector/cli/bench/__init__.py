@@ -1,0 +1,1 @@
+"""`toolsight bench`, `calibrate` and `eval`."""

@@ -1,0 +1,171 @@
+"""Finding the threshold that suits a catalog, without the app."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.adapters.clock import SystemClock
+from inspector.cli import composition
+from inspector.cli.bench.command import INTERRUPTED
+from inspector.cli.bench.dataset import Selection, read_datasets
+from inspector.cli.bench.report import bar
+from inspector.cli.live_catalog import connect_catalog
+from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.progress import Progress, cancellation
+from inspector.cli.render import say, say_json
+from inspector.domain.error import ConfigError
+from inspector.domain.evaluation import EvalSet
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.measure.calibrate import MAX_REFUSED, SETTINGS, Calibration, Point, calibrate
+from inspector.engine.measure.comparison import DataSet
+from inspector.engine.measure.generate import generate
+from inspector.engine.measure.prepare import prepare
+from inspector.engine.measure.report import NOTHING
+from inspector.engine.measure.summary import Share
+
+_MARKS = {(True, True): "best, cautious", (True, False): "best", (False, True): "cautious"}
+_NAME = 20
+_ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
+
+
+@click.command(name="calibrate")
+@click.option("--ranker", type=click.Choice(list(SETTINGS)), default="hybrid", show_default=True)
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="A folder with tools.jsonl and queries.jsonl, or a file of requests over the connected tools. "
+    "Requests generated from the tools without it.",
+)
+@click.option("--demo", is_flag=True, help="The tools of the demo servers.")
+@click.option(
+    "--embedding-model",
+    default="",
+    help="packaged, or any fastembed model; that of the configuration without it.",
+)
+@as_json
+@shared
+def command(
+    ranker: str, data: Path | None, demo: bool, embedding_model: str, as_json: bool, **values: Any
+) -> None:
+    """Find the threshold below which a search had better say that no tool fits.
+
+    For hybrid it is a probability, and what counts is requests: those answered with a right tool among the
+    first five. For dense it is a cosine, and what counts is single tools among the first ten.
+    """
+    chosen = options(**values)
+    dataset = _dataset(data, chosen, demo=demo)
+    if data is None:
+        say("The requests are generated from the tools' own texts: easier than what people ask.", err=True)
+        say("hint:  `toolsight eval add` labels your own; give them with --data.", err=True)
+    found = _calibrated(dataset, ranker, embedding_model, chosen)
+    if found is None:
+        say("cancelled: nothing was measured", err=True)
+        sys.exit(INTERRUPTED)
+    now = dataset.settings.min_probability if ranker == "hybrid" else dataset.settings.iso_threshold
+    if as_json:
+        say_json(json_calibration(found, now))
+        return
+    for line in text_calibration(found, now):
+        say(line)
+
+
+def _dataset(data: Path | None, chosen: Options, *, demo: bool) -> DataSet:
+    if data is not None:
+        return read_datasets(Selection((data,), demo), chosen)[0]
+    live = connect_catalog(chosen, demo=demo)
+    tools = live.catalog.tools
+    if not tools:
+        raise ConfigError("there are no tools to ask for", hint="`toolsight servers` says why.")
+    return DataSet(EvalSet("generated", tools, generate(tools)), live.settings)
+
+
+def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> Calibration | None:
+    """Raises ToolsightError; None where it was cancelled."""
+    clock = SystemClock()
+    embedder = composition.make_embedder(model or dataset.settings.embedding_model)
+    progress = Progress(clock)
+    store = composition.open_vectors(chosen)
+    name = dataset.evalset.name
+    try:
+        with cancellation() as cancelled:
+            prepared = prepare(
+                dataset.evalset,
+                None if embedder is None else Semantics(embedder, store),
+                clock=clock,
+                progress=lambda done, total: progress(f"{name}: index", done, total),
+                cancelled=cancelled,
+            )
+            if not prepared.is_complete:
+                return None
+            return calibrate(
+                CatalogRankers(prepared.index, dataset.settings),
+                dataset.evalset,
+                ranker_name=ranker,
+                progress=lambda done, total: progress(f"{name}: {ranker}", done, total),
+                cancelled=cancelled,
+            )
+    finally:
+        progress.clear()
+        store.close()
+
+
+def text_calibration(found: Calibration, now: float) -> list[str]:
+    """The curve as a table with a bar for F1, what stands out of it, and what to write where."""
+    kind = "probability" if found.ranker == "hybrid" else "cosine"
+    lines = [
+        f"{found.ranker} over {found.dataset}: {found.possible} possible and {found.impossible} impossible "
+        "requests",
+        "",
+        _ROW.format("", "", "", "", "answered", "refused", "").rstrip(),
+        _ROW.format(kind, "F1", "precision", "recall", "impossible", "possible", "").rstrip(),
+        *(_row(point, found) for point in found.points),
+        "",
+        _summary("best F1", found.best),
+    ]
+    if found.cautious is not None:
+        lines.append(_summary(f"refuses at most {MAX_REFUSED:.0%}", found.cautious))
+    if found.is_at_edge:
+        lines.append("The best one is an end of the sweep: these requests do not tell where it lies.")
+    return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", found.line(found.best.threshold)]
+
+
+def json_calibration(found: Calibration, now: float) -> dict[str, Any]:
+    """Plain values, ready for json.dumps."""
+    cautious = found.cautious
+    return {
+        **{key: value for key, value in asdict(found).items() if key != "points"},
+        "setting": found.setting,
+        "now": now,
+        "best": _plain(found.best),
+        "cautious": None if cautious is None else _plain(cautious),
+        "points": [_plain(point) for point in found.points],
+    }
+
+
+def _plain(point: Point) -> dict[str, Any]:
+    return {**asdict(point), "f1": point.f1}
+
+
+def _row(point: Point, found: Calibration) -> str:
+    precision = NOTHING if point.precision is None else f"{point.precision:.3f}"
+    graph = f"{bar(point.f1)} {point.f1:.3f}"
+    shares = (_share(point.answered_impossible), _share(point.refused_possible))
+    marks = _MARKS.get((point is found.best, point is found.cautious), "")
+    return _ROW.format(
+        f"{point.threshold:.2f}", graph, precision, f"{point.recall:.3f}", *shares, marks
+    ).rstrip()
+
+
+def _share(value: Share | None) -> str:
+    return NOTHING if value is None else f"{value.value:.0%}"
+
+
+def _summary(what: str, point: Point) -> str:
+    answered = point.answered_impossible
+    impossible = f"answers {_share(answered)} of the impossible requests, " if answered else ""
+    refused = f"refuses {_share(point.refused_possible)} of the possible ones"
+    return f"{what:<{_NAME}}  {point.threshold:.2f}  F1 {point.f1:.3f}, {impossible}{refused}"

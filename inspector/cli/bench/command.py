@@ -1,0 +1,214 @@
+"""Measuring rankers over labelled requests, without the app."""
+
+import json
+import math
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.adapters.clock import SystemClock
+from inspector.cli import composition
+from inspector.cli.bench.dataset import Selection, read_datasets
+from inspector.cli.bench.report import difference_report, text_report
+from inspector.cli.options import Options, options, shared
+from inspector.cli.progress import Progress, cancellation
+from inspector.cli.render import say
+from inspector.domain.error import ConfigError
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS, require_ranker
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.measure.baseline import Mark, drops, marks, stored_marks
+from inspector.engine.measure.comparison import Comparison, DataSet, Measured
+from inspector.engine.measure.difference import difference
+from inspector.engine.measure.report import Row, csv_text, json_text, markdown
+
+DROPPED, INTERRUPTED = 3, 130
+# Queries are no patterns: what `regex` scores for them says little.
+DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
+_WITH_DETAILS = ("text", "markdown")
+_NO_TERMINAL = (200, 24)
+_Path = click.Path(path_type=Path)
+
+
+def _a_number(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    """No drop is larger than NaN: it would let every one of them pass."""
+    if math.isnan(value):
+        raise click.BadParameter("it is no number")
+    return value
+
+
+@click.command()
+@click.option(
+    "--data",
+    multiple=True,
+    type=_Path,
+    help="A folder with tools.jsonl and queries.jsonl, or a file of requests over the connected tools. "
+    "May be repeated; the demo's requests without it.",
+)
+@click.option("--demo", is_flag=True, help="Files of requests are over the demo servers.")
+@click.option(
+    "--ranker",
+    "rankers",
+    multiple=True,
+    help=f"Only these. May be repeated. There are: {', '.join(RANKERS)}.",
+)
+@click.option("--distractors", type=_Path, help="A folder whose tools.jsonl is added to every data set.")
+@click.option(
+    "--sample",
+    "count",
+    type=click.IntRange(min=1),
+    help="Ask only N requests a data set, always the same ones.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json", "csv"]),
+    default="text",
+    show_default=True,
+)
+@click.option("--output", type=_Path, help="Write the report into this file.")
+@click.option(
+    "--baseline",
+    type=_Path,
+    help="Compare nDCG@10 with a file that --format json wrote; exit code 3 where it dropped.",
+)
+@click.option(
+    "--max-drop",
+    type=click.FloatRange(min=0),
+    default=0.01,
+    show_default=True,
+    callback=_a_number,
+    help="The drop that is allowed.",
+)
+@click.option(
+    "--details",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Also the N requests on which the first two rankers differ most.",
+)
+@click.option(
+    "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
+)
+@shared
+def bench(
+    data: tuple[Path, ...],
+    demo: bool,
+    rankers: tuple[str, ...],
+    distractors: Path | None,
+    count: int | None,
+    form: str,
+    output: Path | None,
+    baseline: Path | None,
+    max_drop: float,
+    details: int,
+    embedding_model: str,
+    **values: Any,
+) -> None:
+    """Measure how well and how fast rankers find the right tools for labelled requests."""
+    names = tuple(dict.fromkeys(map(require_ranker, rankers or DEFAULT_RANKERS)))
+    if details and (form not in _WITH_DETAILS or len(names) < 2):
+        raise click.UsageError("--details needs two rankers, and --format text or markdown.")
+    chosen = options(**values)
+    stored = _stored(baseline) if baseline else None
+    if output is not None and not output.parent.is_dir():
+        raise ConfigError(f"{output} cannot be written: it has no folder", hint="Make the folder first.")
+    datasets = read_datasets(Selection(data, demo, distractors, count), chosen)
+    measured, is_complete = _measured(datasets, names, embedding_model, chosen)
+    rows = [one.row for one in measured]
+    if rows:
+        _publish(_report(rows, form) + _details(measured, names, details), output)
+    if not is_complete:
+        say(f"cancelled: {'not everything' if rows else 'nothing'} was measured", err=True)
+        sys.exit(INTERRUPTED)
+    if stored is not None:
+        _compare(rows, stored, max_drop)
+
+
+def _measured(
+    datasets: Sequence[DataSet], rankers: Sequence[str], model: str, chosen: Options
+) -> tuple[list[Measured], bool]:
+    """What was measured, and whether that is all."""
+    clock, embedder = SystemClock(), composition.make_embedder(model)
+    progress = Progress(clock)
+    store = composition.open_vectors(chosen)
+    try:
+        with cancellation() as cancelled:
+            comparison = Comparison(
+                rankers,
+                lambda: None if embedder is None else Semantics(embedder, store),
+                clock,
+                progress,
+                cancelled,
+            )
+            measured = comparison.measure(datasets)
+    finally:
+        progress.clear()
+        store.close()
+    # Asked to stop during the very last request, it has still measured everything.
+    is_complete = len(measured) == len(datasets) * len(rankers) and all(m.run.is_complete for m in measured)
+    return measured, is_complete
+
+
+def _report(rows: Sequence[Row], form: str) -> str:
+    match form:
+        case "json":
+            return json_text(rows)
+        case "csv":
+            return csv_text(rows)
+        case "markdown":
+            return markdown(rows)
+    return text_report(rows, shutil.get_terminal_size(_NO_TERMINAL).columns)
+
+
+def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -> str:
+    """On which requests the first two rankers differ most, a block a data set."""
+    if not count:
+        return ""
+    runs = {(one.row.dataset, one.run.ranker): one for one in measured}
+    blocks = []
+    for dataset in dict.fromkeys(one.row.dataset for one in measured):
+        before, after = (runs.get((dataset, ranker)) for ranker in rankers[:2])
+        if before and after and len(before.run.cases) == len(after.run.cases):
+            found = difference(before.run, after.run, before.evalset)
+            title = f"{dataset}: {after.run.ranker} - {before.run.ranker}"
+            blocks.append(f"\n{difference_report(title, found, count)}" if found else "")
+    return "".join(blocks)
+
+
+def _publish(report: str, output: Path | None) -> None:
+    if output is None:
+        for line in report.splitlines():
+            say(line)
+        return
+    try:
+        output.write_text(report, encoding="utf-8", errors="backslashreplace", newline="")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{output} cannot be written: {reason}", hint="Check that its folder exists."
+        ) from error
+
+
+def _stored(path: Path) -> list[Mark]:
+    """The marks of a baseline, read before hours are spent on comparing with it. Raises ConfigError."""
+    hint = "Make it with `toolsight bench --format json --output FILE`."
+    try:
+        stored = stored_marks(json.loads(path.read_bytes()))
+        drops((), stored, 0.0)
+    except OSError as error:
+        raise ConfigError(f"the baseline {path} cannot be read: {error.strerror}", hint=hint) from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"the baseline {path} is damaged: {error}", hint=hint) from error
+    return stored
+
+
+def _compare(rows: Sequence[Row], stored: Sequence[Mark], max_drop: float) -> None:
+    """Exit with DROPPED where a mark fell too far, naming each."""
+    found = drops(marks(rows), stored, max_drop)
+    for drop in found:
+        say(f"baseline: {drop.ranker} on {drop.dataset}: {drop.reason}", err=True)
+    if found:
+        sys.exit(DROPPED)

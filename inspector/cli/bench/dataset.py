@@ -1,0 +1,93 @@
+"""Reading the data sets that a benchmark is asked for."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from inspector.adapters.files.evalset import read_cases, read_evalset, read_tools, sample
+from inspector.cli.composition import fixtures_path
+from inspector.cli.live_catalog import LiveCatalog, connect_catalog
+from inspector.cli.options import Options
+from inspector.domain.closest import closest
+from inspector.domain.error import ConfigError
+from inspector.domain.evaluation import EvalSet
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.measure.comparison import DataSet
+from widgets import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a benchmark was asked for. No path means the requests that come with the demo."""
+
+    paths: tuple[Path, ...]
+    demo: bool
+    distractors: Path | None = None
+    count: int | None = None
+
+
+def read_datasets(selection: Selection, options: Options) -> list[DataSet]:
+    """Read the data sets, and connect to servers where requests are over theirs. Raises ConfigError."""
+    demo = selection.demo or not selection.paths
+    live = cache(lambda: connect_catalog(options, demo=demo))
+    paths = selection.paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
+    found = [_shaped(_read(path, live), selection) for path in paths]
+    _require_different([dataset.evalset.name for dataset in found])
+    return found
+
+
+def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
+    if _is_folder(path):
+        return DataSet(replace(read_evalset(path), name=_name(path.resolve().name)), DiscoverySettings())
+    cases = read_cases(path)
+    connected = live()
+    evalset = EvalSet(_name(path.stem), connected.catalog.tools, cases)
+    require_tools(connected, evalset.unknown(), where=str(path))
+    return DataSet(evalset, connected.settings)
+
+
+def _shaped(dataset: DataSet, selection: Selection) -> DataSet:
+    evalset = dataset.evalset
+    if not evalset.cases:
+        raise ConfigError(f"{evalset.name} holds no requests", hint="`toolsight eval generate` makes some.")
+    if selection.distractors is not None:
+        folder = selection.distractors
+        name = f"{evalset.name}+{_name(folder.resolve().name)}"
+        evalset = evalset.with_distractors(name, read_tools(folder))
+    if selection.count is not None:
+        evalset = sample(evalset, selection.count)
+    return replace(dataset, evalset=evalset)
+
+
+def require_tools(live: LiveCatalog, unknown: Sequence[str], *, where: str) -> None:
+    """Raise ConfigError with the closest names where there are `unknown` ids."""
+    if not unknown:
+        return
+    more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+    near = closest(unknown[0], list(live.catalog.by_id))
+    hint = f"Closest: {', '.join(near)}." if near else "`toolsight tools` lists those that there are."
+    raise ConfigError(f"{where}: no tool has the id '{unknown[0]}'{more}", hint=hint)
+
+
+def _require_different(names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ConfigError(
+            f"two data sets are called '{twice[0]}'",
+            hint="Results are told apart by the name of the folder or file: rename one.",
+        )
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        # A name that no file can have: reading it says so.
+        return False
+
+
+def _name(text: str) -> str:
+    """A name that fits a line of any report."""
+    return visible(" ".join(text.split()), newlines=False)

@@ -1,0 +1,135 @@
+"""Making evaluation sets: from a catalog, by hand, and from what models searched for."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.adapters.files.evalset import read_cases
+from inspector.adapters.files.evalset_append import append_cases, is_there
+from inspector.cli.bench.dataset import require_tools
+from inspector.cli.composition import open_store
+from inspector.cli.live_catalog import connect_catalog
+from inspector.cli.options import Options, options, shared
+from inspector.cli.render import say
+from inspector.domain.error import ConfigError, StoreError
+from inspector.domain.evaluation import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
+from inspector.engine.measure.generate import PER_TOOL, generate as generate_cases, numbered, query_key
+from inspector.engine.measure.logged import logged_cases
+
+_demo = click.option("--demo", is_flag=True, help="The tools of the demo servers.")
+_Path = click.Path(path_type=Path)
+
+
+@click.group(name="eval")
+def evaluate() -> None:
+    """Make evaluation sets for `toolsight bench`."""
+
+
+@evaluate.command()
+@click.option("--output", type=_Path, required=True, help="The file to write; it must not be there yet.")
+@click.option("--seed", default=0, show_default=True, help="Picks other requests.")
+@click.option(
+    "--per-tool",
+    type=click.IntRange(min=1),
+    default=PER_TOOL,
+    show_default=True,
+    help="At most so many exact and so many paraphrased requests a tool.",
+)
+@_demo
+@shared
+def generate(output: Path, seed: int, per_tool: int, demo: bool, **values: Any) -> None:
+    """Write requests for every tool of the configuration, without a language model, for you to look over."""
+    if is_there(output):
+        raise ConfigError(f"{output} is there already", hint="Name another file: labels are not overwritten.")
+    live = connect_catalog(options(**values), demo=demo)
+    if not live.catalog.tools:
+        raise ConfigError("there are no tools to ask for", hint="`toolsight servers` says why.")
+    cases = generate_cases(live.catalog.tools, seed, per_tool)
+    append_cases(output, cases)
+    kinds = Counter(case.kind for case in cases)
+    say(f"{len(cases)} requests: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}")
+    say("They come from the tools' own words, and the impossible ones are guesses: look them over.")
+
+
+def _groups(
+    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[frozenset[str], ...]:
+    """The alternatives of each thing that is needed."""
+    groups = [frozenset(filter(None, map(str.strip, value.split("|")))) for value in values]
+    if not all(groups):
+        raise click.BadParameter("it names no tool")
+    return tuple(dict.fromkeys(groups))
+
+
+@evaluate.command()
+@click.argument("file", type=_Path)
+@click.option("--query", default="", help="What is asked for.")
+@click.option(
+    "--tool",
+    "tools",
+    multiple=True,
+    metavar="SERVER:NAME[|SERVER:NAME]",
+    help="A tool that the request needs. May be repeated: all of them are needed. Where any one of several "
+    "tools will do, put | between them, in quotes: --tool 'shop:find_orders|shop:list_orders'.",
+    callback=_groups,
+)
+@click.option("--impossible", is_flag=True, help="No tool fits the request.")
+@click.option("--from-log", is_flag=True, help="Take the recorded searches of models that led to a call.")
+@click.option("--session", default="", help="With --from-log: this session only.")
+@_demo
+@shared
+def add(
+    file: Path,
+    query: str,
+    tools: tuple[frozenset[str], ...],
+    impossible: bool,
+    from_log: bool,
+    session: str,
+    demo: bool,
+    **values: Any,
+) -> None:
+    """Add labelled requests to FILE. With --config or --demo the tools have to be there."""
+    if [bool(tools), impossible, from_log].count(True) != 1:
+        raise click.UsageError("Give one of --tool, --impossible and --from-log.")
+    if from_log == bool(query.strip()) or (session and not from_log):
+        raise click.UsageError("--tool and --impossible need --query; --session goes with --from-log.")
+    chosen = options(**values)
+    known = read_cases(file) if is_there(file) else ()
+    cases = _logged(chosen, session, known) if from_log else (_labelled(query, tools, known),)
+    if cases and (demo or chosen.config is not None):
+        _require_known(cases, chosen, demo=demo)
+    if cases:
+        append_cases(file, numbered(cases, [case.id for case in known]))
+    say(f"added {len(cases)}, {file} now has {len(known) + len(cases)} requests")
+
+
+def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[EvalCase]) -> EvalCase:
+    """The request of the command line. Raises ConfigError where the file has it already."""
+    same = next((case for case in known if query_key(case.query) == query_key(query)), None)
+    if same is not None:
+        labels = ", ".join(sorted(tool for group in same.relevant for tool in group)) or "no tool"
+        raise ConfigError(
+            f"the request is there already, as '{same.id}' for {labels}",
+            hint="Edit that line if its label is wrong.",
+        )
+    return EvalCase("", query, relevant, PARAPHRASE if relevant else IMPOSSIBLE)
+
+
+def _logged(chosen: Options, session: str, known: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
+    """The requests of one recorded session, or of all, without those that the file has."""
+    store = open_store(chosen)
+    stored = [summary.id for summary in reversed(store.sessions())]
+    if session and session not in stored:
+        raise StoreError(f"there is no session '{session}'", hint="`toolsight sessions` lists them.")
+    records = (record for name in ([session] if session else stored) for record in store.read(name))
+    there = {query_key(case.query) for case in known}
+    return tuple(case for case in logged_cases(records) if query_key(case.query) not in there)
+
+
+def _require_known(cases: Sequence[EvalCase], chosen: Options, *, demo: bool) -> None:
+    live = connect_catalog(chosen, demo=demo)
+    unknown = EvalSet("", live.catalog.tools, tuple(cases)).unknown()
+    require_tools(live, unknown, where="nothing was added")

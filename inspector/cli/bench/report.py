@@ -1,0 +1,108 @@
+"""The results of a benchmark for people: a table a data set, with a bar for nDCG@10."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+
+from inspector.engine.measure.bootstrap import Estimate
+from inspector.engine.measure.difference import Difference
+from inspector.engine.measure.report import NOTHING, Row
+from inspector.engine.measure.summary import Share
+
+_BAR_CELLS = 10
+_EIGHTHS = "▏▎▍▌▋▊▉█"
+_GAP = "  "
+_QUERY_CHARACTERS = 70
+
+# Two lines of heading, and the cell below them.
+_Column = tuple[str, str, Callable[[Row], str]]
+_COLUMNS: tuple[_Column, ...] = (
+    ("", "nDCG@10", lambda row: _graph(row.summary.ndcg_10)),
+    ("", "hit@1", lambda row: _mean(row.summary.hit_1)),
+    ("", "recall@5", lambda row: _mean(row.summary.recall_5)),
+    ("", "MRR", lambda row: _mean(row.summary.mrr)),
+    ("answered", "impossible", lambda row: _share(row.summary.answered_impossible)),
+    ("refused", "possible", lambda row: _share(row.summary.refused_possible)),
+    ("p50", "ms", lambda row: _number(row.summary.p50_ms, 1)),
+    ("p95", "ms", lambda row: _number(row.summary.p95_ms, 1)),
+    ("index", "s", lambda row: _number(row.index_seconds, 2)),
+    ("index", "MB", lambda row: _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1)),
+)
+
+
+def text_report(rows: Sequence[Row], width: int) -> str:
+    """One block a data set, its tables at most `width` columns wide where that is possible at all.
+
+    Where all columns do not fit side by side, the rest stand in further tables below.
+    """
+    return "\n".join(_block(list(same), width) for _, same in groupby(rows, lambda row: row.dataset))
+
+
+def bar(share: float) -> str:
+    """A bar of 10 cells at 1, drawn in eighths of a cell."""
+    full, eighths = divmod(round(min(max(share, 0.0), 1.0) * _BAR_CELLS * len(_EIGHTHS)), len(_EIGHTHS))
+    return (_EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")).ljust(_BAR_CELLS)
+
+
+def difference_report(title: str, found: Difference, count: int) -> str:
+    """The mean difference, and the `count` requests that differ most: after - before, and both of them."""
+    mean = found.mean
+    lines = [f"{title} = {mean.mean:+.3f} nDCG@10, 95 % interval [{mean.low:+.3f}, {mean.high:+.3f}]"]
+    for change in found.changes[:count]:
+        if change.value:
+            values = f"{change.value:+.3f}  {change.before:.3f} -> {change.after:.3f}"
+            lines.append(f"  {values}  {_shortened(change.id)}  {_shortened(change.query)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _block(rows: Sequence[Row], width: int) -> str:
+    summary = rows[0].summary
+    title = (
+        f"{rows[0].dataset}: {rows[0].tools} tools, {summary.possible} possible and {summary.impossible} "
+        "impossible requests"
+    )
+    names = _drawn(("", "ranker", partial(_ranker, summary.cases)), rows, str.ljust)
+    tables = [names]
+    for column in _COLUMNS:
+        drawn = _drawn(column, rows, str.rjust)
+        if len(tables[-1][0]) + len(_GAP) + len(drawn[0]) > width and tables[-1] is not names:
+            tables.append(names)
+        tables[-1] = [left + _GAP + right for left, right in zip(tables[-1], drawn, strict=True)]
+    lines = [title, *(line.rstrip() for table in tables for line in ("", *table))]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _drawn(column: _Column, rows: Sequence[Row], justify: Callable[[str, int], str]) -> list[str]:
+    """A column's lines, equally wide."""
+    over, heading, cell = column
+    cells = [over, heading, *(cell(row) for row in rows)]
+    width = max(map(len, cells))
+    return [justify(text, width) for text in cells]
+
+
+def _ranker(cases: int, row: Row) -> str:
+    """Its name, and where it was cancelled over how many requests the means are."""
+    return row.ranker if row.summary.cases == cases else f"{row.ranker} (first {row.summary.cases})"
+
+
+def _graph(value: Estimate | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{bar(value.mean)} {value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
+
+
+def _mean(value: Estimate | None) -> str:
+    return NOTHING if value is None else f"{value.mean:.3f}"
+
+
+def _share(value: Share | None) -> str:
+    return NOTHING if value is None else f"{value.value:.0%}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return NOTHING if value is None else f"{value:.{digits}f}"
+
+
+def _shortened(query: str) -> str:
+    text = " ".join(query[: 4 * _QUERY_CHARACTERS].split())
+    return text if len(text) <= _QUERY_CHARACTERS else f"{text[: _QUERY_CHARACTERS - 1]}…"

@@ -1,0 +1,1 @@
+"""`toolsight servers`, `tools` and `manifest`."""

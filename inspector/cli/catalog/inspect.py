@@ -1,0 +1,139 @@
+"""Headless twins of the screens: servers, tools, manifest."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from inspector.cli.launch import run_headless
+from inspector.cli.options import as_json, options, shared
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.budget import Budget
+from inspector.domain.number import percent, tokens
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState
+from inspector.domain.tool import definition
+from inspector.engine.workbench import Workbench
+
+_STDERR_LINES = 5
+
+
+@click.command()
+@shared
+@as_json
+def servers(as_json: bool, **values: Any) -> None:
+    """Connect to every server and say how that went."""
+
+    async def work(bench: Workbench) -> None:
+        states = bench.state.servers.values()
+        if as_json:
+            say_json([asdict(state) for state in states])
+            return
+        rows = [
+            (s.name, s.phase, str(s.tools), str(s.tokens), s.info.protocol, f"{s.milliseconds:.0f}", s.reason)
+            for s in states
+        ]
+        headers = ("server", "state", "tools", "tokens", "protocol", "ms", "reason")
+        say_table(headers, rows, right=frozenset({2, 3, 5}))
+        for state in states:
+            _say_failure(state)
+
+    run_headless(options(**values), work)
+
+
+def _say_failure(server: ServerState) -> None:
+    """What the table has no room for: what to try, and the last words of the process."""
+    if server.phase is not ServerPhase.FAILED:
+        return
+    say(f"\n{server.name}: {server.reason}")
+    if server.hint:
+        say(f"  try: {server.hint}")
+    for line in server.stderr_tail.splitlines()[-_STDERR_LINES:]:
+        say(f"  | {line}")
+
+
+@click.command()
+@shared
+@as_json
+def tools(as_json: bool, **values: Any) -> None:
+    """List the permitted tools with their tokens."""
+
+    async def work(bench: Workbench) -> None:
+        if as_json:
+            say_json(
+                [
+                    {
+                        **asdict(bench.state.tools[tool.id]),
+                        "description": tool.description,
+                        "definition": definition(tool),
+                    }
+                    for tool in bench.catalog.tools
+                ]
+            )
+            return
+        rows = [
+            (tool.id, bench.state.tools[tool.id].binding, str(bench.state.tools[tool.id].tokens))
+            for tool in bench.catalog.tools
+        ]
+        say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
+        say(f"{len(rows)} tools, tokens by {bench.accounting.meter.tokenizer.label}")
+
+    run_headless(options(**values), work)
+
+
+@click.command()
+@shared
+@as_json
+def manifest(as_json: bool, **values: Any) -> None:
+    """Print the manifest and the `tools` array, exactly as the model gets them."""
+
+    async def work(bench: Workbench) -> None:
+        request = bench.next_request()
+        tokens = bench.accounting.meter.entries(request.tools)
+        if as_json:
+            say_json(
+                {
+                    "manifest": bench.state.manifest,
+                    "rules": bench.state.manifest_rules,
+                    "decision": bench.state.decision,
+                    "pool": bench.state.pool,
+                    "tools": request.tools,
+                    "tokens": sum(tokens),
+                    "tokenizer": asdict(bench.accounting.meter.tokenizer),
+                }
+            )
+            return
+        state = bench.state
+        say(state.manifest or state.pool or "Nothing is deferred, so there is no manifest.")
+        for rule in state.manifest_rules:
+            say(f"(shortened: {rule})")
+        say(f"\ndiscovery {state.decision}")
+        say()
+        names = [entry["function"]["name"] for entry in request.tools]
+        rows = [(name, str(count)) for name, count in zip(names, tokens, strict=True)]
+        say_table(("bound", "tokens"), rows, right=frozenset({1}))
+        say(f"tokens by {bench.accounting.meter.tokenizer.label}")
+
+    run_headless(options(**values), work)
+
+
+def say_budget(budget: Budget) -> None:
+    """The token table of one request."""
+    parts = budget.parts
+    rows = [
+        ("system", parts.system),
+        ("history", parts.history),
+        ("searches", parts.searches),
+        ("loaded tools", parts.tools),
+        ("search_tools", parts.meta),
+        ("manifest", parts.manifest),
+        ("summary pool", parts.pool),
+        ("output reserve", parts.output_reserve),
+        ("total", parts.used),
+    ]
+    say_table(("part", "tokens"), [(name, str(tokens)) for name, tokens in rows], right=frozenset({1}))
+    say(f"{percent(budget.fraction)} of a window of {tokens(budget.window)}")
+    say(
+        f"static binding {budget.static_tools} tool tokens, now {parts.discovery_tokens}: "
+        f"saved {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"
+    )

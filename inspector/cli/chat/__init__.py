@@ -1,0 +1,1 @@
+"""`toolsight chat` and `demo`."""

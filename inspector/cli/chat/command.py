@@ -1,0 +1,50 @@
+"""Chatting without the app: the whole discovery loop, printed as it happens."""
+
+from typing import Any
+
+import click
+
+from inspector.cli.catalog.inspect import say_budget
+from inspector.cli.chat.transcript import Transcript
+from inspector.cli.launch import run_headless
+from inspector.cli.options import as_json, options, shared
+from inspector.cli.render import say, say_json
+from inspector.domain.error import ModelError
+from inspector.domain.events.json import record_json
+from inspector.engine.workbench import Workbench
+
+
+@click.command()
+@click.argument("message", nargs=-1, required=True)
+@shared
+@as_json
+def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
+    """Send each MESSAGE in turn and run the discovery loop for it."""
+
+    async def work(bench: Workbench) -> None:
+        await converse(bench, message, quiet=as_json)
+        if as_json:
+            say_json([record_json(record) for record in bench.records()])
+        elif bench.state.budget is not None:
+            say()
+            say_budget(bench.state.budget)
+
+    run_headless(options(**values), work)
+
+
+async def converse(bench: Workbench, messages: tuple[str, ...], *, quiet: bool = False) -> None:
+    """Play user messages, with the transcript on stdout. Raises ModelError where the model fails."""
+    stop = bench.subscribe(Transcript().on_record) if not quiet else lambda: None
+    try:
+        for text in messages:
+            ended = await bench.chat(text)
+            if ended.outcome == "failed":
+                raise ModelError(ended.text, hint=_last_hint(bench))
+    finally:
+        stop()
+
+
+def _last_hint(bench: Workbench) -> str:
+    failures = bench.records(kinds=("error",))
+    hint: str = getattr(failures[-1].event, "hint", "") if failures else ""
+    return hint

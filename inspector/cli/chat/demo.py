@@ -1,0 +1,26 @@
+"""The demonstration: nine real servers, one conversation, and what it saved."""
+
+import asyncio
+import sys
+from typing import Any
+
+import click
+
+from inspector.cli.options import as_json, options, shared
+
+
+@click.command()
+@click.option("--headless", is_flag=True, help="Print the scripted conversation instead of opening the app.")
+@shared
+@as_json
+def demo(headless: bool, as_json: bool, **values: Any) -> None:
+    """Open the app on the demo servers; without a terminal, or with --headless, play the conversation."""
+    chosen = options(**values)
+    if headless or as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        from inspector.cli.chat.play import play
+
+        asyncio.run(play(chosen, as_json=as_json))
+    else:
+        from inspector.cli.open_app import open_app
+
+        open_app(chosen, demo=True)

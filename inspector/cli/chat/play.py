@@ -1,0 +1,53 @@
+"""The demo conversation without the app: its transcript, and what it saved."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from inspector.adapters.files.scenario_file import load_scenario
+from inspector.cli.chat.command import converse
+from inspector.cli.composition import database_path, fixtures_path
+from inspector.cli.launch import demo_session
+from inspector.cli.options import DEMO_MODEL, Options
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.events.event import ModelRequested
+from inspector.domain.events.json import record_json
+from inspector.domain.number import percent
+from inspector.engine.workbench import Workbench
+
+
+async def play(chosen: Options, *, as_json: bool) -> None:
+    """The servers work on a throwaway folder, so their calls need no approval."""
+    script = fixtures_path() / "scenarios" / "demo.yaml"
+    model = f"demo/script:{script}" if chosen.model == DEMO_MODEL else chosen.model
+    users = load_scenario(script).users
+    async with demo_session(replace(chosen, model=model, yes=True)) as bench:
+        if not as_json:
+            _say_start(bench)
+        await converse(bench, users, quiet=as_json)
+        if as_json:
+            say_json([record_json(record) for record in bench.records()])
+        else:
+            _say_savings(bench, database_path(chosen))
+
+
+def _say_start(bench: Workbench) -> None:
+    state = bench.state
+    say(f"{state.ready_servers} of {len(state.servers)} servers ready, {len(state.tools)} tools")
+    say(f"model {state.model_label}")
+
+
+def _say_savings(bench: Workbench, database: Path) -> None:
+    """Tool tokens of every model call, beside binding all tools each time; a saving pays for searches."""
+    bound = [len(r.event.bound) for r in bench.records(("request",)) if isinstance(r.event, ModelRequested)]
+    rows = []
+    for cost, tools in zip(bench.state.costs, bound, strict=True):
+        parts, static = cost.parts, cost.static_tools
+        saved = percent(1 - parts.discovery_tokens / static) if static else "-"
+        numbers = (cost.turn, tools, parts.tool_tokens, parts.searches, static)
+        rows.append((*map(str, numbers), saved))
+    say(f"\nTool tokens a model call, against binding all {len(bench.state.tools)} tools")
+    headers = ("call", "tools bound", "definitions", "searches", "static", "saved")
+    say_table(headers, rows, right=frozenset(range(6)))
+    counted = bench.accounting.meter.tokenizer.label
+    say(f"tokens by {counted}, compact JSON; search_tools and its manifest are among the definitions")
+    say(f"session {bench.session_id} in {database}")

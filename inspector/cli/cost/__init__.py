@@ -1,0 +1,1 @@
+"""`toolsight cost`: the ways to deliver tools, priced."""

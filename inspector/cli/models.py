@@ -1,0 +1,36 @@
+"""Models and token counters by name."""
+
+from pathlib import Path
+
+from inspector.adapters.tokens.anthropic_counter import AnthropicCounter, is_claude
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
+from inspector.domain.closest import closest
+from inspector.domain.error import ModelError
+from inspector.engine.ports import ChatModel, TokenCounter
+
+PLANNER = "demo/planner"
+_SCRIPT = "demo/script:"
+_EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/planner"
+
+
+def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
+    """The model of that name; any litellm name, or one of the stand-ins. Raises ModelError."""
+    if name == PLANNER:
+        from inspector.demo.planner import DemoPlanner
+
+        return DemoPlanner()
+    if name.startswith(_SCRIPT):
+        from inspector.demo.script_model import ScriptModel
+
+        return ScriptModel(Path(name.removeprefix(_SCRIPT)))
+    if name.startswith("demo/") or not name.strip():
+        near = ", ".join(closest(name, [PLANNER, f"{_SCRIPT}FILE"])) or PLANNER
+        raise ModelError(f"there is no model '{name}'", hint=f"Did you mean {near}? Others: {_EXAMPLES}.")
+    from inspector.adapters.litellm.model import LitellmModel
+
+    return LitellmModel(name, api_base=api_base)
+
+
+def counter_for(name: str) -> TokenCounter:
+    """A counter that fits the model of that name."""
+    return AnthropicCounter(name) if is_claude(name) else TiktokenCounter(name)

@@ -1,0 +1,1 @@
+"""`toolsight sessions`, `events` and `timeline`."""

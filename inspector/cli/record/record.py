@@ -1,0 +1,61 @@
+"""Commands over the record: sessions and their events."""
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from inspector.cli.composition import open_store
+from inspector.cli.options import as_json, options, shared
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.error import StoreError
+from inspector.domain.events.event import EVENT_TYPES
+from inspector.domain.events.json import record_json
+from inspector.domain.events.text import summary
+
+
+@click.command()
+@shared
+@as_json
+def sessions(as_json: bool, **values: Any) -> None:
+    """List the recorded sessions, newest first."""
+    stored = open_store(options(**values)).sessions()
+    if as_json:
+        say_json([asdict(session) for session in stored])
+        return
+    if not stored:
+        say("No session has been recorded yet. `toolsight demo --headless` makes one.")
+        return
+    rows = [
+        (s.id, _time(s.started_at), s.model, str(s.events), str(s.searches), str(s.calls), s.config)
+        for s in stored
+    ]
+    headers = ("session", "started (UTC)", "model", "events", "searches", "calls", "configuration")
+    say_table(headers, rows, right=frozenset({3, 4, 5}))
+
+
+@click.command()
+@click.argument("session", default="")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(sorted(EVENT_TYPES)), help="Only these.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the newest N.")
+@shared
+@as_json
+def events(session: str, kinds: tuple[str, ...], limit: int | None, as_json: bool, **values: Any) -> None:
+    """Print the events of SESSION (the newest one without it)."""
+    store = open_store(options(**values))
+    stored = [known.id for known in store.sessions()]
+    chosen = session or (stored[0] if stored else "")
+    if chosen not in stored:
+        wanted = f"there is no session '{session}'" if session else "no session has been recorded yet"
+        raise StoreError(wanted, hint="`toolsight sessions` lists them.")
+    records = store.read(chosen, kinds=kinds, limit=limit)
+    if as_json:
+        say_json([record_json(record) for record in records])
+        return
+    rows = [(str(r.seq), _time(r.at), r.kind, summary(r.event)) for r in records]
+    say_table(("#", "time (UTC)", "kind", "what"), rows, right=frozenset({0}))
+
+
+def _time(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"

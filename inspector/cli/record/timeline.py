@@ -1,0 +1,121 @@
+"""The timeline of a recorded session as text: which tool was bound in which model call, and why."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from inspector.cli.composition import open_store
+from inspector.cli.options import as_json, options, shared
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.error import StoreError
+from inspector.domain.number import percent
+from inspector.domain.session import Binding
+from inspector.domain.timeline import Lane, Move, Tally, Timeline, Turn
+from inspector.engine.ports import EventStore
+
+_SIGNS = {Binding.PINNED: "⌂", Binding.LOADED: "●", Binding.DEFERRED: "○", Binding.EVICTED: "✕", None: " "}
+_COLUMNS = 60
+
+
+@click.command()
+@click.argument("session", default="")
+@shared
+@as_json
+def timeline(session: str, as_json: bool, **values: Any) -> None:
+    """Print what was bound in every model call of SESSION (the newest one without it), and every move."""
+    store = open_store(options(**values))
+    chosen = _chosen(store, session)
+    made = Timeline.of(store.read(chosen))
+    if as_json:
+        say_json(_json(chosen, made))
+        return
+    say(f"session {chosen}   {len(made.turns)} turns")
+    if made.turns:
+        _say_turns(made)
+    _say_lanes(made)
+    _say_moves(made)
+
+
+def _chosen(store: EventStore, session: str) -> str:
+    stored = [known.id for known in store.sessions()]
+    chosen = session or (stored[0] if stored else "")
+    if chosen not in stored:
+        wanted = f"there is no session '{session}'" if session else "no session has been recorded yet"
+        raise StoreError(wanted, hint="`toolsight sessions` lists them.")
+    return chosen
+
+
+def _say_turns(made: Timeline) -> None:
+    rows = [_turn_row(turn) for turn in made.turns]
+    headers = ("turn", "message", "tool tokens", "same", "resent", "accuracy", "what it did")
+    say()
+    say_table(headers, rows, right=frozenset({0, 1, 2, 3, 4, 5}))
+
+
+def _turn_row(turn: Turn) -> tuple[str, ...]:
+    did = "\n".join(f"{action.kind}  {action.text}" for action in turn.actions)
+    return (
+        str(turn.number),
+        str(turn.message),
+        str(turn.tool_tokens),
+        str(turn.same),
+        str(turn.resent),
+        _accuracy(turn.tally),
+        did or ("thought" if turn.think else ""),
+    )
+
+
+def _accuracy(tally: Tally) -> str:
+    return "-" if tally.accuracy is None else percent(tally.accuracy)
+
+
+def _say_lanes(made: Timeline) -> None:
+    """The newest columns, so that a lane stays in a line; the last one is after the last call."""
+    first = max(made.now - _COLUMNS + 1, 1)
+    rest = {binding: count for binding, count in made.rest(made.now).items() if count}
+    say()
+    if made.lanes:
+        rows = [(lane.tool, _lane(lane, first, made.now)) for lane in made.lanes]
+        say_table(("tool", f"turns {first} to {len(made.turns)}, and after"), rows)
+        say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted")
+    for binding, count in rest.items():
+        say(f"{count} more tools were {binding} all the time")
+
+
+def _lane(lane: Lane, first: int, now: int) -> str:
+    return "".join(_SIGNS[binding] for binding, _ in lane.states(first, now - first + 1))
+
+
+def _say_moves(made: Timeline) -> None:
+    rows = [_move_row(move) for column in range(1, made.now + 1) for move in made.moves_at(column)]
+    if not rows:
+        say("No tool moved.")
+        return
+    say()
+    say_table(("before turn", "#", "tool", "from", "to", "why"), rows, right=frozenset({0, 1}))
+    tally = made.tally(made.now)
+    say(
+        f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
+        f"rejections {tally.rejections}, recoveries {tally.recoveries}, accuracy {_accuracy(tally)}"
+    )
+
+
+def _move_row(move: Move) -> tuple[str, ...]:
+    before, after = move.binding_from or "-", move.binding_to or "gone"
+    return (str(move.turn), str(move.seq), move.tool, before, after, move.reason or move.cause)
+
+
+def _json(session: str, made: Timeline) -> dict[str, Any]:
+    columns = range(1, made.now + 1)
+    return {
+        "session": session,
+        "turns": [asdict(turn) for turn in made.turns],
+        "lanes": [
+            {"tool": lane.tool, "during": [state for state, _ in lane.states(1, made.now)]}
+            for lane in made.lanes
+        ],
+        "moves": [asdict(move) for column in columns for move in made.moves_at(column)],
+        "rest": made.rest(made.now),
+        "tally": asdict(made.tally(made.now)),
+    }

@@ -1,0 +1,1 @@
+"""`toolsight reproduce`."""

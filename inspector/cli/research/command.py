@@ -1,0 +1,132 @@
+"""Published numbers beside our own, as one report."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from inspector.adapters.clock import SystemClock
+from inspector.cli.options import as_json as json_option
+from inspector.cli.progress import Progress, cancellation
+from inspector.cli.render import say, say_json, say_table
+from inspector.cli.research.sources import ShippedSource
+from inspector.domain.error import ConfigError
+from inspector.domain.report import Report, Section, markdown
+from inspector.research.heading import report
+from inspector.research.run import CHAPTERS, Chapter, chapters, make
+from inspector.research.source import Source, Steps, Stopped
+
+INTERRUPTED = 130
+_Path = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[SECTION]...")
+@click.option("--all", "is_all", is_flag=True, help="Every section.")
+@click.option(
+    "--data",
+    "folders",
+    multiple=True,
+    type=_Path,
+    help="A folder with tools.jsonl, or of such folders: catalogs to measure beside the demo's. "
+    "May be repeated.",
+)
+@click.option("--output", type=_Path, help="Write the report into this file.")
+@click.option(
+    "--db",
+    "database",
+    type=_Path,
+    help="The SQLite file that keeps vectors between runs; one in the user's cache without it.",
+)
+@click.option(
+    "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
+)
+@json_option
+def reproduce(
+    names: tuple[str, ...],
+    is_all: bool,
+    folders: tuple[Path, ...],
+    output: Path | None,
+    database: Path | None,
+    embedding_model: str,
+    as_json: bool,
+) -> None:
+    """Measure what was published on tool discovery anew, and show both side by side.
+
+    Without a SECTION: list the sections there are. The report is Markdown.
+    """
+    wanted = CHAPTERS if is_all else chapters(names)
+    if not wanted:
+        _list(as_json=as_json)
+        return
+    if output is not None and not output.parent.is_dir():
+        raise ConfigError(f"{output} cannot be written: it has no folder", hint="Make the folder first.")
+    with ShippedSource(folders, model=embedding_model, database=database) as source:
+        sections = _made(wanted, source)
+        if sections is None:
+            say("cancelled: nothing was written", err=True)
+            sys.exit(INTERRUPTED)
+        made = report(sections, source, _command(wanted, bool(folders)))
+    _publish(made, output, as_json=as_json)
+
+
+def _made(wanted: Sequence[Chapter], source: Source) -> list[Section] | None:
+    """The sections, or None where Ctrl+C was pressed."""
+    progress = Progress(SystemClock())
+    try:
+        with cancellation() as cancelled:
+            return list(make(wanted, source, Steps(progress, cancelled)))
+    except Stopped:
+        return None
+    finally:
+        progress.clear()
+
+
+def _command(wanted: Sequence[Chapter], has_data: bool) -> str:
+    """What repeats the report, without the paths of this machine."""
+    which = "--all" if len(wanted) == len(CHAPTERS) else " ".join(chapter.id for chapter in wanted)
+    return f"toolsight reproduce {which}{' --data FOLDER' if has_data else ''}"
+
+
+def _list(*, as_json: bool) -> None:
+    rows = [(one.id, one.source, one.about) for one in CHAPTERS]
+    if as_json:
+        say_json([dict(zip(("id", "source", "about"), row, strict=True)) for row in rows])
+        return
+    say_table(("section", "published in", "measured"), rows)
+    say("\nName one or more, or give --all.")
+
+
+def _publish(made: Report, output: Path | None, *, as_json: bool) -> None:
+    if output is not None:
+        _write(output, markdown(made))
+    if as_json:
+        say_json(asdict(made))
+    elif output is None:
+        for line in markdown(made).splitlines():
+            say(line)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file whole, or leave what was there. Raises ConfigError."""
+    draft: Path | None = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", errors="backslashreplace", newline="", dir=path.parent, delete=False
+        ) as file:
+            draft = Path(file.name)
+            file.write(text)
+        draft.chmod(path.stat().st_mode if path.exists() else 0o644)
+        draft.replace(path)
+    except (OSError, ValueError) as error:
+        if draft is not None:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{path} cannot be written: {reason}", hint="Check that its folder exists."
+        ) from error

@@ -1,0 +1,180 @@
+"""What a reproduction is measured on: the demo servers, the shipped files, and folders that were named."""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+
+import platformdirs
+
+from inspector import __version__
+from inspector.adapters.clock import SystemClock
+from inspector.adapters.files.evalset import TOOLS, read_cases, read_tools
+from inspector.adapters.files.scenario_file import load_scenario
+from inspector.adapters.sqlite.vectors import SqliteVectors
+from inspector.cli import composition
+from inspector.cli.launch import headless
+from inspector.cli.models import PLANNER, counter_for
+from inspector.cli.options import Options
+from inspector.domain.error import ConfigError
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.fold import fold
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.ports import Clock, Embedder, TokenCounter
+from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
+
+# A model that counts with the encoding.
+_COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}
+_PACKAGES = ("tiktoken", "fastembed", "numpy")
+
+
+class ShippedSource:
+    """A `Source`. Its sessions are recorded nowhere, and its vectors not among the user's.
+
+    Use it as a context: leaving it removes its folder.
+    """
+
+    def __init__(
+        self, folders: Sequence[Path] = (), *, model: str = "packaged", database: Path | None = None
+    ) -> None:
+        """`folders` hold a catalog each, or one in each of their folders. `model` embeds.
+
+        `database` keeps vectors between runs; the user's cache without it.
+        """
+        self.clock: Clock = SystemClock()
+        self.embedder: Embedder | None = composition.make_embedder(model)
+        self._database = database or platformdirs.user_cache_path(composition.APP) / "reproduction.db"
+        self._folders = tuple(folders)
+        self._model = model
+        self._played: tuple[PlayedScenario, ...] | None = None
+
+    def __enter__(self) -> "ShippedSource":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the vectors, and forget the recorded sessions."""
+        if "vectors" in self.__dict__:
+            self.vectors.close()
+        if "_folder" in self.__dict__:
+            self._folder.cleanup()
+
+    @cached_property
+    def vectors(self) -> SqliteVectors:
+        return composition.open_vectors(Options(database=self._database))
+
+    @cached_property
+    def counter(self) -> TokenCounter:
+        return counter_for(PLANNER)
+
+    @property
+    def versions(self) -> Sequence[str]:
+        return (f"toolsight {__version__}", *filter(None, map(_version, _PACKAGES)))
+
+    def counter_like(self, encoding: str) -> TokenCounter:
+        return counter_for(_COUNTS_WITH[encoding])
+
+    def semantics(self) -> Semantics | None:
+        return Semantics(self.embedder, self.vectors) if self.embedder is not None else None
+
+    def demo(self) -> NamedCatalog:
+        return self._demo
+
+    def searches(self) -> Sequence[EvalCase]:
+        return self._cases("demo_search")
+
+    def others(self) -> Sequence[NamedCatalog]:
+        return self._others
+
+    def poisons(self) -> Sequence[Poison]:
+        return read_poisons(composition.fixtures_path() / "poison" / "demo.jsonl")
+
+    def played(self, steps: Steps) -> Sequence[PlayedScenario]:
+        if self._played is None:
+            paths = composition.shipped_scenarios()
+            self._played = tuple(
+                self._play(path, steps, number, len(paths)) for number, path in enumerate(paths)
+            )
+        return self._played
+
+    @cached_property
+    def _folder(self) -> "tempfile.TemporaryDirectory[str]":
+        return tempfile.TemporaryDirectory(prefix="toolsight-reproduce-")
+
+    @property
+    def _setup(self) -> Options:
+        """The demo's, with a database of its own."""
+        return Options(database=Path(self._folder.name) / "sessions.db")
+
+    @cached_property
+    def _demo(self) -> NamedCatalog:
+        return asyncio.run(self._connected())
+
+    @cached_property
+    def _others(self) -> tuple[NamedCatalog, ...]:
+        paths = [path for folder in self._folders for path in _catalogs(folder)]
+        return tuple(NamedCatalog(path.resolve().name, read_tools(path)) for path in paths)
+
+    async def _connected(self) -> NamedCatalog:
+        with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
+            configuration = composition.demo_configuration(Path(state))
+            discovery = replace(configuration.settings.discovery, embedding_model="none")
+            settings = replace(configuration.settings, discovery=discovery)
+            async with headless(self._setup, replace(configuration, settings=settings)) as bench:
+                tools, summaries = bench.catalog.tools, bench.retrieval.index.summaries
+                return NamedCatalog("demo", tools, summaries, self._cases("demo"))
+
+    def _cases(self, name: str) -> tuple[EvalCase, ...]:
+        return read_cases(composition.fixtures_path() / "evalsets" / f"{name}.jsonl")
+
+    def _play(self, path: Path, steps: Steps, number: int, total: int) -> PlayedScenario:
+        """Play a scenario; asked to stop, it does so after the turn. Raises ToolsightError and Stopped."""
+        scenario = load_scenario(path)
+        setup = replace(
+            self._setup, model=f"demo/script:{path}", values={"discovery.embedding_model": self._model}
+        )
+
+        async def run() -> PlayedScenario:
+            async with composition.open_lab(scenario, setup) as lab:
+                result = await lab.run.run(lambda _: steps(f"scenario {path.stem}", number, total))
+                return PlayedScenario(path.stem, fold(result.records))
+
+        steps(f"scenario {path.stem}", number, total)
+        return asyncio.run(run())
+
+
+def read_poisons(path: Path) -> tuple[Poison, ...]:
+    """The poisoned descriptions of a file, JSON Lines. Raises ConfigError."""
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return tuple(Poison(row["id"], row["kind"], row["tool"], row["text"]) for row in rows)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}", hint="Install Toolsight again.") from error
+
+
+def _catalogs(folder: Path) -> list[Path]:
+    """The folder where it is a catalog, else those in it that are. Raises ConfigError where there is none."""
+    if (folder / TOOLS).is_file():
+        return [folder]
+    found = sorted(path.parent for path in folder.glob(f"*/{TOOLS}"))
+    if not found:
+        raise ConfigError(
+            f"{folder} has no catalog", hint=f"A catalog is a folder with {TOOLS}, one tool a line."
+        )
+    return found
+
+
+def _version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,1 @@
+"""`toolsight scenario`, `compare` and `race`."""

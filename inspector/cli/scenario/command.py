@@ -1,0 +1,226 @@
+"""Scenarios on real servers: which there are, what came of them, and whether that is what was expected."""
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from inspector.adapters.files.scenario_file import load_scenario
+from inspector.cli import composition
+from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.render import say, say_json
+from inspector.cli.scenario.report import (
+    finding_lines,
+    listing,
+    listing_json,
+    record_line,
+    result_json,
+    totals_lines,
+)
+from inspector.domain.error import ConfigError, ModelError
+from inspector.domain.events.event import Failed, Record
+from inspector.domain.scenario import Scenario
+from inspector.engine.scenario.comparison import static_tokens
+from inspector.engine.scenario.run import ScenarioResult
+from inspector.engine.session import Listener
+from widgets import visible
+
+NOT_MET, MISCONFIGURED = 1, 2
+_NO_TERMINAL = (200, 24)
+
+
+class ScenarioCommand(click.Command):
+    """A mistake in a file or an option exits with 2, so that 1 says what came of a scenario."""
+
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
+        with _misconfigured():
+            return super().make_context(*arguments, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _misconfigured():
+            return super().invoke(ctx)
+
+
+class _Misconfigured(click.ClickException):
+    exit_code = MISCONFIGURED
+
+
+@contextmanager
+def _misconfigured() -> Iterator[None]:
+    try:
+        yield
+    except ConfigError as error:
+        hint = f"\nhint:  {error.hint}" if error.hint else ""
+        raise _Misconfigured(visible(f"{error.message}{hint}")) from error
+
+
+@dataclass(frozen=True, slots=True)
+class NamedScenario:
+    """A scenario, the name that was asked for, and its file."""
+
+    name: str
+    path: Path
+    scenario: Scenario
+
+    @classmethod
+    def find(cls, name: str) -> "NamedScenario":
+        """A shipped one by name, or any file. Raises ConfigError."""
+        path = composition.scenario_path(name)
+        return cls(name, path, load_scenario(path))
+
+    @property
+    def script(self) -> str:
+        """The name of the model that plays it."""
+        return f"demo/script:{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a scenario, and the session that has its record."""
+
+    name: str
+    session: str
+    result: ScenarioResult
+
+
+def play(chosen: NamedScenario, setup: Options, *, profile: str = "", tell: Listener | None = None) -> Played:
+    """Play a scenario in a session of its own, on servers of its own. Raises ToolsightError."""
+
+    async def run() -> Played:
+        async with composition.open_lab(chosen.scenario, setup, profile, tell=tell) as lab:
+            return Played(chosen.name, lab.bench.session_id, await lab.run.run())
+
+    return asyncio.run(run())
+
+
+def names_model(context: click.Context) -> bool:
+    """Whether a model was asked for, be it the default one."""
+    return context.get_parameter_source("model") is not ParameterSource.DEFAULT
+
+
+def require_answers(played: Sequence[Played]) -> None:
+    """Raises ModelError where the model failed, which no table is to hide."""
+    for one in played:
+        failed = [record.event for record in one.result.records if isinstance(record.event, Failed)]
+        if one.result.totals.outcome == "failed" and failed:
+            raise ModelError(failed[-1].message, hint=failed[-1].hint)
+
+
+def terminal_width() -> int:
+    return shutil.get_terminal_size(_NO_TERMINAL).columns
+
+
+@click.group()
+def scenario() -> None:
+    """Play written conversations on real servers, and check what comes of them."""
+
+
+@scenario.command(name="list", cls=ScenarioCommand)
+@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
+@as_json
+def list_scenarios(folders: tuple[Path, ...], as_json: bool) -> None:
+    """List the scenarios that come with Toolsight, and those of each FOLDER: what they are, and expect."""
+    found = [NamedScenario.find(path.stem) for path in composition.shipped_scenarios()]
+    problems = []
+    for path in (path for folder in folders for path in _files(folder)):
+        try:
+            found.append(NamedScenario(str(path), path, load_scenario(path)))
+        except ConfigError as error:
+            problems.append(error.message)
+    if as_json:
+        say_json([listing_json(one.name, str(one.path), one.scenario) for one in found])
+    else:
+        for number, one in enumerate(found):
+            if number:
+                say()
+            _say_lines(listing(one.name, one.scenario, terminal_width()))
+    for problem in problems:
+        say(f"not readable: {problem}", err=True)
+
+
+@scenario.command(name="run", cls=ScenarioCommand)
+@click.argument("names", nargs=-1, metavar="[FILE|NAME]...")
+@click.option("--all", "is_all", is_flag=True, help="Every scenario that comes with Toolsight.")
+@click.option("--check", is_flag=True, help="Exit with 1 where something expected did not come.")
+@shared
+@as_json
+@click.pass_context
+def run_scenarios(
+    context: click.Context, /, names: tuple[str, ...], is_all: bool, check: bool, as_json: bool, **values: Any
+) -> None:
+    """Play scenarios on the demo servers, or on --config, each in a session and a state of its own.
+
+    Their scripts answer; with --model that model is told the same, and answers as it likes.
+    """
+    shipped = [path.stem for path in composition.shipped_scenarios()] if is_all else []
+    wanted = [NamedScenario.find(name) for name in dict.fromkeys((*shipped, *names))]
+    if not wanted:
+        raise click.UsageError("Name a scenario, or give --all. `toolsight scenario list` lists them.")
+    setup = options(**values)
+    played: list[Played] = []
+    try:
+        for one in wanted:
+            model = setup.model if names_model(context) else one.script
+            mine = replace(setup, model=model)
+            played.append(play(one, mine) if as_json else _played_aloud(one, mine, check=check))
+    except KeyboardInterrupt as error:
+        say(f"{len(played)} of {len(wanted)} scenarios were played", err=True)
+        raise click.Abort from error
+    finally:
+        if as_json:
+            say_json([result_json(one.name, one.session, one.result) for one in played])
+    if check:
+        _judge(played, quiet=as_json)
+    require_answers(played)
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is no folder")
+    return sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml"))
+
+
+def _played_aloud(one: NamedScenario, setup: Options, *, check: bool) -> Played:
+    """Play it with a line for each record that matters, then what it came to."""
+    width = terminal_width()
+    say(f"\n{one.scenario.title}   {one.name}")
+    played = play(one, setup, tell=_teller(width))
+    result = played.result
+    say()
+    _say_lines(totals_lines(result, static_tokens(result.records)))
+    if check:
+        say()
+        _say_lines(finding_lines(result.findings, result.records, width))
+    say(f"session {played.session} in {composition.database_path(setup)}")
+    return played
+
+
+def _teller(width: int) -> Callable[[Record], None]:
+    def tell(record: Record) -> None:
+        line = record_line(record, width)
+        if line is not None:
+            say(line)
+
+    return tell
+
+
+def _judge(played: Sequence[Played], *, quiet: bool) -> None:
+    """Exit with NOT_MET where a scenario did not pass, naming it."""
+    failed = [one.name for one in played if not one.result.passed]
+    if not quiet:
+        rest = f"; not: {', '.join(failed)}" if failed else ""
+        say(f"\n{len(played) - len(failed)} of {len(played)} went as expected{rest}")
+    if failed:
+        sys.exit(NOT_MET)
+
+
+def _say_lines(lines: Iterator[str]) -> None:
+    for line in lines:
+        say(line)

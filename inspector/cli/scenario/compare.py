@@ -1,0 +1,123 @@
+"""One scenario under several profiles, each in a session of its own: what each came to, side by side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from inspector.adapters.clock import SystemClock
+from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.progress import Progress
+from inspector.cli.render import say, say_json
+from inspector.cli.scenario.command import (
+    NamedScenario,
+    Played,
+    ScenarioCommand,
+    names_model,
+    play,
+    require_answers,
+    terminal_width,
+)
+from inspector.cli.scenario.report import comparison_json, comparison_markdown, comparison_text
+from inspector.domain.events.event import ModelRequested, Record
+from inspector.domain.profile import PROFILES, find_profile
+from inspector.engine.scenario.comparison import STATIC, comparison
+
+_ONE_PROFILE = "profile"
+
+
+class _CompareCommand(ScenarioCommand):
+    """The shared options, but for the one profile that other commands take."""
+
+    def __init__(self, *, params: Iterable[click.Parameter] = (), **extra: Any) -> None:
+        super().__init__(params=[one for one in params if one.name != _ONE_PROFILE], **extra)
+
+
+def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
+    return list(dict.fromkeys(find_profile(name).name for name in names))
+
+
+@click.command(cls=_CompareCommand)
+@click.argument("name", metavar="FILE|NAME")
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    callback=_profiles,
+    help="Compare this profile, see `toolsight settings --profiles`. May be repeated.",
+)
+@click.option("--all-profiles", is_flag=True, help="Compare every profile.")
+@click.option("--script", is_flag=True, help="Let the scenario's script answer, the same under each profile.")
+@click.option("--markdown", is_flag=True, help="Print Markdown.")
+@shared
+@as_json
+@click.pass_context
+def compare(
+    context: click.Context,
+    /,
+    name: str,
+    profiles: list[str],
+    all_profiles: bool,
+    script: bool,
+    markdown: bool,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Play a scenario under two or more profiles, and print what each cost and did.
+
+    The model answers what the user of the scenario says, so that it may act on what each profile offers it.
+    """
+    if script and names_model(context):
+        raise click.UsageError("--script plays the script, so it takes no --model.")
+    if markdown and as_json:
+        raise click.UsageError("--markdown and --json exclude each other.")
+    wanted = _in_order(list(PROFILES) if all_profiles else profiles)
+    if len(wanted) < 2:
+        raise click.UsageError("Name two profiles or more with --profile, or give --all-profiles.")
+    one = NamedScenario.find(name)
+    setup = options(**values)
+    played: list[Played] = []
+    try:
+        _play_each(one, replace(setup, model=one.script) if script else setup, wanted, played)
+    except KeyboardInterrupt as error:
+        say(f"{len(played)} of {len(wanted)} profiles were played", err=True)
+        raise click.Abort from error
+    finally:
+        if played:
+            _say(played, scripted=script, markdown=markdown, as_json=as_json)
+    require_answers(played)
+
+
+def _in_order(profiles: Sequence[str]) -> list[str]:
+    """As they were named, but what the others are measured against first: a run that stops has it."""
+    return sorted(profiles, key=lambda name: name != STATIC)
+
+
+def _play_each(one: NamedScenario, setup: Options, profiles: Sequence[str], played: list[Played]) -> None:
+    """Adds to `played`, so that what was played is there when a later one fails."""
+    progress = Progress(SystemClock())
+    try:
+        for number, profile in enumerate(profiles):
+
+            def tell(record: Record, what: str = f"{number + 1} of {len(profiles)}: {profile}") -> None:
+                call = record.event.turn if isinstance(record.event, ModelRequested) else 0
+                progress(f"{what}, model call {call}" if call else what, 0, 0)
+
+            played.append(play(one, setup, profile=profile, tell=tell))
+    finally:
+        progress.clear()
+
+
+def _say(played: Sequence[Played], *, scripted: bool, markdown: bool, as_json: bool) -> None:
+    compared = comparison([one.result for one in played], scripted=scripted)
+    if as_json:
+        say_json(comparison_json(compared, [one.session for one in played]))
+        return
+    if markdown:
+        lines = comparison_markdown(compared)
+    else:
+        say(compared.title)
+        lines = comparison_text(compared, terminal_width())
+    for line in lines:
+        say(line)

@@ -1,0 +1,42 @@
+"""The lab of the app: the shipped scenarios, each run on demo servers of its own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from inspector.adapters.files.scenario_file import load_scenario
+from inspector.app.pages.lab.job import ScenarioFile
+from inspector.cli.composition import open_lab, shipped_scenarios
+from inspector.cli.options import Options
+from inspector.domain.error import ConfigError
+from inspector.domain.events.event import Record
+from inspector.engine.scenario.run import ScenarioResult
+
+
+class ShippedLab:
+    """A `Lab`. Of the options it takes where sessions are recorded; the servers are always the demo's."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = replace(options, config=None, toolset="", profile="", values={})
+
+    def scenarios(self) -> Sequence[ScenarioFile]:
+        """See `Lab`; a file that cannot be read is told of with its problem."""
+        return [_read(path) for path in shipped_scenarios()]
+
+    async def run(
+        self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
+    ) -> ScenarioResult:
+        """See `Lab`. The run is recorded as a session like any other."""
+        if file.scenario is None:
+            raise ConfigError(file.problem)
+        options = replace(self._options, model=f"demo/script:{file.path}", values=values)
+        async with open_lab(file.scenario, options, profile, tell=tell) as lab:
+            return await lab.run.run()
+
+
+def _read(path: Path) -> ScenarioFile:
+    try:
+        return ScenarioFile(path, load_scenario(path))
+    except ConfigError as error:
+        return ScenarioFile(path, problem=error.message)

@@ -1,0 +1,222 @@
+"""A race of static binding against discovery: drawn call by call on a terminal, as files for a talk."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
+from inspector.app.pages.chat.race.export import exported
+from inspector.app.pages.chat.race.job import both, static_file
+from inspector.app.pages.lab.job import ScenarioFile
+from inspector.cli import composition
+from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.render import say, say_json, say_table
+from inspector.cli.scenario.command import (
+    NamedScenario,
+    Played,
+    ScenarioCommand,
+    names_model,
+    require_answers,
+    terminal_width,
+)
+from inspector.domain.error import ConfigError
+from inspector.domain.profile import DEFAULT_PROFILE
+from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
+from inspector.engine.scenario.static_script import static_settings
+
+_WIDEST = 110
+_UP = "\x1b[{}F"
+# Seconds between two looks at runs that are under way, where no pace is wanted.
+_WAIT = 0.05
+_CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
+
+
+@click.command(cls=ScenarioCommand)
+@click.argument("name", metavar="[FILE|NAME]", default="demo")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write a picture for a slide to this file.")
+@click.option("--cast", type=click.Path(path_type=Path), help="Write a recording for asciinema to this file.")
+@click.option(
+    "--pace",
+    type=click.FloatRange(0, 60),
+    default=SECONDS_A_CALL,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long each model call is shown on a terminal.",
+)
+@shared
+@as_json
+@click.pass_context
+def race(
+    context: click.Context,
+    /,
+    name: str,
+    svg: Path | None,
+    cast: Path | None,
+    pace: float,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Play a scenario with every tool bound and once with discovery, and count what both send.
+
+    Without --model the scenario's script answers, and static binding plays it without its searches. The
+    other profile is that of --profile, else the scenario's own, else toolsight.
+    """
+    _require_endings((svg, ".svg"), (cast, ".cast"))
+    setup, one = options(**values), NamedScenario.find(name)
+    race = _race(one, setup, scripted=not names_model(context))
+    screen = _Screen(race, pace) if _is_terminal() and not as_json else None
+    played = asyncio.run(_run(one, setup, race, screen))
+    for path in (svg, cast):
+        if path is not None:
+            _write(path, exported(race, path))
+    if as_json:
+        say_json(_json(race, played))
+    elif screen is None:
+        _print(race)
+    require_answers(played)
+
+
+def _require_endings(*wanted: tuple[Path | None, str]) -> None:
+    for path, ending in wanted:
+        if path is not None and path.suffix != ending:
+            raise click.UsageError(f"{path} has to end in {ending}.")
+
+
+def _race(one: NamedScenario, setup: Options, *, scripted: bool) -> Race:
+    other = setup.profile or one.scenario.profile or DEFAULT_PROFILE
+    if other == STATIC:
+        hint = "Name another one with --profile, see `toolsight settings --profiles`."
+        raise ConfigError("static binding cannot race against itself", hint=hint)
+    return Race(one.scenario, (STATIC, other), scripted=scripted)
+
+
+async def _run(one: NamedScenario, setup: Options, race: Race, screen: "_Screen | None") -> list[Played]:
+    """Run both, and draw them: at once, but where a run may ask for a yes, one after the other."""
+    with static_file(one.scenario) as static:
+        files = (static, ScenarioFile(one.path, one.scenario))
+        runs = [_play(one.name, file, setup, race, side) for side, file in enumerate(files)]
+        if setup.config is None:
+            drawing = asyncio.ensure_future(screen.follow()) if screen is not None else None
+            try:
+                played = await both(*runs)
+                if drawing is not None:
+                    await drawing
+            finally:
+                if drawing is not None:
+                    drawing.cancel()
+            return played
+        played = [await run for run in runs]
+        if screen is not None:
+            await screen.follow()
+        return played
+
+
+async def _play(name: str, file: ScenarioFile, setup: Options, race: Race, side: int) -> Played:
+    assert file.scenario is not None
+    mine = replace(setup, model=f"demo/script:{file.path}") if race.scripted else setup
+    if race.profiles[side] == STATIC:
+        mine = replace(mine, values=static_settings(mine.values))
+    profile, listen = race.profiles[side], race.listener(side)
+    async with composition.open_lab(file.scenario, mine, profile, tell=listen) as lab:
+        race.prices = lab.bench.accounting.prices()
+        played = Played(name, lab.bench.session_id, await lab.run.run())
+    race.end(side, played.result)
+    return played
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+class _Screen:
+    """Draws a race over itself, model call by model call."""
+
+    def __init__(self, race: Race, pace: float) -> None:
+        self._race = race
+        self._pace = pace
+        self._lines = 0
+
+    async def follow(self) -> None:
+        """Draw what there is, and what comes, until the race is over and drawn."""
+        place = 0
+        while not (self._race.is_over and place == len(self._race.frames())):
+            if place < len(self._race.frames()):
+                self._draw(place)
+                place += 1
+            await asyncio.sleep(self._pace or _WAIT)
+        self._draw(place - 1, end=True)
+
+    def _draw(self, place: int, *, end: bool = False) -> None:
+        size = shutil.get_terminal_size()
+        width = min(size.columns - 1, _WIDEST)
+        most = max(lane.tokens for lane in self._race.lanes)
+        verdict = self._race.verdict if end else None
+        lines = drawn(self._race.scenario.title, self._race.frames()[place], verdict, width, most)
+        if not end:
+            # A line that has left the screen cannot be drawn over; the end is not.
+            lines = lines[: size.lines - 1]
+        text = "".join(f"{_shown(line, width)}{_CLEAR_LINE}\n" for line in lines)
+        click.echo(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}", nl=False)
+        self._lines = len(lines)
+
+
+def _shown(line: Line, width: int) -> str:
+    return ansi_line(line, width, colored="NO_COLOR" not in os.environ)
+
+
+def _print(race: Race) -> None:
+    """How it ended, and the tokens of every model call."""
+    width, found = min(terminal_width(), _WIDEST), race.frames()
+    for line in drawn(race.scenario.title, found[-1], race.verdict, width):
+        say(ansi_line(line, width, colored=False))
+    say()
+    say("Tokens for tools, call by call")
+    heads = ("call", *(head for profile in race.profiles for head in (profile, "added up")))
+    say_table(heads, [_row(frame) for frame in found[1:]], right=frozenset(range(len(heads))))
+
+
+def _row(frame: Frame) -> list[str]:
+    cells = [str(frame.call)]
+    for lane in frame.lanes:
+        present = f"{lane.present:,}" if lane.calls == frame.call else "–"
+        cells += [present, f"{lane.tokens:,}"]
+    return cells
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
+    say(f"written to {path}", err=True)
+
+
+def _json(race: Race, played: Sequence[Played]) -> dict[str, Any]:
+    verdict = race.verdict
+    assert verdict is not None
+    return {
+        "title": race.scenario.title,
+        "scripted": race.scripted,
+        "sessions": [one.session for one in played],
+        "lanes": [{**asdict(lane), "tokens": lane.tokens} for lane in verdict.lanes],
+        "saved": verdict.saved,
+        "input_saved": verdict.input_saved,
+        "billed_saved": verdict.billed_saved,
+        "prices": asdict(verdict.prices) if verdict.prices is not None else None,
+        "notes": list(verdict.notes),
+        "frames": [
+            {
+                "call": frame.call,
+                "lanes": [{"tokens": lane.tokens, "present": lane.present} for lane in frame.lanes],
+            }
+            for frame in race.frames()
+        ],
+    }

@@ -1,0 +1,258 @@
+"""Scenarios, what came of them, and comparisons of profiles, as text, Markdown and JSON."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from textwrap import fill
+from typing import Any
+
+from inspector.domain.events.event import ModelResponded, Record
+from inspector.domain.events.text import summary
+from inspector.domain.expectation import Expectation, Finding
+from inspector.domain.number import percent
+from inspector.domain.scenario import Scenario
+from inspector.engine.scenario.comparison import AlignedCall, Compared, Comparison
+from inspector.engine.scenario.run import ScenarioResult
+from inspector.engine.scenario.totals import Totals
+from widgets import visible
+
+NOTHING = "–"
+_GAP = "  "
+_INDENT = "    "
+_WIDEST = 110
+_LONGEST_LINE = 1000
+_DETAIL = frozenset(
+    {"session", "forgotten", "connecting", "ready", "stopped", "catalog", "index", "delta", "budget"}
+)
+
+# Two lines of heading, and the cell below them.
+_Column = tuple[str, str, Callable[[Compared], str]]
+_COLUMNS: tuple[_Column, ...] = (
+    ("model", "calls", lambda row: str(row.totals.model_calls)),
+    ("tool tokens", "first call", lambda row: _number(row.first)),
+    ("tool tokens", "last call", lambda row: _number(row.last)),
+    ("tool tokens", "all calls", lambda row: _number(row.totals.tool_tokens)),
+    ("saved", "on static", lambda row: NOTHING if row.saved is None else percent(row.saved)),
+    ("", "searches", lambda row: str(row.totals.searches)),
+    ("", "loads", lambda row: str(row.totals.loads)),
+    ("", "evictions", lambda row: str(row.totals.evictions)),
+    ("", "calls", lambda row: str(row.totals.calls)),
+    ("", "rejections", lambda row: str(row.totals.rejections)),
+    ("", "loops", lambda row: str(row.totals.loops)),
+    ("redundant", "searches", lambda row: str(row.totals.redundant)),
+    ("", "outcome", lambda row: row.totals.outcome or NOTHING),
+)
+
+
+def listing(name: str, scenario: Scenario, width: int) -> Iterator[str]:
+    """A scenario in a list: its name and title, what it is about, and what is expected."""
+    turns = len(scenario.users)
+    profile = f", profile {scenario.profile}" if scenario.profile else ""
+    yield f"{name}   {scenario.title}   ({turns} {'turn' if turns == 1 else 'turns'}{profile})"
+    if scenario.about:
+        yield _wrapped(" ".join(scenario.about.split()), width)
+    for expected in scenario.expect:
+        yield f"{_INDENT}expects {expected.text}"
+    for unwanted in scenario.never:
+        yield f"{_INDENT}never   {unwanted.text}"
+
+
+def listing_json(name: str, path: str, scenario: Scenario) -> dict[str, Any]:
+    return {
+        "name": name,
+        "file": path,
+        "title": scenario.title,
+        "about": scenario.about,
+        "profile": scenario.profile,
+        "settings": dict(scenario.settings),
+        "turns": list(scenario.users),
+        "expect": [_expectation_json(one) for one in scenario.expect],
+        "never": [_expectation_json(one) for one in scenario.never],
+    }
+
+
+def record_line(record: Record, width: int) -> str | None:
+    """A record in one line that fits; None for one that is detail."""
+    event = record.event
+    if record.kind in _DETAIL or (isinstance(event, ModelResponded) and not event.text):
+        return None
+    said = f"{'thinks: ' if event.thought else ''}{event.text}" if isinstance(event, ModelResponded) else None
+    return _line(record, summary(event) if said is None else said, width)
+
+
+def totals_lines(result: ScenarioResult, static_tokens: int) -> Iterator[str]:
+    """What a run came to; `static_tokens` are those of binding every tool in each of its model calls."""
+    had = result.totals
+    yield f"profile {result.profile}   {_outcome(had)}"
+    tokens = f"{had.tool_tokens:,} tool tokens in {had.model_calls} model calls"
+    if had.costs:
+        tokens += f" ({had.costs[0].tool_tokens:,} in the first, {had.costs[-1].tool_tokens:,} in the last)"
+    yield tokens
+    if static_tokens:
+        yield f"static binding: {static_tokens:,}, saved {percent(1 - had.tool_tokens / static_tokens)}"
+    yield (
+        f"searches {had.searches}, loads {had.loads}, evictions {had.evictions}, calls {had.calls}, "
+        f"rejections {had.rejections}, loops {had.loops}, redundant searches {had.redundant}"
+    )
+
+
+def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width: int) -> Iterator[str]:
+    """Each expectation with what became of it; below one that is not met, the record that came nearest."""
+    by_seq = {record.seq: record for record in records}
+    for finding in findings:
+        never = "never " if finding.forbidden else ""
+        mark = "✓" if finding.met else "✕"
+        met_at = finding.met and finding.seq is not None
+        reason = f"met at #{finding.seq}" if met_at else finding.reason
+        yield f"{mark} {never}{finding.expectation.text}   {reason}"
+        if not finding.met and finding.seq in by_seq:
+            record = by_seq[finding.seq]
+            yield f"{_INDENT}{_line(record, summary(record.event), width - len(_INDENT))}"
+
+
+def result_json(name: str, session: str, result: ScenarioResult) -> dict[str, Any]:
+    """A run for programs; its records are in the database, by `session`."""
+    return {
+        "name": name,
+        "title": result.scenario.title,
+        "profile": result.profile,
+        "session": session,
+        "passed": result.passed,
+        "findings": [_finding_json(finding) for finding in result.findings],
+        "totals": totals_json(result.totals),
+    }
+
+
+def totals_json(had: Totals) -> dict[str, Any]:
+    return {**asdict(had), "model_calls": had.model_calls, "tool_tokens": had.tool_tokens}
+
+
+def comparison_text(compared: Comparison, width: int) -> Iterator[str]:
+    """The profiles row by row, the notes, and the tool tokens of each model call."""
+    names = _justified(["", "profile", *(row.profile for row in compared.rows)], str.ljust)
+    columns = [
+        _justified([over, head, *(cell(row) for row in compared.rows)], str.rjust)
+        for over, head, cell in _COLUMNS
+    ]
+    yield from _side_by_side(names, columns, width)
+    yield ""
+    yield _base(compared)
+    yield from compared.notes
+    if compared.calls:
+        yield ""
+        yield "Tool tokens of each model call, counted after each message"
+        calls = _justified(["message", *_places(compared.calls)], str.ljust)
+        yield from _side_by_side(calls, [_tokens(compared, n) for n in range(len(compared.rows))], width)
+
+
+def comparison_markdown(compared: Comparison) -> Iterator[str]:
+    """The same as Markdown."""
+    heads = [f"{over} {head}".strip() for over, head, _ in _COLUMNS]
+    rows = [[row.profile, *(cell(row) for _, _, cell in _COLUMNS)] for row in compared.rows]
+    yield f"### {_inline(compared.title)}"
+    yield ""
+    yield from _markdown_table(["profile", *heads], rows)
+    yield ""
+    yield _base(compared)
+    yield from (f"- {_inline(note)}" for note in compared.notes)
+    yield ""
+    names = [row.profile for row in compared.rows]
+    places = zip(_places(compared.calls), compared.calls, strict=True)
+    yield from _markdown_table(
+        ["message", *names], [[place, *map(_number, one.tool_tokens)] for place, one in places]
+    )
+
+
+def comparison_json(compared: Comparison, sessions: Sequence[str]) -> dict[str, Any]:
+    """The same for programs, with the session of each profile."""
+    return {
+        "title": compared.title,
+        "static": "measured" if compared.measured else "catalog",
+        "profiles": [
+            {
+                "profile": row.profile,
+                "session": session,
+                "first": row.first,
+                "last": row.last,
+                "static_tokens": row.static_tokens,
+                "saved": row.saved,
+                **totals_json(row.totals),
+            }
+            for row, session in zip(compared.rows, sessions, strict=True)
+        ],
+        "calls": [asdict(one) for one in compared.calls],
+        "notes": list(compared.notes),
+    }
+
+
+def _expectation_json(expected: Expectation) -> dict[str, Any]:
+    return {"event": expected.kind, "conditions": [asdict(one) for one in expected.conditions]}
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "expectation": finding.expectation.text,
+        "forbidden": finding.forbidden,
+        "met": finding.met,
+        "seq": finding.seq,
+        "reason": finding.reason,
+    }
+
+
+def _line(record: Record, text: str, width: int) -> str:
+    line = visible(f"#{record.seq:<4} {record.kind:<9} {' '.join(text[:_LONGEST_LINE].split())}")
+    return line if len(line) <= width else f"{line[: width - 1]}…"
+
+
+def _outcome(had: Totals) -> str:
+    return f"outcome {had.outcome}" if had.outcome else "no turn has ended"
+
+
+def _base(compared: Comparison) -> str:
+    if compared.measured:
+        return "Saved against the measured run of static."
+    return "Saved against binding every tool in each of the profile's own model calls; static was not run."
+
+
+def _places(calls: Sequence[AlignedCall]) -> list[str]:
+    return [f"{one.message}.{one.call}" for one in calls]
+
+
+def _tokens(compared: Comparison, place: int) -> list[str]:
+    cells = (_number(one.tool_tokens[place]) for one in compared.calls)
+    return _justified([compared.rows[place].profile, *cells], str.rjust)
+
+
+def _side_by_side(first: list[str], columns: Sequence[list[str]], width: int) -> Iterator[str]:
+    """Where not all columns fit, the rest stand in further tables below."""
+    tables = [first]
+    for column in columns:
+        if len(tables[-1][0]) + len(_GAP) + len(column[0]) > width and tables[-1] is not first:
+            tables.append(first)
+        tables[-1] = [_GAP.join(cells) for cells in zip(tables[-1], column, strict=True)]
+    for table in tables:
+        yield ""
+        yield from (line.rstrip() for line in table)
+
+
+def _justified(cells: Sequence[str], justify: Callable[[str, int], str]) -> list[str]:
+    width = max(map(len, cells))
+    return [justify(cell, width) for cell in cells]
+
+
+def _markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    alignment = ["---", *["---:"] * (len(heads) - 1)]
+    yield from (f"| {' | '.join(line)} |" for line in (heads, alignment, *rows))
+
+
+def _inline(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _number(value: int | None) -> str:
+    return NOTHING if value is None else f"{value:,}"
+
+
+def _wrapped(text: str, width: int) -> str:
+    return fill(
+        text, min(width, _WIDEST), initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False
+    )

@@ -1,0 +1,1 @@
+"""`toolsight search`, `confusable` and `whatif`."""

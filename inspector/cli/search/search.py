@@ -1,0 +1,194 @@
+"""Searching from the command line: a search, why a tool is not found, the rankers side by side."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+
+from inspector.cli.launch import run_headless
+from inspector.cli.options import as_json, options, shared
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.engine.discovery.explanation.compare import Comparison, compare
+from inspector.engine.discovery.explanation.confusable import confusables
+from inspector.engine.discovery.explanation.steps import by_step
+from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
+from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.workbench import Workbench
+
+_NOTHING = "nothing"
+_FIRST = 5
+_MISSES_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What was asked for, and how it is shown."""
+
+    request: SearchRequest
+    as_json: bool
+
+
+@click.command()
+@click.argument("query", default="")
+@click.option("--server", "server_name", default="", help="Search this server only.")
+@click.option("--name", "tool_names", multiple=True, help="Look up a tool by name; may be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Only servers that carry this tag; may be repeated.")
+@click.option("--ranker", default="", help=f"Rank with another ranker: {', '.join(RANKERS)}.")
+@click.option(
+    "--why", "tool_id", default="", metavar="TOOL", help="Why this tool is not found, or not first."
+)
+@click.option("--compare", "side_by_side", is_flag=True, help="The ranks under every ranker.")
+@click.option("--steps", is_flag=True, help="One search for each step of the request.")
+@shared
+@as_json
+def search(
+    query: str,
+    server_name: str,
+    tool_names: tuple[str, ...],
+    tags: tuple[str, ...],
+    ranker: str,
+    tool_id: str,
+    *,
+    side_by_side: bool,
+    steps: bool,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Search as `search_tools` does, and show what each score is made of."""
+    asked = _Search(SearchRequest(query, server_name, tool_names, tags), as_json)
+
+    async def work(bench: Workbench) -> None:
+        if ranker:
+            bench.retrieval.use_ranker(ranker)
+        if tool_id:
+            _why(bench, asked, tool_id)
+        elif side_by_side:
+            _compare(bench, asked)
+        elif steps:
+            _steps(bench, asked)
+        else:
+            _search(bench, asked)
+
+    run_headless(options(**values), work)
+
+
+def _search(bench: Workbench, asked: _Search) -> None:
+    report = bench.search(asked.request)
+    if asked.as_json:
+        say_json(asdict(report))
+    else:
+        _say_report(report)
+
+
+def _say_report(report: SearchReport) -> None:
+    if report.error:
+        say(report.error)
+    if report.abstained:
+        say(f"No tool fits: probability {report.probability:.2f}, needed {report.threshold:.2f}.")
+    shown = report.hits[: len(report.results) + _MISSES_SHOWN]
+    rows = [_hit_row(hit) for hit in shown if hit.outcome.is_result or hit.score.value > 0]
+    say_table(("#", "tool", "score", "outcome", "parts"), rows, right=frozenset({0, 2}))
+    terms = ", ".join(report.terms) or "none"
+    fits = f"   fits {report.probability:.2f}" if report.probability is not None else ""
+    say(
+        f"{report.ranker}   terms: {terms}   {len(report.results)} of {report.scored} tools{fits}"
+        f"   limit {report.limit}   {report.latency_ms:.1f} ms"
+    )
+    if report.note:
+        say(report.note)
+
+
+def _hit_row(hit: Hit) -> tuple[str, ...]:
+    sums = {
+        signal: math.fsum(part.value for part in hit.score.parts if part.signal is signal)
+        for signal in dict.fromkeys(part.signal for part in hit.score.parts)
+    }
+    parts = " ".join(f"{signal} {value:.2f}" for signal, value in sums.items())
+    return (str(hit.rank), hit.tool_id, f"{hit.score.value:.3f}", hit.outcome, parts)
+
+
+def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
+    retrieval = bench.retrieval
+    found = why_not(
+        retrieval.rankers,
+        retrieval.ranker_name,
+        asked.request,
+        bench.catalog.require(tool_id).id,
+        retrieval.rules,
+    )
+    if asked.as_json:
+        say_json(asdict(found))
+    else:
+        _say_why(found)
+
+
+def _say_why(found: WhyNot) -> None:
+    place = f"rank {found.place.rank}   score {found.score.value:.3f}"
+    say(f"{found.tool_id}   {place}   {found.cut or 'is a result'}   ({found.ranker})")
+    if found.rival is not None:
+        say(f"against {found.rival.tool_id}   rank {found.rival.place.rank}")
+        rows = [
+            (str(line.signal), line.term, f"{line.mine:.3f}", f"{line.rival:.3f}", f"{line.difference:+.3f}")
+            for line in found.ledger
+        ]
+        rows.append(("", "score", "", "", f"{found.difference:+.3f}"))
+        say_table(("", "term", "this", "that", "difference"), rows, right=frozenset({2, 3, 4}))
+    if found.lacking:
+        say(f"lacks: {', '.join(found.lacking)}")
+    for sentence in found.advice:
+        say(f"- {sentence}")
+    if found.note:
+        say(found.note)
+
+
+def _compare(bench: Workbench, asked: _Search) -> None:
+    found = compare(bench.retrieval.rankers, asked.request.query, RANKERS)
+    if asked.as_json:
+        say_json(asdict(found))
+    else:
+        _say_comparison(found)
+
+
+def _say_comparison(found: Comparison) -> None:
+    """The first tools of each ranker: as columns, thirteen rankers fit no terminal."""
+    rows = []
+    for column, name in enumerate(found.names):
+        kept = sorted((row.places[column].rank, row.tool_id) for row in found.rows if row.places[column].kept)
+        rows.append((name, ", ".join(tool_id for _rank, tool_id in kept[:_FIRST]) or _NOTHING))
+    say_table(("ranker", f"first {_FIRST}"), rows, right=frozenset())
+
+
+def _steps(bench: Workbench, asked: _Search) -> None:
+    retrieval = bench.retrieval
+    found = by_step(retrieval.rankers, retrieval.ranker_name, asked.request.query, retrieval.rules)
+    if asked.as_json:
+        say_json(asdict(found))
+        return
+    say_table(
+        ("search", "finds"),
+        [(one.text, ", ".join(one.tool_ids) or "no tool fits") for one in (found.whole, *found.steps)],
+        right=frozenset(),
+    )
+    say(f"only the steps find: {', '.join(found.only_steps) or 'nothing more'}")
+
+
+@click.command()
+@shared
+@as_json
+def confusable(as_json: bool, **values: Any) -> None:
+    """List the pairs of tools that compete for the same requests."""
+
+    async def work(bench: Workbench) -> None:
+        pairs = confusables(bench.retrieval.index)
+        if as_json:
+            say_json([asdict(pair) for pair in pairs])
+            return
+        rows = [
+            (pair.first, pair.second, f"{pair.closeness:.2f}", str(pair.reason), ", ".join(pair.shared))
+            for pair in pairs
+        ]
+        say_table(("tool", "and", "alike", "reason", "shared terms"), rows, right=frozenset({2}))
+
+    run_headless(options(**values), work)

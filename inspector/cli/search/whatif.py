@@ -1,0 +1,81 @@
+"""What an edit of a tool's texts would change, without telling its server."""
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import click
+
+from inspector.cli.launch import run_headless
+from inspector.cli.options import as_json, options, shared
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.what_if import WhatIf, what_if
+from inspector.engine.workbench import Workbench
+
+
+@click.command()
+@click.argument("tool_id", metavar="TOOL")
+@click.argument("query")
+@click.option("--name", default="", help="Another name.")
+@click.option("--description", default=None, help="Another description.")
+@shared
+@as_json
+def whatif(
+    tool_id: str, query: str, name: str, description: str | None, as_json: bool, **values: Any
+) -> None:
+    """Where TOOL would stand in a search for QUERY, and in the labelled requests, with other texts."""
+
+    async def work(bench: Workbench) -> None:
+        tool = bench.catalog.require(tool_id)
+        text = tool.description if description is None else description
+        edited = replace(tool, name=name or tool.name, description=text)
+        evalset = bench.retrieval.evalset()
+        effect = what_if(
+            bench.retrieval.rankers,
+            edited,
+            tool.id,
+            query=query,
+            evalset_cases=evalset.cases,
+            ranker_name=bench.retrieval.ranker_name,
+        )
+        if as_json:
+            say_json(
+                {
+                    **asdict(effect),
+                    "tokens": {"before": _tokens(bench, tool), "after": _tokens(bench, edited)},
+                }
+            )
+        else:
+            _say_effect(bench, tool, edited, effect)
+            say(
+                f"{len(evalset.cases)} requests ({evalset.name}), ranked by {effect.ranker}; "
+                "nothing was sent."
+            )
+
+    run_headless(options(**values), work)
+
+
+def _tokens(bench: Workbench, tool: Tool) -> int:
+    return bench.accounting.meter.tool(tool)
+
+
+def _say_effect(bench: Workbench, tool: Tool, edited: Tool, effect: WhatIf) -> None:
+    before, after, cases = effect.before, effect.after, effect.cases
+    say_table(
+        ("", "before", "after"),
+        [
+            ("rank", str(before.rank), str(after.rank)),
+            ("score", f"{before.value:.3f}", f"{after.value:.3f}"),
+            ("tokens", str(_tokens(bench, tool)), str(_tokens(bench, edited))),
+            ("too alike", str(effect.collisions_before), str(effect.collisions_after)),
+            ("nDCG@10", _mean(cases.ndcg_before), _mean(cases.ndcg_after)),
+            ("hit@1", _mean(cases.hit_before), _mean(cases.hit_after)),
+        ],
+        right=frozenset({1, 2}),
+    )
+    for change in (*cases.better, *cases.worse):
+        say(f"{change.before or 'missed'} -> {change.after or 'missed'}   {change.query}")
+
+
+def _mean(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

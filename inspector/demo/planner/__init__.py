@@ -1,0 +1,5 @@
+"""A rule-based stand-in for a language model: works on any server, needs no key, and says what it is."""
+
+from inspector.demo.planner.planner import DemoPlanner
+
+__all__ = ["DemoPlanner"]

@@ -1,0 +1,231 @@
+"""Finds the value for one simple parameter in what a step says."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from zoneinfo import available_timezones
+
+from inspector.demo.planner.reading import Number, Reading, word_set
+from inspector.domain.schema import SchemaField
+from inspector.engine.discovery.term import stem, terms
+
+MAX_TEXT = 4_000
+MAX_TITLE = 80
+CITY = frozenset(("city", "location", "place", "town", "region", "country", "address", "destination"))
+PEOPLE = word_set("to cc bcc email emails mail recipient recipients attendee attendees address")
+CONTENT = word_set("body text content message comment note markdown description reply caption")
+QUERY = word_set("query q search term terms keyword keywords question pattern")
+TITLE = word_set("title subject name summary headline label heading")
+DAY = word_set("date day start since until due deadline when shipped end after before")
+TIME = frozenset(("time", "at", "clock"))
+ZONE = word_set("zone zones timezone timezones tz")
+FORMULA = frozenset(("expression", "formula", "equation"))
+CODE = word_set("path file filename sku code url uri key isbn branch repo repository id number")
+
+
+@dataclass(slots=True)
+class Source:
+    """What values come from: the step, and the earlier result it may speak of. Each value is used once.
+
+    `about` are the stems of what the earlier rows are: an order's number is no message's number. `asked` is
+    the step they answered.
+    """
+
+    reading: Reading
+    rows: tuple[Mapping[str, Any], ...] = ()
+    earlier: str = ""
+    about: frozenset[str] = frozenset()
+    asked: str = ""
+    wants_content: bool = False
+    used: set[object] = field(default_factory=set)
+    covered: set[str] = field(default_factory=set)
+
+    def take(self, values: tuple[str, ...]) -> str | None:
+        """The first of the values that no other parameter has."""
+        for value in values:
+            if value not in self.used:
+                self.used.add(value)
+                return value
+        return None
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a parameter's name, lower-case."""
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return tuple(word.lower() for word in re.findall(r"[^\W\d_]+", split))
+
+
+def boolean(parameter: SchemaField, source: Source) -> bool | None:
+    """True where the step names the parameter, False where it negates it."""
+    text = source.reading.text.lower()
+    names = words_of(parameter.name)
+    if names in {("on",), ("is", "on"), ("enabled",), ("off",)}:
+        switch = re.search(r"\b(?:turn|switch)(?:ed|ing)?\b.*?\b(on|off)\b", text)
+        return (switch.group(1) == "on") == (names != ("off",)) if switch else None
+    told = [word for word in map(stem, names) if word not in {"is", "has", "onli", "includ"}]
+    if not told or not source.reading.words.issuperset(told):
+        return None
+    # What a flag's own description explains is said by the flag, not by another filter.
+    source.covered.update(terms(parameter.description))
+    return not re.search(rf"\b(?:not|no|without|never)\s+(?:\w+\s+)?{re.escape(names[-1])}", text)
+
+
+def choice(parameter: SchemaField, source: Source) -> object:
+    """The first listed value that the step mentions, None where it mentions none."""
+    for option in mentioned(parameter.choices, source):
+        return option
+    return None
+
+
+def mentioned(choices: tuple[object, ...], source: Source) -> list[object]:
+    """All listed values that the step mentions, in the step's order."""
+    heard = [stem(word) for word in re.findall(r"\w+", source.reading.text.lower())]
+    found: list[tuple[int, object]] = []
+    for option in choices[:200]:
+        said = (
+            [stem(word) for word in re.findall(r"[^\W_]+", str(option).lower())] if option is not None else []
+        )
+        at = _position(said, heard)
+        if at is not None and not source.covered.issuperset(said):
+            found.append((at, option))
+    return [option for _, option in sorted(found, key=lambda pair: pair[0])]
+
+
+def _position(said: list[str], heard: list[str]) -> int | None:
+    for start in range(len(heard) - len(said) + 1 if said else 0):
+        if heard[start : start + len(said)] == said and heard[start - 1 : start] not in (["not"], ["non"]):
+            return start
+    return None
+
+
+def number(parameter: SchemaField, source: Source) -> int | float | None:
+    """A number of the step that fits by the words beside it, or by being asked for."""
+    about = {*map(stem, words_of(parameter.name)), *terms(parameter.description)}
+    free = [n for i, n in enumerate(source.reading.numbers) if ("number", i) not in source.used]
+    fitting = [n for n in free if _allowed(n, parameter)]
+    near = [n for n in fitting if {n.before, n.after} & about]
+    picked = next(iter(near or (fitting if parameter.required else [])), None)
+    if picked is None:
+        return None
+    source.used.add(("number", source.reading.numbers.index(picked)))
+    return picked.value
+
+
+def _allowed(number: Number, parameter: SchemaField) -> bool:
+    if "integer" in parameter.type and "number" not in parameter.type and isinstance(number.value, float):
+        return False
+    low, high = parameter.schema.get("minimum"), parameter.schema.get("maximum")
+    above = not isinstance(low, int | float) or number.value >= low
+    return above and (not isinstance(high, int | float) or number.value <= high)
+
+
+def text(parameter: SchemaField, source: Source) -> str | None:
+    """The text for a parameter, by what its name says it is for."""
+    reading, words = source.reading, words_of(parameter.name)
+    names = frozenset(words)
+    if names & FORMULA:
+        return reading.expression or None
+    if names & ZONE:
+        return zone(source)
+    if len(words) > 1 and words[0] in {"from", "to"}:
+        return _side(words[0], source)
+    if names & PEOPLE and (reading.emails or not names & CITY):
+        return source.take(reading.emails)
+    if names & CITY:
+        return source.take(reading.places)
+    if _wants_day(parameter, names):
+        return _day(parameter, source)
+    return _by_name(parameter, names, source)
+
+
+def _by_name(parameter: SchemaField, names: frozenset[str], source: Source) -> str | None:
+    reading = source.reading
+    if names & TIME and (told := source.take(reading.times)):
+        return told
+    if names & QUERY:
+        return _query(parameter, source)
+    if names & CONTENT:
+        return _content(parameter, source)
+    if names & TITLE:
+        return _title(parameter, source)
+    if names & CODE:
+        return source.take(reading.codes) or source.take(reading.quotes)
+    return _anything(source) if parameter.required else None
+
+
+def _wants_day(parameter: SchemaField, names: frozenset[str]) -> bool:
+    dated = "YYYY-MM-DD" in parameter.description or parameter.schema.get("format") in ("date", "date-time")
+    return dated or bool(names & DAY)
+
+
+def _day(parameter: SchemaField, source: Source) -> str | None:
+    day = source.take(source.reading.dates)
+    told = parameter.description
+    only_day = parameter.schema.get("format") == "date" or ("YYYY-MM-DD" in told and "HH" not in told)
+    return day[:10] if day and only_day else day
+
+
+def zone(source: Source) -> str | None:
+    """The time zone that is written out, or that a place of the step lies in."""
+    for told in (*source.reading.codes, *source.reading.places):
+        found = _zones().get(told.rpartition("/")[2].replace(" ", "_").lower())
+        if found is not None and told not in source.used:
+            source.used.add(told)
+            return found
+    return None
+
+
+@lru_cache
+def _zones() -> Mapping[str, str]:
+    """Zones by the city they are named after."""
+    return {name.rpartition("/")[2].lower(): name for name in sorted(available_timezones(), reverse=True)}
+
+
+def _side(side: str, source: Source) -> str | None:
+    """One side of “5 km to miles” or “from A to B”."""
+    match = re.search(r"([^\W\d_]+)\s+(?:to|into)\s+([^\W\d_]+)", source.reading.text)
+    return match.group(1 if side == "from" else 2) if match else None
+
+
+def _query(parameter: SchemaField, source: Source) -> str | None:
+    reading = source.reading
+    found = source.take(reading.quotes) or reading.topic
+    if found or not parameter.required:
+        return found or None
+    return source.take(reading.places) or " ".join(reading.capability[1:] or reading.capability) or None
+
+
+def _content(parameter: SchemaField, source: Source) -> str | None:
+    quote = source.take(source.reading.quotes)
+    if quote:
+        return quote
+    if source.reading.refers and source.earlier:
+        return source.earlier[:MAX_TEXT]
+    _, colon, after = source.reading.text.partition(": ")
+    if colon and after.strip():
+        return after.strip()
+    return source.reading.topic or None if parameter.required else None
+
+
+def _title(parameter: SchemaField, source: Source) -> str | None:
+    quotes = source.reading.quotes
+    if len(quotes) > 1 or (parameter.required and not source.wants_content):
+        quote = source.take(quotes)
+        if quote:
+            return quote
+    if not parameter.required:
+        return None
+    if source.reading.topic:
+        return source.reading.topic[:MAX_TITLE]
+    if source.reading.refers and source.asked:
+        return source.asked.strip(" .?!")[:MAX_TITLE] or None
+    said = re.sub(r"\s+(?:to|for|with)\s+\S+@\S+", "", source.reading.text.partition(": ")[0])
+    said = re.sub(r"\s+(?:(?:on|at|from)\s+)?\d{4}-\d\d-\d\d(?:\s+at)?(?:[T\s]+\d+:\d+)?", "", said)
+    return said.strip(" .?!")[:MAX_TITLE] or None
+
+
+def _anything(source: Source) -> str | None:
+    reading = source.reading
+    return source.take(reading.quotes) or source.take(reading.codes) or source.take(reading.places)

@@ -1,0 +1,71 @@
+"""A model that replays a written scenario, for demonstrations and tests. It is not an LLM and says so."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from inspector.adapters.files.scenario_file import load_scenario
+from inspector.domain.message import (
+    AssistantMessage,
+    Message,
+    ModelChunk,
+    ModelReply,
+    ModelRequest,
+    NoteMessage,
+    TextDelta,
+    ToolCall,
+    UserMessage,
+)
+from inspector.domain.scenario import Step
+
+WINDOW = 128_000
+OVER = "The script is over: it has no answer to this. Start a new session to see it again."
+THOUGHT = "I think about what to do differently."
+
+
+class ScriptModel:
+    """Replays a scenario. Which step is next follows from the request alone, so it keeps no state."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = f"demo/script:{path}"
+        self.label = f"demo/script:{path.name} (scripted, no LLM)"
+        self.scenario = load_scenario(path)
+        self.window = self.scenario.window or WINDOW
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
+        """The scenario's next step, or that the script is over. To think takes no step."""
+        turn, index = _position(request.messages)
+        step = self._step(turn, index)
+        said = (step.think or THOUGHT) if request.think else step.say
+        for line in said.splitlines(keepends=True):
+            yield TextDelta(line)
+        calls = () if request.think else _calls(step, turn, index)
+        yield ModelReply(said, calls, finish_reason="tool_calls" if calls else "stop")
+
+    def _step(self, turn: int, index: int) -> Step:
+        turns = self.scenario.turns
+        if 0 <= turn < len(turns) and index < len(turns[turn]):
+            return turns[turn][index]
+        return Step(OVER)
+
+
+def _calls(step: Step, turn: int, index: int) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(f"script-{turn}-{index}-{number}", call.name, call.arguments)
+        for number, call in enumerate(step.calls)
+    )
+
+
+def _position(messages: tuple[Message, ...]) -> tuple[int, int]:
+    """The turn the conversation is in and how often the model has answered in it, thoughts not counted.
+
+    Turns that were taken out of the conversation count as well.
+    """
+    turn, index = -1, 0
+    for message in messages:
+        if isinstance(message, NoteMessage):
+            turn += message.exchanges
+        elif isinstance(message, UserMessage):
+            turn, index = turn + 1, 0
+        elif isinstance(message, AssistantMessage) and not message.thought:
+            index += 1
+    return turn, index

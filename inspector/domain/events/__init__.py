@@ -1,0 +1,1 @@
+"""The events of a session: what each says, and how it is told."""

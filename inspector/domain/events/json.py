@@ -1,0 +1,24 @@
+"""A record as one JSON object, for exports and programs."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from inspector.domain.events.event import Record
+
+
+def record_json(record: Record) -> dict[str, Any]:
+    """The record's place in the stream, and the event's fields beside it."""
+    return {
+        "session": record.session,
+        "seq": record.seq,
+        "at": record.at,
+        "kind": record.kind,
+        "event": asdict(record.event),
+    }
+
+
+def json_lines(records: Sequence[Record]) -> str:
+    """One line a record; ASCII only, so that the file is harmless in any terminal."""
+    return "".join(json.dumps(record_json(record), default=str) + "\n" for record in records)

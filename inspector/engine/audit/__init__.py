@@ -1,1 +1,0 @@
-"""What the servers of the clients on a machine cost."""

@@ -1,1 +1,0 @@
-"""Measures rankers over labelled requests."""

@@ -1,1 +1,0 @@
-"""What is bound when: the `tools` array of the next model call."""

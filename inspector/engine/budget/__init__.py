@@ -1,1 +1,0 @@
-"""What a model request costs in tokens."""

@@ -1,1 +1,0 @@
-"""The discovery loop: model, search, load, call, and again until it answers."""

@@ -1,0 +1,1 @@
+"""Searching tools: documents, index, embedding, rankers, and the explanation of a score."""

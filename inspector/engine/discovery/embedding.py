@@ -1,0 +1,142 @@
+"""Embedding in the background: what is missing is embedded batch by batch while searches go on."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from inspector.domain.error import ToolsightError
+from inspector.domain.index_state import IndexPhase, IndexState
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import PASSAGES, SUMMARY, Key, key_of, passage_texts
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.semantics import Semantics
+
+BATCH = 16
+# Shares of the work between two reports: often enough for a person, seldom enough for the record.
+_REPORT_EVERY = 0.05
+
+
+class Embedding:
+    """Keeps the vectors of one index complete. `refresh` is called when searches can use new vectors.
+
+    The summaries of all tools come first: with them every tool can be compared.
+    """
+
+    def __init__(
+        self, semantics: Semantics, refresh: Callable[[], None], report: Callable[[IndexState], None]
+    ) -> None:
+        self._semantics = semantics
+        self._refresh = refresh
+        self._report = report
+        self._queue: dict[Key, Callable[[], str]] = {}
+        self._recalled: set[Key] = set()
+        self._total = 0
+        self._reported = 0
+        self._summaries = 0
+        self._is_prepared = False
+        self._is_cancelled = False
+        self._task: asyncio.Task[None] | None = None
+
+    def follow(self, index: ToolIndex) -> None:
+        """Embed what the index lacks, in place of what was asked for before."""
+        self._queue = _missing(index)
+        self._total = len(set(index.keys()))
+        self._summaries = len({d.passages[SUMMARY] for d in index.documents} & self._queue.keys())
+        self._reported = -1
+        self._is_cancelled = False
+        idle = self._task is None or self._task.done()
+        if idle and (self._queue or not self._is_prepared):
+            self._task = asyncio.create_task(self._run())
+        elif idle:
+            self._tell(IndexPhase.READY)
+
+    async def settled(self) -> None:
+        """Return when nothing is missing, or embedding failed or was cancelled."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    def cancel(self) -> None:
+        """Stop a download, or after the batch that is under way; what is embedded stays."""
+        self._is_cancelled = True
+
+    async def _run(self) -> None:
+        try:
+            # Any of these steps gives the catalog time to change, and the queue to grow again.
+            while not self._is_cancelled and (self._queue or not self._is_prepared):
+                if not self._is_prepared:
+                    await self._prepare()
+                elif not await self._recall():
+                    await self._embed()
+        except ToolsightError as error:
+            phase = IndexPhase.STOPPED if self._is_cancelled else IndexPhase.FAILED
+            self._tell(phase, error.message, error.hint)
+        else:
+            self._refresh()
+            self._tell(IndexPhase.STOPPED if self._queue else IndexPhase.READY)
+
+    async def _prepare(self) -> None:
+        """The model comes first: where every vector is known, the first query would wait for it."""
+        self._tell(IndexPhase.LOADING)
+        loop = asyncio.get_running_loop()
+
+        def progress(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(self._tell_download, done, total)
+
+        await asyncio.to_thread(self._semantics.prepare, progress, lambda: self._is_cancelled)
+        self._is_prepared = True
+        self._reported = -1
+
+    async def _recall(self) -> bool:
+        """Look in the store for what was not looked for yet; whether anything was."""
+        new = [key for key in self._queue if key not in self._recalled]
+        if not new:
+            return False
+        self._recalled.update(new)
+        found = await asyncio.to_thread(self._semantics.recall, new)
+        for key in found:
+            self._queue.pop(key, None)
+        if found:
+            self._refresh()
+        return True
+
+    async def _embed(self) -> None:
+        batch = {key: text() for key, text in list(self._queue.items())[:BATCH]}
+        await asyncio.to_thread(self._semantics.embed, batch)
+        before = self._summaries
+        for key in batch:
+            self._queue.pop(key, None)
+        self._summaries = max(before - len(batch), 0)
+        if before and not self._summaries:
+            self._refresh()
+        self._tell(IndexPhase.EMBEDDING)
+
+    def _tell_download(self, done: int, total: int) -> None:
+        if not self._is_prepared and (self._reported < 0 or done - self._reported >= total * _REPORT_EVERY):
+            self._reported = done
+            self._report(IndexState(IndexPhase.DOWNLOADING, self._semantics.model, done, total))
+
+    def _tell(self, phase: IndexPhase, reason: str = "", hint: str = "") -> None:
+        embedded = self._total - len(self._queue)
+        due = self._reported < 0 or embedded - self._reported >= self._total * _REPORT_EVERY
+        if phase is not IndexPhase.EMBEDDING or due:
+            self._reported = embedded
+            self._report(IndexState(phase, self._semantics.model, embedded, self._total, reason, hint))
+
+
+def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:
+    """What the index has no vector of, with how to get its text; the passages of a kind together."""
+    missing: dict[Key, Callable[[], str]] = {}
+    for number in range(len(PASSAGES)):
+        for document in index.documents:
+            key = document.passages[number]
+            if key not in index.vectors and key not in missing:
+                missing[key] = partial(_passage, document.tool, number)
+    servers: Mapping[str, str] = index.server_texts
+    missing |= {
+        key_of(text): partial(str, text) for text in servers.values() if key_of(text) not in index.vectors
+    }
+    return missing
+
+
+def _passage(tool: Tool, number: int) -> str:
+    return passage_texts(tool)[number]

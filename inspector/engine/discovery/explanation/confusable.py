@@ -1,0 +1,164 @@
+"""Tools that compete with each other: those a search, or a model, may take for one another."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.domain.summary_pool import first_sentence
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import MAX_EMBEDDED
+from inspector.engine.discovery.explanation.closeness import CLOSE, Closeness
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.term import split_words
+
+# What counts as close where there are no vectors: the weighted Jaccard index of the terms.
+ALIKE = 0.5
+SHARED_TERMS = 8
+# Cosines held at once: 32 MB of them.
+_CELLS = 4_000_000
+# Without vectors only tools that share a rare term are compared, and this many pairs at most.
+_RARE, _RARE_SHARE, _PAIRS = 8, 50, 100_000
+
+_Pair = tuple[int, int]
+
+
+class Reason(StrEnum):
+    """Why two tools compete; the first that holds."""
+
+    SAME_NAME = "same name on two servers"
+    MEANING = "close in meaning"
+    WORDS = "the same words"
+
+
+@dataclass(frozen=True, slots=True)
+class Confusable:
+    """Two tools, the first of them earlier in the catalog.
+
+    `closeness` (0 to 1) is the cosine of their summaries, or where that is None their weighted Jaccard
+    index. `shared` are terms that both have, the most telling first, SHARED_TERMS at most.
+    """
+
+    first: str
+    second: str
+    reason: Reason
+    closeness: float
+    cosine: float | None
+    shared: tuple[str, ...]
+
+
+def confusables(index: ToolIndex, *, limit: int = 50) -> tuple[Confusable, ...]:
+    """Pairs of tools that compete, the closest first, equally close ones in the catalog's order.
+
+    Tools of one name on different servers are there before all others, however little alike they are;
+    then pairs with a cosine of CLOSE or more, without vectors those with ALIKE or more of their words in
+    common.
+    """
+    limit = max(limit, 0)
+    closeness = Closeness(index)
+    pairs = _by_meaning(closeness, limit) if index.is_semantic else _by_words(index, closeness, limit)
+    named, others = pairs
+    chosen = [*((pair, True) for pair in named), *((pair, False) for pair in others)][:limit]
+    found = [(pair, _confusable(index, closeness, pair, same)) for pair, same in chosen]
+    return tuple(one for _, one in sorted(found, key=lambda entry: (-entry[1].closeness, entry[0])))
+
+
+def own_words(tool: Tool) -> str:
+    """What a tool says of itself first; the words of its name where it has no description."""
+    said = first_sentence(tool.description.strip()[:MAX_EMBEDDED])
+    return said or " ".join(split_words(tool.name)) or tool.name
+
+
+def _confusable(index: ToolIndex, closeness: Closeness, pair: _Pair, same_name: bool) -> Confusable:
+    first, second = pair
+    cosine = float(closeness.cosines(slice(first, first + 1), slice(second, second + 1))[0, 0])
+    known = not np.isnan(cosine)
+    reason = Reason.SAME_NAME if same_name else Reason.MEANING if known else Reason.WORDS
+    return Confusable(
+        index.tools[first].id,
+        index.tools[second].id,
+        reason,
+        min(max(cosine, 0.0), 1.0) if known else closeness.jaccard(first, second),
+        cosine if known else None,
+        closeness.shared(first, second)[:SHARED_TERMS],
+    )
+
+
+def _by_meaning(closeness: Closeness, limit: int) -> tuple[list[_Pair], list[_Pair]]:
+    """The closest `limit` pairs of one name, and of the others, block by block of the upper triangle."""
+    size = len(closeness.names)
+    height = max(1, _CELLS // max(size, 1))
+    named, others = _Closest(limit), _Closest(limit)
+    for start in range(0, size, height):
+        rows, columns = slice(start, start + height), slice(start, size)
+        cosines = np.nan_to_num(closeness.cosines(rows, columns), nan=0.0).clip(0.0, 1.0)
+        later = np.arange(cosines.shape[1])[None, :] > np.arange(cosines.shape[0])[:, None]
+        same = closeness.same_name(rows, columns)
+        named.add(cosines, later & same, start)
+        others.add(cosines, later & ~same & (cosines >= CLOSE), start)
+    return named.pairs(), others.pairs()
+
+
+class _Closest:
+    """The closest pairs of those added; equally close ones by position."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._values: NDArray[np.float64] = np.zeros(0)
+        self._positions: NDArray[np.intp] = np.zeros((0, 2), np.intp)
+
+    def add(self, values: NDArray[np.float64], wanted: NDArray[np.bool_], start: int) -> None:
+        """Add a block of pairs whose first row and column are both `start`."""
+        found = np.argwhere(wanted)
+        self._values = np.concatenate([self._values, values[wanted]])
+        self._positions = np.concatenate([self._positions, found + start])
+        best = self._best()
+        self._values, self._positions = self._values[best], self._positions[best]
+
+    def pairs(self) -> list[_Pair]:
+        return [(int(first), int(second)) for first, second in self._positions]
+
+    def _best(self) -> NDArray[np.intp]:
+        values, limit = self._values, self._limit
+        candidates = np.arange(len(values))
+        if 0 < limit < len(values):
+            # Of a million pairs that are equally close only the first few are looked at.
+            last = np.partition(values, -limit)[-limit]
+            ties = np.flatnonzero(values == last)[:limit]
+            candidates = np.sort(np.concatenate([np.flatnonzero(values > last), ties]))
+        return candidates[np.argsort(-values[candidates], kind="stable")][:limit]
+
+
+def _by_words(index: ToolIndex, closeness: Closeness, limit: int) -> tuple[list[_Pair], list[_Pair]]:
+    """The closest `limit` pairs of one name, and of the others that share a rare term, by Jaccard index."""
+    named = set(islice(_same_names(closeness), _PAIRS))
+    others = set(islice(_sharing_a_rare_term(index), _PAIRS)) - named
+    measured = {pair: closeness.jaccard(*pair) for pair in (*named, *others)}
+
+    def closest(pairs: set[_Pair]) -> list[_Pair]:
+        return sorted(pairs, key=lambda pair: (-measured[pair], pair))[:limit]
+
+    return closest(named), closest({pair for pair in others if measured[pair] >= ALIKE})
+
+
+def _same_names(closeness: Closeness) -> Iterator[_Pair]:
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for position, name in enumerate(closeness.names.tolist()):
+        groups[name].append(position)
+    servers = closeness.servers
+    for group in groups.values():
+        yield from (pair for pair in combinations(group, 2) if servers[pair[0]] != servers[pair[1]])
+
+
+def _sharing_a_rare_term(index: ToolIndex) -> Iterator[_Pair]:
+    """Pairs of tools, those of the rarest terms first; a pair as often as it has such terms."""
+    postings = index.postings
+    most = max(_RARE, len(index.tools) // _RARE_SHARE)
+    spans = [postings.span(number) for number in index.vocabulary.values()]
+    rare = [span for span in spans if 2 <= span.stop - span.start <= most]
+    for span in sorted(rare, key=lambda span: (span.stop - span.start, span.start)):
+        yield from combinations(postings.documents[span].tolist(), 2)

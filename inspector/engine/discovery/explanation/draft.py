@@ -1,0 +1,124 @@
+"""A tool in other words, and an index with it in the original's place, apart from the one searches use."""
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+
+from inspector.domain.error import ToolsightError
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.schema import fields, resolve
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import Key, key_of, texts_by_key
+from inspector.engine.discovery.explanation.place import position_of
+from inspector.engine.discovery.index import ToolIndex
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterWording:
+    """A top-level parameter's texts; `original` is the name that its tool's server gives it."""
+
+    original: str
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The texts of a tool that its author chooses."""
+
+    name: str
+    description: str
+    parameters: tuple[ParameterWording, ...] = ()
+
+
+def wording_of(tool: Tool) -> Wording:
+    """The texts as they are."""
+    parameters = (ParameterWording(f.name, f.name, f.description) for f in fields(tool.input_schema))
+    return Wording(tool.name, tool.description, tuple(parameters))
+
+
+def reworded(tool: Tool, wording: Wording) -> Tool:
+    """The tool in other words; an equal one where they are its own.
+
+    Parameters that the tool does not have (any more) are left out. Raises ToolsightError for an empty name
+    and for two parameters of one name.
+    """
+    if not wording.name.strip():
+        raise ToolsightError("a tool needs a name", hint="Type one, or go back to the server's text.")
+    known = {parameter.name: parameter for parameter in wording_of(tool).parameters}
+    changed = {p.original: p for p in wording.parameters if p != known.get(p.original, p)}
+    texts = {name: p.description for name, p in changed.items() if p.description != known[name].description}
+    schema = tool.input_schema
+    if changed:
+        schema = _schema(schema, {name: p.name for name, p in changed.items()}, texts)
+    return replace(tool, name=wording.name, description=wording.description, input_schema=schema)
+
+
+def _schema(schema: JsonObject, names: Mapping[str, str], texts: Mapping[str, str]) -> JsonObject:
+    """The schema with some parameters renamed, and some described anew, each by its old name."""
+    resolved = resolve(schema, schema)
+    properties: dict[str, object] = {}
+    for name, value in resolved["properties"].items():
+        new = names.get(name, name)
+        if name in names and not new.strip():
+            raise ToolsightError(f"the parameter '{name}' needs a name", hint="Type one.")
+        if new in properties:
+            raise ToolsightError(f"two parameters are called '{new}'", hint="Rename one of them.")
+        properties[new] = _described(value, texts[name]) if name in texts else value
+    required = resolved.get("required")
+    if isinstance(required, list):
+        required = [names.get(name, name) if isinstance(name, str) else name for name in required]
+        return {**schema, "properties": properties, "required": required}
+    return {**schema, "properties": properties}
+
+
+def _described(value: object, description: str) -> object:
+    own = value if isinstance(value, Mapping) else {}
+    others = {key: inner for key, inner in own.items() if key != "description"}
+    return {**others, "description": description} if description else others
+
+
+def draft(index: ToolIndex, edited: Tool, original_id: str) -> ToolIndex:
+    """The index with the edited tool in the place of the original, embedded where the index is semantic.
+
+    Nothing of `index` changes, so this may run in a thread while searches and the embedding go on. The new
+    vectors are kept nowhere. Raises ToolsightError where the original is not in the index or another tool
+    has the edited one's id, ModelError where the texts cannot be embedded.
+    """
+    position = position_of(index, original_id)
+    if index.tools[position] == edited:
+        return index
+    if index.position.get(edited.id, position) != position:
+        raise ToolsightError(
+            f"there is a tool '{edited.id}' already", hint="Give the edited tool another name."
+        )
+    tools = (*index.tools[:position], edited, *index.tools[position + 1 :])
+    apart = _apart(index)
+    changed = apart.updated(tools)
+    if apart.semantics is None or not index.is_semantic:
+        return changed
+    texts = _new_texts(changed, index, edited)
+    if texts:
+        apart.semantics.embed(texts, keep=False)
+    return changed.with_new_vectors()
+
+
+def _apart(index: ToolIndex) -> ToolIndex:
+    """The same index with a vocabulary and fresh vectors of its own: both grow with what is read."""
+    apart = copy(index)
+    apart.vocabulary = dict(index.vocabulary)
+    if index.semantics is not None:
+        apart.semantics = copy(index.semantics)
+        # From here on the copy has a mapping of its own for what is fresh.
+        apart.semantics.settle(index.vectors)
+        # What came since the index was made would count as an effect of the edit.
+        apart.semantics.settle(apart.semantics.table(index.keys()))
+    return apart
+
+
+def _new_texts(changed: ToolIndex, index: ToolIndex, edited: Tool) -> Mapping[Key, str]:
+    """What the edit brought; what the index lacked before stays missing, or it would count as an effect."""
+    texts = dict(texts_by_key([edited]))
+    texts |= {key_of(text): text for text in changed.server_texts.values()}
+    known = set(index.keys())
+    return {key: text for key, text in texts.items() if key not in known}

@@ -1,0 +1,51 @@
+"""Where one tool stands in a ranking."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.domain.error import ToolsightError
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.ranker import Mask, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A tool's rank, from 1, among all tools; its score; whether it is returned at all."""
+
+    rank: int
+    value: float
+    kept: bool
+
+
+class Places:
+    """The place of every tool of an index, by position, and the tools from the best down."""
+
+    def __init__(self, ranking: Ranking, returned: Mask | None = None) -> None:
+        """`returned` marks the tools that a search can return; those that the ranker keeps without it."""
+        self.ranking = ranking
+        self._returned = ranking.kept if returned is None else returned
+        self.order: NDArray[np.intp] = np.array(ranking.order(), np.intp)
+        self._ranks = np.zeros(len(self.order), np.intp)
+        self._ranks[self.order] = np.arange(1, len(self.order) + 1)
+
+    def __getitem__(self, position: int) -> Place:
+        value, kept = self.ranking.values[position], self._returned[position]
+        return Place(int(self._ranks[position]), float(value), bool(kept))
+
+    def kept(self, count: int | None = None) -> list[int]:
+        """Positions of the tools that can be returned, the best first; the first `count`."""
+        found = self.order[self._returned[self.order]]
+        return [int(position) for position in found[: None if count is None else max(count, 0)]]
+
+
+def position_of(index: ToolIndex, tool_id: str) -> int:
+    """Where a tool stands in the index. Raises ToolsightError where it has none of that id."""
+    position = index.position.get(tool_id)
+    if position is None:
+        raise ToolsightError(
+            f"there is no tool '{tool_id}' in the search index",
+            hint="Only tools that a search can find are in it.",
+        )
+    return position

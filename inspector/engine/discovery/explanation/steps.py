@@ -1,0 +1,61 @@
+"""A request of several steps: one search for all of it against one search for each step."""
+
+from dataclasses import dataclass
+
+from inspector.domain.step import split
+from inspector.engine.discovery.explanation.place import Places
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+
+
+@dataclass(frozen=True, slots=True)
+class StepSearch:
+    """The ids a search for `text` returns, the best first.
+
+    `probability` is how likely any tool fits, None where the ranker has no opinion; where the search
+    abstained `tool_ids` is empty.
+    """
+
+    text: str
+    tool_ids: tuple[str, ...]
+    probability: float | None = None
+    abstained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The search for the whole request and those for its steps, in order.
+
+    `only_steps` are tools that a step finds and the whole does not, in the order of the steps; `only_whole`
+    the reverse.
+    """
+
+    whole: StepSearch
+    steps: tuple[StepSearch, ...]
+    only_steps: tuple[str, ...]
+    only_whole: tuple[str, ...]
+
+
+def by_step(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> Steps:
+    """Search `text` whole and step by step.
+
+    Raises ToolsightError for an unknown ranker, ModelError where a text cannot be embedded.
+    """
+    whole = _search(rankers, ranker_name, text, rules)
+    steps = tuple(_search(rankers, ranker_name, step, rules) for step in split(text))
+    found = dict.fromkeys(tool_id for step in steps for tool_id in step.tool_ids)
+    return Steps(
+        whole,
+        steps,
+        tuple(tool_id for tool_id in found if tool_id not in whole.tool_ids),
+        tuple(tool_id for tool_id in whole.tool_ids if tool_id not in found),
+    )
+
+
+def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> StepSearch:
+    ranking = rankers.get(ranker_name).rank(text)
+    if rules.abstains(ranking):
+        return StepSearch(text, (), ranking.probability, abstained=True)
+    tools = rankers.index.tools
+    found = tuple(tools[position].id for position in Places(ranking, rules.likely(ranking)).kept(rules.limit))
+    return StepSearch(text, found, ranking.probability)

@@ -1,0 +1,213 @@
+"""Why a search does not return a tool, or not first, and what would change that."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from inspector.domain.ranking import Outcome, Score, SearchRequest, Signal
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import MAX_EMBEDDED
+from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
+from inspector.engine.discovery.explanation.place import Place, Places, position_of
+from inspector.engine.discovery.explanation.verdict import Verdict
+from inspector.engine.discovery.explanation.what_if import edited_rankers
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.term import split_words, terms
+
+MAX_ADVICE = 3
+LOOKED_UP = "looked up by name, server or tags: nothing was ranked"
+# A gain that two decimals would show as nothing is no advice.
+_WORTH_TELLING = 0.005
+_MAX_WORD = 40
+# More results than this are no answer to advise.
+_MAX_LIMIT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """The tool to beat: the one with the last place of the results, or the one directly before."""
+
+    tool_id: str
+    place: Place
+    score: Score
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """One tool's fate in a search. `cut` is None where it is a result.
+
+    `rival` is None for the first result and where nothing else has a place. `lacking` are the terms of the
+    query that no field of the tool has, the most telling first. `advice` are sentences for people, at most
+    MAX_ADVICE. `note` says what the ranker, or the search, did without.
+    """
+
+    tool_id: str
+    ranker: str
+    request: SearchRequest
+    place: Place
+    score: Score
+    cut: Outcome | None
+    rival: Rival | None
+    lacking: tuple[str, ...]
+    ledger: tuple[LedgerLine, ...]
+    advice: tuple[str, ...] = ()
+    probability: float | None = None
+    note: str = ""
+
+    @property
+    def difference(self) -> float:
+        """How much more the tool scores than its rival; what the ledger adds up to."""
+        return self.score.value - self.rival.score.value if self.rival is not None else 0.0
+
+
+def why_not(
+    rankers: CatalogRankers,
+    ranker_name: str,
+    request: SearchRequest,
+    tool_id: str,
+    rules: SearchRules,
+) -> WhyNot:
+    """What a search for the request makes of one tool.
+
+    Raises ToolsightError for an unknown tool or ranker, ModelError where the query or a draft cannot be
+    embedded.
+    """
+    position = position_of(rankers.index, tool_id)
+    ranking = rankers.get(ranker_name).rank(request.query)
+    places = Places(ranking, rules.likely(ranking))
+    verdict = Verdict(rankers, request, places, rules)
+    score, rival = places.ranking.explain(position), _rival(verdict, position)
+    found = WhyNot(
+        tool_id,
+        ranker_name,
+        request,
+        places[position],
+        score,
+        verdict.cut(position),
+        rival,
+        () if verdict.is_lookup else _lacking(rankers, request.query, position),
+        ledger(score, rival.score) if rival is not None else (),
+        probability=None if verdict.is_lookup else places.ranking.probability,
+        note=LOOKED_UP if verdict.is_lookup else places.ranking.note,
+    )
+    return replace(found, advice=tuple(islice(_advice(found, verdict), MAX_ADVICE)))
+
+
+def _rival(verdict: Verdict, position: int) -> Rival | None:
+    rival = verdict.rival(position)
+    if rival is None:
+        return None
+    places = verdict.places
+    return Rival(verdict.rankers.index.tools[rival].id, places[rival], places.ranking.explain(rival))
+
+
+def _lacking(rankers: CatalogRankers, query: str, position: int) -> tuple[str, ...]:
+    vocabulary = rankers.index.vocabulary
+    has = set(rankers.index.documents[position].term_ids.tolist())
+    lexical = rankers.lexical
+    lacking = [term for term in lexical.terms(query) if vocabulary.get(term, -1) not in has]
+    return tuple(sorted(lacking, key=lexical.idf, reverse=True))
+
+
+def _advice(found: WhyNot, verdict: Verdict) -> Iterator[str]:
+    """What stands in the way first, then what an edit would bring, then where the meaning falls short."""
+    if found.cut is None and found.rival is None:
+        return
+    tool = verdict.rankers.index.tools[verdict.rankers.index.position[found.tool_id]]
+    if found.cut is not None:
+        yield from _obstacle(found.cut, tool, verdict)
+    if not verdict.is_lookup and found.cut not in (Outcome.OTHER_SERVER, Outcome.OTHER_TAG):
+        yield from _mentions(found, verdict.rankers, tool)
+        yield from _meaning(found)
+
+
+def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
+    request, probability = verdict.request, verdict.places.ranking.probability
+    if cut is Outcome.OTHER_SERVER:
+        yield f"The request keeps to the server '{request.server_name}'; this tool is on '{tool.server}'."
+    elif cut is Outcome.OTHER_TAG:
+        missing = ", ".join(f"'{tag}'" for tag in verdict.missing_tags(tool))
+        yield f"The server '{tool.server}' does not carry {missing}, which the request asks for."
+    elif verdict.is_lookup:
+        yield (
+            "The request asks for nothing."
+            if request.is_empty
+            else "The request asks for tools by name, and this is none of them."
+        )
+    elif cut is Outcome.OVER_LIMIT:
+        number = verdict.matches.index(verdict.rankers.index.position[tool.id]) + 1
+        count = len(verdict.matches)
+        change = (
+            f"a limit of {number} would return it"
+            if number <= _MAX_LIMIT
+            else f"far over the limit of {verdict.rules.limit}"
+        )
+        yield f"It is number {number} of {count} that match: {change}."
+    elif cut is Outcome.UNLIKELY and verdict.places.ranking.fit is not None:
+        fit = float(verdict.places.ranking.fit[verdict.rankers.index.position[tool.id]])
+        needed = verdict.rules.tool_threshold
+        yield f"That it fits has a probability of {fit:.2f}, less than the {needed:.2f} needed."
+    elif cut is Outcome.ABSTAINED and probability is not None:
+        lower = math.floor(probability * 100) / 100
+        yield (
+            f"That any tool fits has a probability of {probability:.2f}, less than the threshold of "
+            f"{verdict.rules.threshold:.2f}: with one of {lower:.2f} it would be returned."
+        )
+
+
+def _mentions(found: WhyNot, rankers: CatalogRankers, tool: Tool) -> list[str]:
+    """What each of the most telling words that the tool lacks would bring, the largest gain first."""
+    query = found.request.query
+    if len(query) > MAX_EMBEDDED:
+        # One word more is nothing to a query of that length, and three more rankings of it take seconds.
+        return []
+    written = {terms(word)[0]: word for word in reversed(split_words(query))}
+    gains = []
+    for term in found.lacking[:MAX_ADVICE]:
+        word = written.get(term, term)
+        place = _with_mention(rankers, found, tool, word)
+        gain = place.value - found.place.value
+        idf = f"No field has '{_short(word)}' (idf {rankers.lexical.idf(term):.1f})"
+        change = f"rank {place.rank} instead of {found.place.rank}"
+        if place.rank == found.place.rank:
+            change = f"still rank {place.rank}"
+        gains.append((gain, f"{idf}: a mention in the description would bring {gain:+.2f}, {change}."))
+    ordered = sorted(gains, key=lambda entry: -entry[0])
+    return [sentence for gain, sentence in ordered if gain >= _WORTH_TELLING]
+
+
+def _with_mention(rankers: CatalogRankers, found: WhyNot, tool: Tool, word: str) -> Place:
+    """The tool's place with the word at the end of its description."""
+    edited = replace(tool, description=f"{tool.description} {word}".strip())
+    changed = edited_rankers(rankers, edited, tool.id)
+    ranking = changed.get(found.ranker).rank(found.request.query)
+    return Places(ranking)[changed.index.position[tool.id]]
+
+
+def _meaning(found: WhyNot) -> Iterator[str]:
+    """The cosines behind the largest loss, where that is one of meaning."""
+    worst = found.ledger[0] if found.ledger else None
+    if worst is None or found.rival is None or worst.signal is not Signal.SEMANTIC:
+        return
+    mine, rival = _cosine(found.score, worst.term), _cosine(found.rival.score, worst.term)
+    if mine is None or rival is None or worst.difference > -_WORTH_TELLING:
+        return
+    yield (
+        f"Its {worst.term} meets the query with a cosine of {mine:.2f}, that of {found.rival.tool_id} with "
+        f"{rival:.2f} ({worst.difference:+.2f}): say in the first sentence what the query asks for."
+    )
+
+
+def _cosine(score: Score, term: str) -> float | None:
+    """The cosine of a semantic line of the ledger."""
+    for part in score.parts:
+        is_best = term == BEST_PASSAGE and part.term.startswith("best: ")
+        if part.signal is Signal.SEMANTIC and (part.term == term or is_best):
+            return part.inputs.get("cosine")
+    return None
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= _MAX_WORD else f"{word[:_MAX_WORD]}…"

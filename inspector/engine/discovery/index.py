@@ -1,0 +1,144 @@
+"""The index over one catalog: documents, postings and vectors, made anew cheaply when the catalog changes."""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import (
+    PASSAGES,
+    SUMMARY,
+    Document,
+    Key,
+    Vocabulary,
+    key_of,
+    read,
+    server_text,
+)
+from inspector.engine.discovery.posting import Postings
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.discovery.vector_table import ABSENT, Vector, VectorTable
+
+# With fewer tools embedded than this, rankers go by words alone: a mixture would favour the embedded ones.
+ENOUGH_EMBEDDED = 0.9
+
+
+class ToolIndex:
+    """What every ranker of one catalog is built over. Immutable; `updated` makes the next one.
+
+    Only documents of tools that changed are read again. The rest is array work over all documents in
+    catalog order, so an index that was updated a hundred times equals one built anew, to the last bit.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Tool] = (),
+        *,
+        summaries: Mapping[str, str] | None = None,
+        semantics: Semantics | None = None,
+        before: "ToolIndex | None" = None,
+    ) -> None:
+        """`summaries` are the servers' own descriptions; `semantics` has the vectors, None goes without."""
+        self.tools = tuple(tools)
+        self.summaries = dict(summaries or {})
+        self.semantics = semantics
+        self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
+        self.documents = self._documents(before)
+        # Postings that were never asked for are not worth making now.
+        self._postings_before = before.__dict__.get("postings") if before is not None else None
+        self.position = {tool.id: position for position, tool in enumerate(self.tools)}
+        self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
+        known: VectorTable | None = before.vectors if before is not None else None
+        self.vectors: VectorTable = VectorTable()
+        if semantics is not None:
+            self.vectors = semantics.table(self.keys(), known)
+
+    def updated(self, tools: Sequence[Tool], summaries: Mapping[str, str] | None = None) -> "ToolIndex":
+        """The index over other tools, with everything that still holds taken over."""
+        kept = self.summaries if summaries is None else summaries
+        return ToolIndex(tools, summaries=kept, semantics=self.semantics, before=self)
+
+    def with_new_vectors(self) -> "ToolIndex":
+        """The same index with the vectors that came since."""
+        index = copy(self)
+        for derived in ("_rows", "_server_rows"):
+            index.__dict__.pop(derived, None)
+        if self.semantics is not None:
+            index.vectors = self.semantics.table(self.keys(), self.vectors)
+        return index
+
+    @cached_property
+    def postings(self) -> Postings:
+        before, self._postings_before = self._postings_before, None
+        return Postings(self.documents, before)
+
+    @cached_property
+    def server_texts(self) -> Mapping[str, str]:
+        """The aggregate description of each server."""
+        by_server: dict[str, list[Tool]] = {server: [] for server in self.servers}
+        for tool in self.tools:
+            by_server[tool.server].append(tool)
+        return {
+            server: server_text(server, self.summaries.get(server, ""), tools)
+            for server, tools in by_server.items()
+        }
+
+    def keys(self) -> list[Key]:
+        """The keys of everything that has a vector here, in an order that only the tools decide."""
+        passages = [key for document in self.documents for key in document.passages]
+        return [*passages, *map(key_of, self.server_texts.values())]
+
+    @property
+    def coverage(self) -> float:
+        """The share of tools whose summary is embedded, 0 to 1."""
+        return float(np.mean(self._rows[SUMMARY] != ABSENT)) if self.tools and len(self.vectors) else 0.0
+
+    @property
+    def is_semantic(self) -> bool:
+        """Whether enough is embedded for cosines to be compared."""
+        return self.coverage >= ENOUGH_EMBEDDED
+
+    def query_vector(self, query: str) -> Vector | None:
+        """The query's unit vector; None while rankers have to go by words alone."""
+        if self.semantics is None or not self.is_semantic or not query.strip():
+            return None
+        return self.semantics.query(query)
+
+    def similarities(self, vector: Vector) -> NDArray[np.float64]:
+        """Cosines of shape (passages, tools); NaN where a passage is not embedded yet."""
+        return self._gather(self.vectors.similarity(vector), self._rows)
+
+    def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
+        """The cosine of each of `servers`; NaN where it is not embedded yet."""
+        return self._gather(self.vectors.similarity(vector), self._server_rows)
+
+    @staticmethod
+    def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        return np.where(rows == ABSENT, np.nan, cosines[rows])
+
+    @cached_property
+    def _rows(self) -> NDArray[np.intp]:
+        flat = self.vectors.rows(key for document in self.documents for key in document.passages)
+        return flat.reshape(-1, len(PASSAGES)).T.copy()
+
+    @cached_property
+    def _server_rows(self) -> NDArray[np.intp]:
+        return self.vectors.rows(map(key_of, self.server_texts.values()))
+
+    def _documents(self, before: "ToolIndex | None") -> tuple[Document, ...]:
+        """The documents of the tools; those of tools that did not change are taken over."""
+        if before is None:
+            return tuple(read(tool, self.vocabulary) for tool in self.tools)
+        # Most tools stand where they stood: only the others are looked for by their ids.
+        same = [old if old.tool is t else None for old, t in zip(before.documents, self.tools, strict=False)]
+        same += [None] * (len(self.tools) - len(same))
+        return tuple(old or self._found(tool, before) for old, tool in zip(same, self.tools, strict=True))
+
+    def _found(self, tool: Tool, before: "ToolIndex") -> Document:
+        position = before.position.get(tool.id)
+        if position is not None and before.tools[position] == tool:
+            return before.documents[position]
+        return read(tool, self.vocabulary)

@@ -1,0 +1,69 @@
+"""Tools by name, however the name is written, and the names most like one that nothing has."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+
+from inspector.domain.closest import closest
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.term import split_words
+
+_PREFIX = "mcp"
+
+
+class NameIndex:
+    """Exact and nearly exact lookups: case, separators, a server and `mcp__` in front do not count."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = tuple(tools)
+
+    def find(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
+        """The tools that `name` means, in catalog order; an id or wire name as it stands means one only."""
+        exact = self._exact.get(name)
+        positions = (exact,) if exact is not None else self._meant(name)
+        return tuple(self._tools[p] for p in positions if server in ("", self._tools[p].server))
+
+    def positions(self, name: str) -> tuple[int, ...]:
+        """Where the tools stand that a whole query names."""
+        return self._meant(name)
+
+    def closest(self, name: str, *, server: str = "") -> tuple[str, ...]:
+        """Ids of the tools whose names are most like an unknown one, best first."""
+        pool = [tool for tool in self._tools if server in ("", tool.server)]
+        if ":" in name or "__" in name:
+            return closest(name, [tool.id for tool in pool])
+        plain = closest(name, list(dict.fromkeys(tool.name for tool in pool)))
+        return tuple(tool.id for wanted in plain for tool in pool if tool.name == wanted)[:3]
+
+    @cached_property
+    def _exact(self) -> Mapping[str, int]:
+        by_wire_name = {tool.wire_name: position for position, tool in enumerate(self._tools)}
+        return by_wire_name | {tool.id: position for position, tool in enumerate(self._tools)}
+
+    def _meant(self, name: str) -> tuple[int, ...]:
+        """The positions of the tools whose name, with or without its server or `mcp` before it, is this."""
+        key = name_key(name)
+        found = list(self._by_key.get(key, ()))
+        for start in (key, key.removeprefix(_PREFIX)):
+            for server, server_key in self._server_keys.items():
+                if server_key and start.startswith(server_key):
+                    positions = self._by_key.get(start.removeprefix(server_key), ())
+                    found += [p for p in positions if self._tools[p].server == server]
+        return tuple(sorted(set(found)))
+
+    @cached_property
+    def _server_keys(self) -> Mapping[str, str]:
+        return {tool.server: name_key(tool.server) for tool in self._tools}
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for position, tool in enumerate(self._tools):
+            found.setdefault(name_key(tool.name), []).append(position)
+        found.pop("", None)
+        return found
+
+
+@lru_cache(maxsize=65_536)
+def name_key(name: str) -> str:
+    """A name without case and separators: `mcp__Notes__createPage` and `mcp notes create-page` are one."""
+    return "".join(split_words(name)).casefold()

@@ -1,0 +1,112 @@
+"""The inverted index: for each term the documents that have it, and how often in each field."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.engine.discovery.document import FIELDS, Document
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """All documents' terms one after another: how many each has, which, and how often in each field."""
+
+    counts: NDArray[np.int64]
+    terms: NDArray[np.int32]
+    frequencies: NDArray[np.float32]
+    lengths: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> "_Rows":
+        width = len(FIELDS)
+        return cls(
+            np.array([len(d.term_ids) for d in documents], np.int64),
+            np.concatenate([np.zeros(0, np.int32), *(d.term_ids for d in documents)]),
+            np.concatenate([np.zeros((0, width), np.float32), *(d.frequencies for d in documents)]),
+            np.concatenate([np.zeros(0), *(d.lengths for d in documents)]).reshape(-1, width),
+        )
+
+    def part(self, start: int, stop: int) -> "_Rows":
+        """Those of some documents in a row."""
+        first, last = int(self.counts[:start].sum()), int(self.counts[:stop].sum())
+        return _Rows(
+            self.counts[start:stop],
+            self.terms[first:last],
+            self.frequencies[first:last],
+            self.lengths[start:stop],
+        )
+
+    def joined(self, *others: "_Rows") -> "_Rows":
+        rows = (self, *others)
+        return _Rows(
+            np.concatenate([r.counts for r in rows]),
+            np.concatenate([r.terms for r in rows]),
+            np.concatenate([r.frequencies for r in rows]),
+            np.concatenate([r.lengths for r in rows]),
+        )
+
+
+class Postings:
+    """All documents' terms as parallel arrays, grouped by term, documents rising within a term.
+
+    With the postings `before` a change only the documents between the first and the last that changed are
+    gathered anew.
+    """
+
+    def __init__(self, documents: Sequence[Document], before: "Postings | None" = None) -> None:
+        self.size = len(documents)
+        self._read = tuple(documents)
+        self._rows = _Rows.of(documents) if before is None else before._changed(self._read)
+        order = _grouping(self._rows.terms)
+        documents_of = np.repeat(np.arange(self.size, dtype=np.int32), self._rows.counts)
+        self.documents = documents_of[order]
+        self.frequencies = self._rows.frequencies[order]
+        self.lengths = self._rows.lengths
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._rows.terms))])
+
+    def _changed(self, documents: tuple[Document, ...]) -> _Rows:
+        """The rows of other documents, with what stands before and after the changes taken over."""
+        head = _common(self._read, documents)
+        tail = _common(self._read[head:][::-1], documents[head:][::-1])
+        middle = _Rows.of(documents[head : len(documents) - tail])
+        old = len(self._read)
+        return self._rows.part(0, head).joined(middle, self._rows.part(old - tail, old))
+
+    @cached_property
+    def mean_lengths(self) -> NDArray[np.float64]:
+        """Terms a field, on average; 1 for a field that is empty everywhere."""
+        if not self.size:
+            return np.ones(len(FIELDS))
+        means = self.lengths.mean(axis=0)
+        return np.where(means > 0, means, 1.0)
+
+    def span(self, term_id: int) -> slice:
+        """Where a term's entries stand; empty for a term that no document has."""
+        if not 0 <= term_id < len(self._starts) - 1:
+            return slice(0, 0)
+        return slice(int(self._starts[term_id]), int(self._starts[term_id + 1]))
+
+    def entry(self, term_id: int, document: int) -> int | None:
+        """The entry of one document for a term."""
+        span = self.span(term_id)
+        place = span.start + int(np.searchsorted(self.documents[span], document))
+        return place if place < span.stop and self.documents[place] == document else None
+
+    def document_frequency(self, term_id: int) -> int:
+        span = self.span(term_id)
+        return int(span.stop) - int(span.start)
+
+
+def _common(one: Sequence[Document], other: Sequence[Document]) -> int:
+    """How many documents at the start are the same."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a is not b), min(len(one), len(other)))
+
+
+def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:
+    """The order that groups by term and keeps documents rising; 16 bits are sorted by radix, much faster."""
+    small = int(terms.max(initial=0)) < np.iinfo(np.uint16).max
+    return np.argsort(terms.astype(np.uint16) if small else terms, kind="stable")

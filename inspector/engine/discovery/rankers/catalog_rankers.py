@@ -1,0 +1,87 @@
+"""Every ranker by name, built over one index when it is asked for."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from inspector.domain.closest import closest
+from inspector.domain.error import ToolsightError
+from inspector.domain.ranking import Signal
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.name_index import NameIndex
+from inspector.engine.discovery.rankers.bm25 import Bm25Ranker, Bm25Settings
+from inspector.engine.discovery.rankers.dense import DenseRanker
+from inspector.engine.discovery.rankers.fusion import FusionRanker, FusionWeights
+from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker
+from inspector.engine.discovery.rankers.hybrid import HybridRanker, Tiers
+from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
+from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
+from inspector.engine.discovery.rankers.pattern import PatternRanker
+from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
+from inspector.engine.discovery.rankers.ranker import Ranker
+from inspector.engine.discovery.rankers.rrf import RrfRanker
+from inspector.engine.discovery.rankers.two_stage import TwoStageRanker
+
+# The reference that the fusion is measured against: one field, two signals.
+_Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}
+_Z_FUSION_WEIGHTS = FusionWeights(lexical=0.3, summary=1.0, best_passage=0.0)
+
+
+class CatalogRankers:
+    """The rankers of one index; those that share a part share one instance of it."""
+
+    def __init__(self, index: ToolIndex, settings: DiscoverySettings) -> None:
+        self.index = index
+        self.settings = settings
+        self._made: dict[str, Ranker] = {}
+
+    def get(self, name: str) -> Ranker:
+        """The ranker of that name. Raises ToolsightError."""
+        if name not in self._made:
+            self._made[name] = _MAKERS[require_ranker(name)](self)
+        return self._made[name]
+
+    @cached_property
+    def names(self) -> NameIndex:
+        return NameIndex(self.index.tools)
+
+    @cached_property
+    def lexical(self) -> Bm25Ranker:
+        return Bm25Ranker(self.index)
+
+    @cached_property
+    def hybrid(self) -> HybridRanker:
+        tiers = Tiers(self.settings.expert_tools, self.settings.system_servers)
+        return HybridRanker(
+            self.index, self.lexical, FusionRanker(self.index, self.lexical), self.names, tiers
+        )
+
+    def z_fusion(self) -> FusionRanker:
+        lexical = Bm25Ranker(self.index, Bm25Settings(_Z_FUSION_FIELDS, per_field=False))
+        return FusionRanker(self.index, lexical, _Z_FUSION_WEIGHTS, name="z-fusion")
+
+
+_MAKERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
+    "hybrid": lambda r: r.hybrid,
+    "bm25": lambda r: r.lexical,
+    "dense": lambda r: DenseRanker(r.index, threshold=r.settings.iso_threshold),
+    "rrf": lambda r: RrfRanker(r.index, r.lexical),
+    "z-fusion": lambda r: r.z_fusion(),
+    "two-stage": lambda r: TwoStageRanker(r.index, r.lexical),
+    "two-stage-product": lambda r: TwoStageRanker(r.index, r.lexical, product=True),
+    "keyword-expert": lambda r: KeywordExpertRanker(r.index.tools),
+    "keyword-system": lambda r: KeywordSystemRanker(r.index.tools),
+    "fuzzy": lambda r: FuzzyRanker(r.index.tools),
+    "fuzzy-repaired": lambda r: FuzzyRanker(r.index.tools, repaired=True),
+    "prd-bm25": lambda r: PrdBm25Ranker(r.index.tools),
+    "regex": lambda r: PatternRanker(r.index.tools),
+}
+RANKERS: tuple[str, ...] = tuple(_MAKERS)
+
+
+def require_ranker(name: str) -> str:
+    """`name`, if a ranker has it. Raises ToolsightError with the closest names."""
+    if name in _MAKERS:
+        return name
+    near = closest(name, RANKERS) or RANKERS
+    raise ToolsightError(f"there is no ranker called '{name}'", hint=f"Choose from: {', '.join(near)}.")

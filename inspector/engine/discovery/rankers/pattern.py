@@ -1,0 +1,126 @@
+"""Search by regular expression over id, name, description and parameter names, without regard to case.
+
+    score = 3 [in the name] + 2 [in the id, from within its server] + 1 [in the description]
+          + 0.5 [in a parameter's name]
+
+Python's `re` backtracks and cannot be interrupted, so a pattern is searched for only as far as its worst
+case stays small (see `pattern_cost`). Whatever is no such pattern is searched for as literal text.
+"""
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inspector.domain.ranking import Part, Score, Signal
+from inspector.domain.schema import fields
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.rankers.pattern_cost import safe_length
+from inspector.engine.discovery.rankers.ranker import Ranking
+
+MAX_PATTERN = 200
+MAX_TEXT = 2_000
+WEIGHTS = {Signal.NAME: 3.0, Signal.SERVER: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """What is searched of one tool."""
+
+    id: str
+    server_length: int
+    name: str
+    description: str
+    parameters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A compiled pattern, how much of each text it is searched in, and what was done without."""
+
+    pattern: re.Pattern[str]
+    length: int
+    note: str = ""
+
+    def row(self, texts: _Texts) -> tuple[bool, bool, bool, bool]:
+        """Whether it is in the name, the server, the description, a parameter's name."""
+        search, length = self.pattern.search, self.length
+        in_id = search(texts.id[:length])
+        return (
+            search(texts.name[:length]) is not None,
+            in_id is not None and in_id.start() < texts.server_length,
+            search(texts.description[:length]) is not None,
+            any(search(name[:length]) for name in texts.parameters),
+        )
+
+
+class PatternRanker:
+    """Scores from 0 to 6.5; kept are scores above zero. `note` says when a query was taken literally."""
+
+    name = "regex"
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._texts = tuple(map(_texts, tools))
+        self._ids = tuple(tool.id for tool in tools)
+
+    def terms(self, query: str) -> tuple[str, ...]:
+        return (query,) if query.strip() else ()
+
+    def rank(self, query: str) -> Ranking:
+        found = np.zeros((len(self._texts), len(WEIGHTS)), dtype=bool)
+        note = ""
+        if self._texts and query.strip():
+            search = _search(query)
+            found[:] = [search.row(texts) for texts in self._texts]
+            note = search.note
+        values = found @ np.array(tuple(WEIGHTS.values()))
+
+        def explain(position: int) -> Score:
+            parts = tuple(
+                Part(signal, query, weight, {"weight": weight})
+                for (signal, weight), hit in zip(WEIGHTS.items(), found[position], strict=True)
+                if hit
+            )
+            return Score(self._ids[position], float(values[position]), parts)
+
+        return Ranking(values, values > 0, explain, note=note)
+
+
+def _texts(tool: Tool) -> _Texts:
+    parameters: list[str] = []
+    room = MAX_TEXT
+    for field in fields(tool.input_schema):
+        parameters.append(field.name[:room])
+        room -= len(field.name)
+        if room <= 0:
+            break
+    return _Texts(
+        tool.id[:MAX_TEXT],
+        len(tool.server),
+        tool.name[:MAX_TEXT],
+        tool.description[:MAX_TEXT],
+        tuple(parameters),
+    )
+
+
+def _search(query: str) -> _Search:
+    if len(query) > MAX_PATTERN:
+        return _literal(query[:MAX_PATTERN], f"longer than {MAX_PATTERN} characters, so its start")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pattern = re.compile(query, re.IGNORECASE)
+    except (re.error, OverflowError, RecursionError, ValueError) as error:
+        return _literal(query, f"not a regular expression ({error}), so it")
+    length = safe_length(query, MAX_TEXT)
+    if not length:
+        return _literal(query, "one that could backtrack for too long, so it")
+    cut = f"Only the first {length:,} characters of every text were searched." if length < MAX_TEXT else ""
+    return _Search(pattern, length, cut)
+
+
+def _literal(text: str, reason: str) -> _Search:
+    note = f"The pattern is {reason} was searched for as literal text."
+    return _Search(re.compile(re.escape(text), re.IGNORECASE), MAX_TEXT, note)

@@ -1,0 +1,168 @@
+"""Everything that finds tools: the index of the deferred tools, the rankers over it, the searches."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from inspector.domain.error import ToolsightError
+from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.index_state import IndexState
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.settings import DiscoverySettings
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.embedding import Embedding
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers, require_ranker
+from inspector.engine.discovery.rankers.ranker import Ranker
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import MISSES_KEPT, SearchAnswer, ToolSearch
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.measure.generate import generate
+from inspector.engine.ports import Clock, Embedder, VectorStore
+
+# A person looks further down the list than a record needs.
+MISSES_SHOWN = 200
+BRIEF = "brief"
+_NOTHING: Mapping[str, Sequence[str]] = {}
+
+
+class Retrieval:
+    """One session's search. It can be asked at any time; the index is completed in the background."""
+
+    def __init__(
+        self,
+        settings: DiscoverySettings,
+        clock: Clock,
+        *,
+        embedder: Embedder | None,
+        vectors: VectorStore,
+        tags: Mapping[str, tuple[str, ...]],
+        report: Callable[[IndexState], None],
+        cases: Sequence[EvalCase] = (),
+    ) -> None:
+        """Without an `embedder` searches go by words. `cases` are labelled requests over these tools.
+
+        Raises ToolsightError for an unknown ranker.
+        """
+        self.settings = settings
+        self.ranker_name = require_ranker(settings.ranker)
+        self.threshold = settings.min_probability
+        self.clock = clock
+        self._cases = tuple(cases)
+        self.tags = tags
+        self._semantics = Semantics(embedder, vectors) if embedder is not None else None
+        self.index = ToolIndex(semantics=self._semantics)
+        self.rankers = CatalogRankers(self.index, settings)
+        self._embedding = (
+            Embedding(self._semantics, self._refresh, report) if self._semantics is not None else None
+        )
+
+    def update(self, tools: Sequence[Tool], summaries: Mapping[str, str]) -> None:
+        """Search these tools from now on. Only what changed is read again."""
+        self.use_index(self.index.updated(tools, summaries))
+        if self._embedding is not None:
+            self._embedding.follow(self.index)
+
+    def use_settings(self, settings: DiscoverySettings) -> None:
+        """Search by other settings from now on; the embedding model stays. Raises ToolsightError."""
+        self.ranker_name = require_ranker(settings.ranker)
+        self.settings = settings
+        self.threshold = settings.min_probability
+        self.rankers = CatalogRankers(self.index, settings)
+
+    def use_ranker(self, name: str) -> None:
+        """Rank with another ranker from now on. Raises ToolsightError."""
+        self.ranker_name = require_ranker(name)
+
+    def threshold_of(self, ranker: str) -> float | None:
+        """What `use_threshold` changes; None where the ranker has no threshold."""
+        return {"hybrid": self.threshold, "dense": self.settings.iso_threshold}.get(ranker)
+
+    def use_threshold(self, ranker: str, threshold: float) -> None:
+        """Search with another threshold of `hybrid` (a probability) or `dense` (a cosine) from now on.
+
+        Raises ToolsightError for a ranker that has none.
+        """
+        match ranker:
+            case "hybrid":
+                self.threshold = threshold
+            case "dense":
+                self.settings = replace(self.settings, iso_threshold=threshold)
+                self.rankers = CatalogRankers(self.index, self.settings)
+            case _:
+                raise ToolsightError(f"the ranker '{ranker}' has no threshold", hint="hybrid and dense do.")
+
+    @property
+    def rules(self) -> SearchRules:
+        """What turns a ranking into results now."""
+        return SearchRules(
+            self.settings.max_search_results,
+            self.threshold,
+            self.settings.min_tool_probability,
+            self.tags,
+            brief=self.settings.results == BRIEF,
+        )
+
+    @property
+    def ranker(self) -> Ranker:
+        return self.rankers.get(self.ranker_name)
+
+    def search(
+        self,
+        request: SearchRequest,
+        *,
+        bound: Collection[str],
+        load: bool = True,
+        misses: int = MISSES_KEPT,
+        unmet: Mapping[str, Sequence[str]] = _NOTHING,
+        full: bool = False,
+    ) -> SearchAnswer:
+        """Answer a request over the tools as they are now, see ToolSearch and SearchRules.
+
+        With `full` the text tells parameters whatever the settings say.
+        """
+        rules = self.rules
+        rules = replace(rules, unmet=unmet, brief=rules.brief and not full)
+        search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
+        return search.run(request, bound=bound, load=load, misses=misses)
+
+    def look(
+        self,
+        request: SearchRequest,
+        *,
+        bound: Collection[str],
+        unmet: Mapping[str, Sequence[str]] = _NOTHING,
+    ) -> SearchAnswer:
+        """Answer as `search` does, for a person: nothing is to be loaded, and more of what missed is told."""
+        return self.search(request, bound=bound, load=False, misses=MISSES_SHOWN, unmet=unmet)
+
+    def evalset(self, index: ToolIndex | None = None) -> EvalSet:
+        """Labelled requests over the tools as they are: those given that still apply, or generated ones.
+
+        With `index`, over its tools: what is measured elsewhere must not change in between.
+        """
+        index = index or self.index
+        known = index.position.keys()
+        given = [case for case in self._cases if all(group & known for group in case.relevant)]
+        if any(case.is_possible for case in given):
+            return EvalSet("given", index.tools, tuple(given))
+        return EvalSet("generated", index.tools, generate(index.tools))
+
+    async def settled(self) -> None:
+        """Return when the index is as complete as it can get."""
+        if self._embedding is not None:
+            await self._embedding.settled()
+
+    def cancel_embedding(self) -> None:
+        """Go on with what is embedded by now."""
+        if self._embedding is not None:
+            self._embedding.cancel()
+
+    def _refresh(self) -> None:
+        self.use_index(self.index.with_new_vectors())
+        if self._semantics is not None:
+            self._semantics.settle(self.index.vectors)
+
+    def use_index(self, index: ToolIndex) -> None:
+        """Answer from another index of this session from now on."""
+        self.index = index
+        self.rankers = CatalogRankers(index, self.settings)

@@ -1,0 +1,47 @@
+"""What turns a ranking into the results of a search."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from inspector.domain.ranking import Outcome, SearchRequest
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.rankers.ranker import Mask, Ranking
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRules:
+    """At most `limit` results. `tags` are those of each server, `unmet` what keeps tools out, by tool.
+
+    A `brief` answer tells no parameters.
+
+    Where the ranker knows how likely tools fit, a search whose first tool is below `threshold` has no
+    results, and a tool below `tool_threshold` is none.
+    """
+
+    limit: int = 5
+    threshold: float = 0.0
+    tool_threshold: float = 0.0
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    brief: bool = False
+
+    def abstains(self, ranking: Ranking) -> bool:
+        """Whether it is too improbable that any tool fits."""
+        return ranking.probability is not None and ranking.probability < self.threshold
+
+    def likely(self, ranking: Ranking) -> Mask:
+        """The tools that the ranker keeps and finds likely enough to fit."""
+        return ranking.kept if ranking.fit is None else ranking.kept & (ranking.fit >= self.tool_threshold)
+
+    def missed(self, ranking: Ranking, position: int) -> Outcome:
+        """Why a tool is not among the likely ones."""
+        return Outcome.UNLIKELY if ranking.kept[position] else Outcome.BELOW_FLOOR
+
+    def outside(self, tool: Tool, request: SearchRequest) -> Outcome | None:
+        """What the request itself leaves out, or a precondition."""
+        if tool.id in self.unmet:
+            return Outcome.PRECONDITION
+        if request.server_name and tool.server != request.server_name:
+            return Outcome.OTHER_SERVER
+        carried = self.tags.get(tool.server, ())
+        return None if set(request.tags) <= set(carried) else Outcome.OTHER_TAG

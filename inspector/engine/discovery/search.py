@@ -1,0 +1,237 @@
+"""A search from request to report: lookups, filters, the limit, what the model reads (PRD section 2.3)."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
+from inspector.domain.search_text import (
+    NOTHING_ASKED,
+    abstained_text,
+    found_text,
+    pinned_text,
+    unknown_server_text,
+    unknown_tools_text,
+    unmet_text,
+)
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.name_index import NameIndex, name_key
+from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.ports import Clock
+
+# A report keeps its results and this many of the tools that missed; the rest is counted.
+MISSES_KEPT = 15
+_CLOSEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """A report, the text the model reads, and the tools that are to be loaded now.
+
+    `already` are the results that were bound before, `missing` is what the text says of names no tool has.
+    """
+
+    report: SearchReport
+    text: str
+    to_load: tuple[Tool, ...] = ()
+    already: tuple[Tool, ...] = ()
+    missing: str = ""
+    brief: bool = False
+
+    def within(self, staying: Collection[str]) -> "SearchAnswer":
+        """The answer where there is room for these results only: the others are told as not loaded."""
+        no_room = tuple(tool for tool in (*self.to_load, *self.already) if tool.id not in staying)
+        if not no_room:
+            return self
+        loaded = tuple(tool for tool in self.to_load if tool.id in staying)
+        already = tuple(tool for tool in self.already if tool.id in staying)
+        over = {tool.id for tool in no_room}
+        hits = tuple(
+            replace(hit, outcome=Outcome.OVER_LIMIT) if hit.tool_id in over else hit
+            for hit in self.report.hits
+        )
+        parts = (found_text(loaded, already, no_room, brief=self.brief), self.missing)
+        text = "\n\n".join(filter(None, parts))
+        report = replace(self.report, hits=hits)
+        return replace(self, report=report, text=text, to_load=loaded, already=already)
+
+
+class ToolSearch:
+    """Searches one index of deferrable tools with one ranker."""
+
+    def __init__(
+        self, index: ToolIndex, names: NameIndex, ranker: Ranker, rules: SearchRules, clock: Clock
+    ) -> None:
+        self._index = index
+        self._names = names
+        self._ranker = ranker
+        self._rules = rules
+        self._clock = clock
+
+    def run(
+        self,
+        request: SearchRequest,
+        *,
+        bound: Collection[str],
+        load: bool = True,
+        misses: int = MISSES_KEPT,
+    ) -> SearchAnswer:
+        """Answer a request. `bound` are the tools that are loaded already; `load=False` only looks."""
+        problem = self._problem(request, bound)
+        if problem:
+            report = SearchReport(request, self._ranker.name, limit=self._rules.limit, error=problem)
+            return SearchAnswer(report, problem)
+        outcome = Outcome.LOADED if load else Outcome.FOUND
+        named, missing = self._lookup(request, bound)
+        if request.query.strip() and not named:
+            report = self._ranked(request, bound, outcome, misses)
+        else:
+            report = self._listed(request, named, bound, outcome)
+        return self._answer(report, missing, load)
+
+    def _problem(self, request: SearchRequest, bound: Collection[str]) -> str:
+        if request.is_empty:
+            return NOTHING_ASKED
+        if request.server_name and request.server_name not in self._index.servers:
+            pinned = self._pinned("", request.server_name, bound)
+            unknown = unknown_server_text(request.server_name, self._index.servers)
+            return pinned_text(pinned) if pinned else unknown
+        return ""
+
+    def _lookup(self, request: SearchRequest, bound: Collection[str]) -> tuple[list[Tool], str]:
+        """The tools that were asked for by name, and what to say of the names that no tool here has."""
+        found: dict[str, Tool] = {}
+        pinned: list[str] = []
+        near: list[tuple[str, tuple[str, ...]]] = []
+        for name in dict.fromkeys(request.tool_names):
+            tools = self._names.find(name, server=request.server_name)
+            found.update((tool.id, tool) for tool in tools)
+            elsewhere = () if tools else self._pinned(name, request.server_name, bound)
+            pinned += elsewhere
+            if not tools and not elsewhere:
+                near.append((name, self._names.closest(name, server=request.server_name)))
+        told = pinned_text(list(dict.fromkeys(pinned))) if pinned else ""
+        return list(found.values()), "\n".join(filter(None, [told, unknown_tools_text(near)]))
+
+    def _pinned(self, name: str, server: str, bound: Collection[str]) -> tuple[str, ...]:
+        """The ids that are bound and wait for no search: those `name` means, of `server`; "" means any."""
+        wanted = name_key(name)
+        if name and not wanted:
+            return ()
+        pairs = ((id_, id_.partition(":")) for id_ in bound if id_ not in self._index.position)
+        return tuple(
+            id_
+            for id_, (owner, _, plain) in pairs
+            if server in ("", owner) and (not name or wanted in (name_key(plain), name_key(id_)))
+        )
+
+    def _listed(
+        self, request: SearchRequest, named: Sequence[Tool], bound: Collection[str], outcome: Outcome
+    ) -> SearchReport:
+        """Direct lookups; a server or tags alone list all they have. Each matches by name, exactly."""
+        tools = named
+        if not request.tool_names:
+            outside = (Outcome.OTHER_SERVER, Outcome.OTHER_TAG)
+            tools = [t for t in self._index.tools if self._rules.outside(t, request) not in outside]
+        hits = tuple(
+            Hit(rank, _by_name(tool), self._listed_outcome(tool, bound, outcome))
+            for rank, tool in enumerate(tools, start=1)
+        )
+        return SearchReport(request, self._ranker.name, hits, limit=self._rules.limit, scored=len(hits))
+
+    def _listed_outcome(self, tool: Tool, bound: Collection[str], outcome: Outcome) -> Outcome:
+        if tool.id in self._rules.unmet:
+            return Outcome.PRECONDITION
+        return Outcome.ALREADY_LOADED if tool.id in bound else outcome
+
+    def _ranked(
+        self, request: SearchRequest, bound: Collection[str], outcome: Outcome, misses: int
+    ) -> SearchReport:
+        started = self._clock.monotonic()
+        ranking = self._ranker.rank(request.query)
+        order = self._order(request, ranking, misses)
+        latency = (self._clock.monotonic() - started) * 1000
+        found = Outcome.ABSTAINED if self._rules.abstains(ranking) else outcome
+        return SearchReport(
+            request,
+            self._ranker.name,
+            tuple(self._hits(request, ranking, order, bound, found, misses)),
+            terms=self._ranker.terms(request.query),
+            limit=self._rules.limit,
+            latency_ms=latency,
+            scored=len(ranking.values),
+            probability=ranking.probability,
+            threshold=self._rules.threshold,
+            note=ranking.note,
+        )
+
+    def _order(self, request: SearchRequest, ranking: Ranking, misses: int) -> Sequence[int]:
+        """The tools from the best down: as many as a report holds, or all where some may be passed over."""
+        if not (request.server_name or request.tags or self._rules.unmet):
+            first = ranking.order(self._rules.limit + misses)
+            likely = self._rules.likely(ranking)
+            if int(np.count_nonzero(likely[first])) >= min(self._rules.limit, int(np.count_nonzero(likely))):
+                return first
+        return ranking.order()
+
+    def _hits(
+        self,
+        request: SearchRequest,
+        ranking: Ranking,
+        order: Sequence[int],
+        bound: Collection[str],
+        outcome: Outcome,
+        misses: int,
+    ) -> list[Hit]:
+        """The results, and the first `misses` of the tools that are none, each with its fate."""
+        hits: list[Hit] = []
+        likely, found, missed = self._rules.likely(ranking), 0, 0
+        for rank, position in enumerate(order, start=1):
+            tool = self._index.tools[position]
+            fate = self._rules.outside(tool, request)
+            if fate is None and not likely[position]:
+                fate = self._rules.missed(ranking, position)
+            elif fate is None and found >= self._rules.limit:
+                fate = Outcome.OVER_LIMIT
+            elif fate is None:
+                found += 1
+                fate = Outcome.ALREADY_LOADED if outcome.is_result and tool.id in bound else outcome
+            missed += not fate.is_result
+            if fate.is_result or missed <= misses:
+                hits.append(Hit(rank, ranking.explain(position), fate))
+            elif found >= self._rules.limit:
+                break
+        return hits
+
+    def _answer(self, report: SearchReport, missing: str, load: bool) -> SearchAnswer:
+        already = self._tools(report, Outcome.ALREADY_LOADED)
+        fresh = self._tools(report, Outcome.LOADED, Outcome.FOUND)
+        if report.abstained and report.probability is not None:
+            near = self._tools(report, Outcome.ABSTAINED)[:_CLOSEST]
+            text = abstained_text(report.probability, near)
+        else:
+            closed = {
+                tool.id: self._rules.unmet[tool.id]
+                for tool in self._tools(report, Outcome.PRECONDITION)
+                if report.request.tool_names or not report.request.query.strip()
+            }
+            missing = "\n".join(filter(None, [missing, unmet_text(closed)]))
+            found = fresh or already or not missing
+            text = found_text(fresh, already, brief=self._rules.brief) if found else ""
+        if missing and not report.results:
+            report = replace(report, error=missing)
+        told = "\n\n".join(filter(None, [text, missing]))
+        to_load = tuple(fresh) if load else ()
+        return SearchAnswer(report, told, to_load, tuple(already), missing, self._rules.brief)
+
+    def _tools(self, report: SearchReport, *outcomes: Outcome) -> list[Tool]:
+        return [
+            self._index.tools[self._index.position[h.tool_id]] for h in report.hits if h.outcome in outcomes
+        ]
+
+
+def _by_name(tool: Tool) -> Score:
+    return Score(tool.id, 1.0, (Part(Signal.EXACT, tool.name, 1.0),))

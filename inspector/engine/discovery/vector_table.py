@@ -1,0 +1,90 @@
+"""Unit vectors of many texts, in blocks that a change leaves alone."""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from itertools import chain, repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.engine.discovery.document import Key
+
+Vector = NDArray[np.float32]
+ABSENT = -1
+# A change copies the blocks it falls into: 1/32 of all vectors for one text.
+_BLOCKS = 32
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The vectors of some keys, rows in the order of the keys."""
+
+    keys: tuple[Key, ...]
+    matrix: NDArray[np.float32]
+
+    def changed(self, gone: Set[Key], fresh: Mapping[Key, Vector]) -> "_Block":
+        """Without some keys and with some more."""
+        vectors = {k: v for k, v in zip(self.keys, self.matrix, strict=True) if k not in gone} | dict(fresh)
+        keys = tuple(sorted(vectors))
+        return _Block(keys, np.stack([vectors[k] for k in keys]) if keys else _NO_BLOCK.matrix)
+
+
+_NO_BLOCK = _Block((), np.zeros((0, 0), np.float32))
+
+
+class VectorTable:
+    """An immutable table from keys to unit vectors.
+
+    A key's hash decides its block, and within a block rows are sorted by key. So what a table holds decides
+    how it is laid out, however it came about, and a product with it is the same to the last bit for a table
+    built anew and for one that was extended.
+    """
+
+    def __init__(
+        self,
+        keys: Iterable[Key] = (),
+        known: Mapping[Key, Vector] | None = None,
+        before: "VectorTable | None" = None,
+    ) -> None:
+        """Take what `known` or the table `before` have of the keys; the others stay absent."""
+        known, held = known or {}, before._rows if before is not None else {}
+        wanted = set(keys)
+        gone = held.keys() - wanted
+        # Known vectors win over held ones.
+        new = {key for key in wanted if key in known} if known else set[Key]()
+        changes: dict[int, set[Key]] = {key[0] % _BLOCKS: set() for key in (*gone, *new)}
+        for key in new:
+            changes[key[0] % _BLOCKS].add(key)
+        blocks = list(before._blocks) if before is not None else [_NO_BLOCK] * _BLOCKS
+        for number, fresh in changes.items():
+            blocks[number] = blocks[number].changed(gone, {key: known[key] for key in fresh})
+        self._blocks: tuple[_Block, ...] = tuple(blocks)
+        ordered = chain.from_iterable(block.keys for block in blocks)
+        self._rows: dict[Key, int] = {key: row for row, key in enumerate(ordered)} if changes else dict(held)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._rows
+
+    @property
+    def bytes(self) -> int:
+        return sum(block.matrix.nbytes for block in self._blocks)
+
+    def get(self, key: Key) -> Vector | None:
+        row = self._rows.get(key)
+        if row is None:
+            return None
+        block = self._blocks[key[0] % _BLOCKS]
+        vector: Vector = block.matrix[block.keys.index(key)]
+        return vector
+
+    def rows(self, keys: Iterable[Key]) -> NDArray[np.intp]:
+        """The row of each key, ABSENT where there is none."""
+        return np.fromiter(map(self._rows.get, keys, repeat(ABSENT)), np.intp)
+
+    def similarity(self, vector: Vector) -> NDArray[np.float64]:
+        """The cosine of each row with a unit vector."""
+        parts = [block.matrix @ vector for block in self._blocks if block.keys]
+        return np.concatenate(parts).astype(np.float64) if parts else np.zeros(0)

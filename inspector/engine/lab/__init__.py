@@ -1,1 +1,0 @@
-"""The lab: scenarios run on a workbench, with what came of them and what they cost."""

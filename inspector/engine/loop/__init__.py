@@ -1,0 +1,1 @@
+"""The discovery loop: model calls, searches, tool calls, approvals."""

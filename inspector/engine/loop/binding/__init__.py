@@ -1,0 +1,1 @@
+"""What is bound: catalog, context with eviction, gate, preconditions, delivery."""

@@ -1,0 +1,165 @@
+"""What the model is bound to: the catalog, what of it was discovered, and the request that carries it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from inspector.domain.budget import Budget
+from inspector.domain.catalog import Catalog
+from inspector.domain.configuration import Configuration
+from inspector.domain.events.event import BudgetMeasured, ToolEvicted
+from inspector.domain.message import Message, ModelRequest
+from inspector.domain.precondition import Facts
+from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
+from inspector.domain.session import Binding
+from inspector.domain.settings import Settings
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.loop.binding.catalog import build_catalog
+from inspector.engine.loop.binding.context import GATE, ToolContext
+from inspector.engine.loop.binding.delivery import (
+    UNCHANGED,
+    Difference,
+    SentTools,
+    effective_delivery,
+    system_text,
+    tools_array,
+)
+from inspector.engine.loop.binding.gate import Gate
+from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.engine.loop.binding.precondition import Preconditions
+from inspector.engine.ports import Clock
+from inspector.engine.session import Session
+from inspector.engine.tokens.count.accounting import Accounting
+
+
+class Binder:
+    """Holds the catalog and decides before every model call what of it is bound."""
+
+    def __init__(
+        self,
+        session: Session,
+        configuration: Callable[[], Configuration],
+        clock: Clock,
+        settings: Callable[[], Settings],
+        retrieval: Callable[[], Retrieval],
+        accounting: Accounting,
+    ) -> None:
+        self.catalog = Catalog()
+        self.preconditions = Preconditions(lambda: settings().access, {})
+        self.static_tokens = 0
+        self._session = session
+        self._configuration = configuration
+        self._settings = settings
+        self._accounting = accounting
+        self._retrieval = retrieval
+        self._loader = DefinitionLoader(lambda: self.catalog, lambda: settings().gate.loader_capacity)
+        self._clock = clock
+        self._sent = SentTools(lambda entry: accounting.meter.text(entry))
+        self._cache: PromptCache | None = None
+        self._gate = Gate(lambda: retrieval().rankers, clock)
+        self.context = ToolContext(
+            session,
+            clock,
+            lambda: settings().binding,
+            self._loader,
+            lambda tool: accounting.meter.tool(tool),
+            self._free,
+        )
+
+    def rebuild(self, connected: Sequence[Tool], toolset: str, summaries: Mapping[str, str]) -> None:
+        """Make the catalog anew; loaded tools that are gone from their server are told as evicted."""
+        built = build_catalog(
+            connected, self._configuration(), self._settings(), toolset, summaries, self._accounting.meter
+        )
+        self.catalog = built.catalog
+        self.static_tokens = built.event.static_tokens
+        for tool_id in self._session.state.load_order:
+            if built.catalog.get(tool_id) is None:
+                self._session.emit(
+                    ToolEvicted(tool_id, "no longer permitted, or gone from its server", "gone")
+                )
+        self._retrieval().update(self.catalog.searchable, summaries)
+        self._session.emit(built.event)
+        self.context.trim()
+
+    def before_call(self, messages: Sequence[Message]) -> None:
+        """Evict what has to go; where the policy is the gate, choose what this call is bound to."""
+        settings = self._settings()
+        if settings.binding.policy != GATE:
+            self.context.trim()
+            return
+        state = self._session.state
+        self._session.emit(
+            self._gate.apply(
+                messages, settings.gate, self.unmet(), lambda tool_id: state.tools[tool_id].tokens
+            )
+        )
+
+    def unmet(self) -> Mapping[str, Sequence[str]]:
+        """The preconditions that do not hold now, by tool."""
+        return self.preconditions.closed([tool.id for tool in self.catalog.tools], self._facts())
+
+    def unmet_of(self, tool_id: str) -> Sequence[str]:
+        """The preconditions of one tool that do not hold now."""
+        return self.preconditions.unmet(tool_id, self._facts())
+
+    def request(self, messages: tuple[Message, ...], *, think: bool = False) -> ModelRequest:
+        """Exactly what the model is sent."""
+        settings, state = self._settings(), self._session.state
+        return ModelRequest(
+            system=system_text(settings.chat.system_prompt, state),
+            messages=messages,
+            tools=tools_array(self.catalog, state, self.delivery, self._loader),
+            max_output=settings.budget.output_reserve,
+            think=think,
+        )
+
+    @property
+    def delivery(self) -> str:
+        """How tools go out now."""
+        return effective_delivery(self._settings().binding)
+
+    def sent(self, request: ModelRequest) -> Difference:
+        """Note that a request goes out; what of its tools a prompt cache can reuse."""
+        return self._sent.send(request.tools)
+
+    def charge(self, request: ModelRequest, tools: Difference) -> tuple[Charge, CacheTerms]:
+        """Note that a request goes out; what a prompt cache makes of it, on the model's terms.
+
+        Where its `tools` differ from the last ones, that is what broke the cache.
+        """
+        terms = self._accounting.terms
+        if self._cache is None or self._cache.terms != terms:
+            self._cache = PromptCache(terms)
+        charge = self._cache.send(self._accounting.meter.blocks(request), self._clock.now())
+        if charge.broke and not charge.broke.startswith(EXPIRED) and tools.change != UNCHANGED:
+            charge = replace(charge, broke=f"tools[]: {tools.change}")
+        return charge, terms
+
+    def measure(self, messages: tuple[Message, ...]) -> None:
+        """Tell the budget of the next request."""
+        self._session.emit(BudgetMeasured(self.budget(self.request(messages))))
+
+    def size(self, message: Message) -> int:
+        """Tokens that a message adds to a conversation that goes on after it."""
+        return self._accounting.meter.message(message)
+
+    def budget(self, request: ModelRequest) -> Budget:
+        """What a request costs."""
+        state = self._session.state
+        meter = self._accounting.meter
+        return meter.measure(request, self.static_tokens, pool=state.pool, manifest=state.manifest)
+
+    def _facts(self) -> Facts:
+        state = self._session.state
+        scopes = frozenset(self._settings().access.scopes)
+        return Facts(scopes, state.outputs, frozenset(state.milestones))
+
+    def _free(self) -> int:
+        """Tokens of the window that nothing but discovered tools can use, as the last request was."""
+        state = self._session.state
+        if state.budget is None:
+            return state.window
+        parts = state.budget.parts
+        pinned = sum(tool.tokens for tool in state.with_binding(Binding.PINNED))
+        return max(state.budget.window - parts.used + max(parts.tools - pinned, 0), 0)

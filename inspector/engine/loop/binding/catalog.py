@@ -1,0 +1,83 @@
+"""From connected tools to a catalog: the toolset filter first, then deferral, then the manifest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.catalog import Catalog
+from inspector.domain.configuration import Configuration
+from inspector.domain.discovery_rule import Decision, decide
+from inspector.domain.events.event import CatalogBuilt, CatalogEntry
+from inspector.domain.manifest import Manifest, entries, fitted_manifest, search_tools_definition
+from inspector.domain.settings import Settings
+from inspector.domain.summary_pool import summary_pool
+from inspector.domain.tool import Tool
+from inspector.domain.tool_pattern import matches
+from inspector.domain.toolset import permitted
+from inspector.engine.loop.binding.context import ALL, GATE
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltCatalog:
+    """A catalog and the event that announces it."""
+
+    catalog: Catalog
+    event: CatalogBuilt
+
+
+def build_catalog(
+    connected: Sequence[Tool],
+    configuration: Configuration,
+    settings: Settings,
+    toolset: str,
+    summaries: Mapping[str, str],
+    meter: BudgetMeter,
+) -> BuiltCatalog:
+    """Apply PRD section 2.6 in its order. `toolset` is a name of the configuration, or "" for all tools."""
+    tools = permitted(connected, configuration.toolset(toolset))
+    static_tokens = meter.static(tools)
+    decision = decide(settings.discovery, len(tools), static_tokens, meter.window)
+    catalog = _partitioned(tools, configuration, settings, toolset, decision)
+    gated = settings.binding.policy == GATE
+    manifest = Manifest("", 0, ())
+    if catalog.deferred and settings.discovery.search_tool and not gated:
+        manifest = fitted_manifest(entries(catalog.deferred, summaries), settings.manifest, meter.text)
+    pool = ""
+    if gated and settings.gate.summaries:
+        pool = summary_pool(catalog.deferred, settings.gate.summary_tokens, meter.text)
+    meta = []
+    if manifest.text or catalog.advises:
+        meta = [search_tools_definition(manifest.text, advisory=catalog.advises)]
+    event = CatalogBuilt(
+        toolset=toolset,
+        entries=tuple(CatalogEntry(t.id, meter.tool(t), t.id in catalog.deferred_ids) for t in tools),
+        manifest=manifest.text,
+        meta_tokens=sum(meter.entries(meta)),
+        static_tokens=static_tokens,
+        hidden=len(connected) - len(tools),
+        pool=pool,
+        pool_tokens=meter.text(pool) if pool else 0,
+        advisory=catalog.advises,
+        rules=manifest.rules,
+        decision=decision.text,
+    )
+    return BuiltCatalog(catalog, event)
+
+
+def _partitioned(
+    tools: tuple[Tool, ...],
+    configuration: Configuration,
+    settings: Settings,
+    toolset: str,
+    decision: Decision,
+) -> Catalog:
+    """Which of the permitted tools wait. A toolset's own always-include set replaces the platform's."""
+    discovery, policy = settings.discovery, settings.binding.policy
+    if not decision.is_on or policy == ALL:
+        return Catalog(tools, advises=bool(tools) and decision.is_on and discovery.search_tool)
+    chosen = configuration.toolset(toolset)
+    own = chosen.always_include if chosen is not None else None
+    pinned = settings.binding.always_include if own is None else own
+    waiting = configuration.deferred_servers(discovery)
+    deferred = (tool.id for tool in tools if tool.server in waiting and not matches(tool.id, pinned))
+    return Catalog(tools, frozenset(deferred))

@@ -1,0 +1,103 @@
+"""The tool context of a session: what was discovered, and what has to make room (paper, section 6)."""
+
+from collections.abc import Callable, Sequence
+
+from inspector.domain.events.event import ToolEvicted, ToolLoaded, ToolRefreshed
+from inspector.domain.session import Binding, SessionState
+from inspector.domain.settings import BindingSettings
+from inspector.domain.tool import Tool
+from inspector.engine.loop.binding.eviction import Limits, evictions
+from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.engine.ports import Clock
+from inspector.engine.session import Session
+
+KEEP, BOUNDED, GATE, ALL = "keep", "bounded", "gate", "all"
+
+
+class ToolContext:
+    """Binds what searches find. Pinned tools neither count nor go. `room` is the free window in tokens."""
+
+    def __init__(
+        self,
+        session: Session,
+        clock: Clock,
+        settings: Callable[[], BindingSettings],
+        loader: DefinitionLoader,
+        count_tokens: Callable[[Tool], int],
+        room: Callable[[], int],
+    ) -> None:
+        self._session = session
+        self._clock = clock
+        self._settings = settings
+        self._loader = loader
+        self._count_tokens = count_tokens
+        self._room = room
+
+    def find(self, tool_ids: Sequence[str], reason: str) -> tuple[str, ...]:
+        """Bind what a search found, the best first, or refresh what is bound; the ids that were bound now.
+
+        A stale id finds the tool of its name. More than there is room for at all is not bound.
+        """
+        settings = self._settings()
+        if settings.policy in (GATE, ALL):
+            return ()
+        resolved = (tool for tool in map(self._loader.resolve, tool_ids) if tool is not None)
+        found = list({tool.id: tool for tool in resolved}.values())
+        if self._is_bounded:
+            found = found[: settings.capacity or None]
+        fresh: list[str] = []
+        for place, tool in enumerate(found, start=1):
+            if self._state.tools[tool.id].binding.is_bound:
+                self._session.emit(ToolRefreshed(tool.id, reason))
+            else:
+                self._session.emit(ToolLoaded(tool.id, self._count_tokens(tool), reason, place))
+                fresh.append(tool.id)
+        self.trim([tool.id for tool in found])
+        return tuple(tool_id for tool_id in fresh if self._state.tools[tool_id].binding.is_bound)
+
+    def staying(self, found: Sequence[str]) -> Sequence[str]:
+        """The first of what a search found that there is room for: what `find` would leave bound."""
+        if not self._is_bounded:
+            return found
+        limits, tokens = self.limits, 0
+        staying = found[: limits.capacity or None]
+        for place, tool_id in enumerate(staying):
+            tokens += self._state.tools[tool_id].tokens
+            if limits.tokens is not None and tokens > limits.tokens:
+                return staying[:place]
+        return staying
+
+    def bind(self, tool: Tool, reason: str) -> None:
+        """Bind one tool whatever the policy; others may have to go for it."""
+        self._session.emit(ToolLoaded(tool.id, self._count_tokens(tool), reason))
+        self.trim([tool.id])
+
+    def trim(self, latest: Sequence[str] = ()) -> None:
+        """Evict what expired or is too much; what was found just now (`latest`, best first) goes last."""
+        if not self._is_bounded:
+            return
+        state = self._state
+        loaded = [state.tools[tool_id] for tool_id in state.load_order]
+        for one in evictions(loaded, self.limits, self._clock.now(), latest):
+            self._session.emit(ToolEvicted(one.tool_id, one.reason, one.cause))
+
+    def evict(self, tool_id: str, cause: str, reason: str) -> None:
+        """Unbind a discovered tool; a pinned one stays."""
+        known = self._state.tools.get(tool_id)
+        if known is not None and known.binding is Binding.LOADED:
+            self._session.emit(ToolEvicted(tool_id, reason, cause))
+
+    @property
+    def limits(self) -> Limits:
+        """What the discovered tools have to keep to now."""
+        settings = self._settings()
+        tokens = int(self._room() * settings.share) if settings.adaptive else None
+        return Limits(settings.capacity, tokens, settings.ttl_seconds, settings.expire_eagerly)
+
+    @property
+    def _is_bounded(self) -> bool:
+        return self._settings().policy == BOUNDED
+
+    @property
+    def _state(self) -> SessionState:
+        return self._session.state

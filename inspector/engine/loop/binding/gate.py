@@ -1,0 +1,80 @@
+"""The per-turn gate: which tools fit this turn (Tool Attention, sections 4.2 to 4.5 and appendix A).
+
+    active = the top k of the tools whose score is at least the threshold and whose preconditions hold
+
+Tools that a precondition keeps out are passed over, so that they take none of the k places.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from inspector.domain.events.event import GateApplied, GateScore
+from inspector.domain.message import AssistantMessage, Message, ToolMessage, UserMessage
+from inspector.domain.settings import GateSettings
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.ports import Clock
+
+# Of what a turn is about, so much text at most.
+_SUMMARY, _OBSERVATION = 600, 300
+_ROLLING = 4
+
+
+class Gate:
+    """Scores every tool of an index for a turn."""
+
+    def __init__(self, rankers: Callable[[], CatalogRankers], clock: Clock) -> None:
+        self._rankers = rankers
+        self._clock = clock
+
+    def apply(
+        self,
+        messages: Sequence[Message],
+        settings: GateSettings,
+        unmet: Mapping[str, Sequence[str]],
+        tokens: Callable[[str], int],
+    ) -> GateApplied:
+        """What may be bound for the next model call. `unmet` are the preconditions that do not hold, by tool.
+
+        Raises ToolsightError for an unknown ranker, ModelError where the embedding fails.
+        """
+        started = self._clock.monotonic()
+        rankers, query = self._rankers(), gate_query(messages, settings.query)
+        ranking = rankers.get(settings.ranker).rank(query)
+        tools = rankers.index.tools
+        passed = int(np.count_nonzero(ranking.values >= settings.threshold))
+        candidates: list[GateScore] = []
+        active: list[str] = []
+        for position in ranking.order(min(passed, settings.top_k + len(unmet))):
+            tool_id = tools[position].id
+            missing = tuple(unmet.get(tool_id, ()))
+            if len(active) >= settings.top_k and not missing:
+                break
+            candidates.append(GateScore(tool_id, float(ranking.values[position]), missing))
+            if not missing:
+                active.append(tool_id)
+        return GateApplied(
+            query=query,
+            active=tuple(active),
+            candidates=tuple(candidates),
+            threshold=settings.threshold,
+            below=len(tools) - passed,
+            tokens=sum(tokens(tool_id) for tool_id in active),
+            milliseconds=(self._clock.monotonic() - started) * 1000,
+            note=ranking.note,
+        )
+
+
+def gate_query(messages: Sequence[Message], mode: str) -> str:
+    """What the turn is about: the last request; with what went before it; or with the last result since."""
+    requests = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
+    if not requests:
+        return ""
+    request, before, since = messages[requests[-1]], messages[: requests[-1]], messages[requests[-1] + 1 :]
+    if mode == "rolling":
+        said = [m.text for m in before if isinstance(m, UserMessage | AssistantMessage) and m.text]
+        return f"{request.text} {' '.join(said[-_ROLLING:])[-_SUMMARY:]}".strip()
+    if mode == "observation":
+        results = [m.text for m in since if isinstance(m, ToolMessage)]
+        return f"{request.text} {''.join(results[-1:])[:_OBSERVATION]}".strip()
+    return request.text

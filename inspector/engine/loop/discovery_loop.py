@@ -1,0 +1,183 @@
+"""The discovery loop for one user message (PRD section 2.7)."""
+
+import asyncio
+from collections.abc import Callable
+
+from inspector.domain.error import ModelError
+from inspector.domain.events.event import (
+    AnswerStreamed,
+    BudgetMeasured,
+    Failed,
+    ModelRequested,
+    ModelResponded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.domain.message import (
+    AssistantMessage,
+    Message,
+    ModelReply,
+    ModelRequest,
+    NoteMessage,
+    TextDelta,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from inspector.domain.settings import Settings
+from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.loop.dispatch import Dispatcher
+from inspector.engine.ports import ChatModel, Clock
+from inspector.engine.session import Session
+from inspector.engine.tokens.window.headroom import Headroom
+
+# A streamed answer is stored in pieces of about this many characters or seconds: every piece is a row.
+_FLUSH_CHARACTERS = 80
+_FLUSH_SECONDS = 0.05
+_CANCELLED = "Cancelled by the user before it finished."
+_THINK = (
+    "[You are repeating yourself. Before any further call, say in a few words what you have learnt, why "
+    "repeating it cannot help, and what you will do instead. Do not call a tool now.]"
+)
+_GO_ON = "[Go on with that: search for another tool, call one that you have, or answer.]"
+
+
+class DiscoveryLoop:
+    """Holds the conversation as the model gets it, and runs it on, one user message at a time."""
+
+    def __init__(
+        self,
+        session: Session,
+        model: Callable[[], ChatModel],
+        binder: Binder,
+        dispatcher: Dispatcher,
+        clock: Clock,
+        settings: Callable[[], Settings],
+    ) -> None:
+        self.messages: tuple[Message, ...] = ()
+        self._session = session
+        self._model = model
+        self._binder = binder
+        self._headroom = Headroom(session, binder, settings)
+        self._dispatcher = dispatcher
+        self._clock = clock
+        self._settings = settings
+
+    async def run(self, text: str) -> TurnEnded:
+        """Answer one user message. Cancelling the task ends the turn cleanly."""
+        self._session.emit(UserSaid(text))
+        self.messages = (*self.messages, UserMessage(text))
+        try:
+            ended = await self._steps()
+        except ModelError as error:
+            self._session.emit(Failed(self._model().name, error.message, error.hint))
+            ended = TurnEnded("failed", error.message)
+        except asyncio.CancelledError:
+            self._session.emit(TurnEnded("cancelled", "You cancelled this turn."))
+            raise
+        except BaseException as error:
+            self._session.emit(Failed("chat", f"{type(error).__name__}: {error}"))
+            self._session.emit(TurnEnded("failed", str(error)))
+            raise
+        self._session.emit(ended)
+        return ended
+
+    async def _steps(self) -> TurnEnded:
+        steps, is_loop = 0, False
+        # The limit is asked each time: it may be changed while the model is at work.
+        while steps < self._settings().chat.max_steps:
+            steps += 1
+            if is_loop and self._settings().guard.think:
+                await self._think()
+                is_loop = False
+                continue
+            reply = await self._ask()
+            self.messages = (*self.messages, AssistantMessage(reply.text, reply.tool_calls))
+            if not reply.tool_calls:
+                return TurnEnded("answered", reply.text)
+            is_loop = await self._answer_calls(reply.tool_calls)
+        return TurnEnded(
+            "capped",
+            f"Stopped after {steps} model calls without an answer. Ask again more narrowly, or raise "
+            "chat.max_steps.",
+        )
+
+    async def _think(self) -> None:
+        """The node `think` of the paper's agent graph (section 7.5): reassess before the next call."""
+        self.messages = (*self.messages, NoteMessage(_THINK))
+        reply = await self._ask(think=True)
+        thought = AssistantMessage(reply.text or "…", thought=True)
+        self.messages = (*self.messages, thought, NoteMessage(_GO_ON))
+
+    async def _answer_calls(self, calls: tuple[ToolCall, ...]) -> bool:
+        """Every call gets a result, even a cancelled one: providers refuse a history with an open call.
+
+        Whether the guard has seen a loop.
+        """
+        is_loop = False
+        for index, call in enumerate(calls):
+            try:
+                done = await self._dispatcher.dispatch(call)
+            except BaseException:
+                open_calls = calls[index:]
+                self.messages += tuple(ToolMessage(c.id, c.name, _CANCELLED, failed=True) for c in open_calls)
+                raise
+            is_loop = is_loop or done.is_loop
+            self.messages = (*self.messages, ToolMessage(call.id, call.name, done.text, done.failed))
+        return is_loop
+
+    async def _ask(self, *, think: bool = False) -> ModelReply:
+        if not think:
+            self._binder.before_call(self.messages)
+        fitted = self._headroom.fit(self.messages, think=think)
+        self.messages = fitted.messages
+        self._session.emit(BudgetMeasured(fitted.budget))
+        self._headroom.require_room(fitted)
+        request, budget = fitted.request, fitted.budget
+        turn, sent = self._session.state.turn + 1, self._binder.sent(request)
+        charge, terms = self._binder.charge(request, sent)
+        self._session.emit(
+            ModelRequested(
+                turn,
+                self._session.state.bound_ids,
+                budget.parts,
+                len(request.messages),
+                self._binder.delivery,
+                sent.same,
+                sent.resent,
+                sent.change,
+                think,
+                charge,
+                terms,
+            )
+        )
+        started = self._clock.monotonic()
+        reply = await self._stream(request)
+        elapsed = (self._clock.monotonic() - started) * 1000
+        self._session.emit(
+            ModelResponded(
+                turn, reply.text, reply.tool_calls, reply.usage, reply.finish_reason, elapsed, think
+            )
+        )
+        return reply
+
+    async def _stream(self, request: ModelRequest) -> ModelReply:
+        pending = ""
+        flushed = self._clock.monotonic()
+        reply: ModelReply | None = None
+        try:
+            async for chunk in self._model().stream(request):
+                if not isinstance(chunk, TextDelta):
+                    reply = chunk
+                    continue
+                pending += chunk.text
+                now = self._clock.monotonic()
+                if len(pending) >= _FLUSH_CHARACTERS or now - flushed >= _FLUSH_SECONDS:
+                    self._session.emit(AnswerStreamed(pending))
+                    pending, flushed = "", now
+        finally:
+            if pending:
+                self._session.emit(AnswerStreamed(pending))
+        if reply is None:
+            raise ModelError("the model ended without an answer", hint="Ask again, or switch the model.")
+        return reply

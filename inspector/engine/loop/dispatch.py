@@ -1,0 +1,192 @@
+"""One tool call of a model: synthetic, rejected, or sent to its server."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from inspector.domain.closest import closest
+from inspector.domain.error import ToolsightError
+from inspector.domain.events.event import CallFinished, CallRejected, CallStarted
+from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.message import ToolCall, ToolResult
+from inspector.domain.session import Binding
+from inspector.domain.settings import Settings
+from inspector.domain.synthetic import CALL_TOOL
+from inspector.domain.tool import Tool
+from inspector.engine.loop.approval import Approvals
+from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.loop.binding.context import GATE
+from inspector.engine.loop.guards.iteration import IterationGuard
+from inspector.engine.loop.synthetic import SyntheticTool
+from inspector.engine.ports import Clock
+from inspector.engine.session import Session
+
+# What a rejected model is shown of the tools it has.
+_AVAILABLE = 20
+
+
+class ToolCaller(Protocol):
+    """Sends a call to a connected server; raises ToolsightError."""
+
+    async def call(self, server: str, tool: str, arguments: JsonObject) -> ToolResult: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """What the model reads of its call, whether the guard has seen a loop in it, and whether it failed."""
+
+    text: str
+    is_loop: bool = False
+    failed: bool = False
+
+
+class Dispatcher:
+    """Turns a model's call into the text it reads. Never raises for anything a model or server can do."""
+
+    def __init__(
+        self,
+        session: Session,
+        binder: Binder,
+        caller: ToolCaller,
+        approvals: Approvals,
+        guard: IterationGuard,
+        clock: Clock,
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._session = session
+        self._binder = binder
+        self._caller = caller
+        self._approvals = approvals
+        self._guard = guard
+        self._clock = clock
+        self._settings = settings
+        self._synthetic: Mapping[str, SyntheticTool] = {}
+
+    def register(self, tool: SyntheticTool) -> None:
+        """Handle calls of this name here instead of sending them to a server."""
+        self._synthetic = {**self._synthetic, tool.name: tool}
+
+    async def dispatch(self, call: ToolCall) -> Dispatched:
+        """Deal with a call; the text goes back to the model."""
+        if call.name == CALL_TOOL and not call.error:
+            call = _unwrapped(call)
+        if call.error:
+            return self._reject(
+                call, "unreadable arguments", f"The arguments could not be read: {call.error}"
+            )
+        synthetic = self._synthetic.get(call.name)
+        if synthetic is not None and self._session.state.has_search:
+            return Dispatched(synthetic.execute(call.arguments))
+        tool = self._resolve(call.name)
+        if tool is None:
+            return self._reject_unknown(call)
+        unmet = self._binder.unmet_of(tool.id)
+        if unmet:
+            text = f"{tool.id} cannot be used yet: {'; '.join(unmet)} does not hold."
+            return self._reject(call, "precondition not met", text, (tool.id,))
+        binding = self._session.state.tools[tool.id].binding
+        if not binding.is_bound:
+            return self._reject_unbound(call, tool, binding)
+        if not await self._approvals.allows(tool, call.arguments):
+            return self._reject(call, "refused", f"The user refused the call of {tool.id}.")
+        return await self._call_and_guard(call, tool)
+
+    async def perform(self, call_id: str, tool: Tool, arguments: JsonObject, *, by: str) -> ToolResult:
+        """Call a tool on its server with both events around it. Raises ToolsightError."""
+        self._session.emit(CallStarted(call_id, tool.id, arguments, by))
+        started = self._clock.monotonic()
+
+        def finished(ok: bool, text: str, structured: JsonObject | None = None) -> CallFinished:
+            elapsed = (self._clock.monotonic() - started) * 1000
+            return CallFinished(call_id, tool.id, ok, text, elapsed, structured)
+
+        try:
+            result = await self._caller.call(tool.server, tool.name, arguments)
+        except ToolsightError as error:
+            self._session.emit(finished(False, _error_text(error)))
+            raise
+        except BaseException:
+            self._session.emit(finished(False, "cancelled"))
+            raise
+        self._session.emit(finished(not result.is_error, result.text, result.structured))
+        return result
+
+    async def _call_and_guard(self, call: ToolCall, tool: Tool) -> Dispatched:
+        try:
+            result = await self.perform(call.id, tool, call.arguments, by="model")
+        except ToolsightError as error:
+            result = ToolResult(f"Error: {_error_text(error)}", is_error=True)
+        guidance = self._guarded(tool, call.arguments)
+        return Dispatched(f"{result.text}{guidance}", bool(guidance), failed=result.is_error)
+
+    def _guarded(self, tool: Tool, arguments: JsonObject) -> str:
+        """What the iteration guard adds to a result; it evicts after the call, never before."""
+        state = self._session.state.tools.get(tool.id)
+        evictable = state is not None and state.binding is Binding.LOADED
+        verdict = self._guard.after_call(tool.id, arguments, self._clock.monotonic(), evictable=evictable)
+        self._session.emit(verdict.counted)
+        if verdict.loop is None:
+            return ""
+        self._session.emit(verdict.loop)
+        self._binder.context.evict(tool.id, "loop", f"loop guard: {verdict.loop.count} equal calls")
+        return f"\n\n{verdict.loop.guidance}"
+
+    def _resolve(self, name: str) -> Tool | None:
+        named = self._binder.catalog.named(name)
+        return named[0] if len(named) == 1 else None
+
+    def _reject(self, call: ToolCall, reason: str, text: str, near: tuple[str, ...] = ()) -> Dispatched:
+        self._session.emit(CallRejected(call.id, call.name, reason, text, call.arguments, near))
+        return Dispatched(text if text.startswith("{") else f"Error: {text}", failed=True)
+
+    def _reject_unknown(self, call: ToolCall) -> Dispatched:
+        near = closest(call.name, [tool.id for tool in self._binder.catalog.tools])
+        if self._is_gated:
+            return self._reject(call, "unknown tool", self._not_available(near), near)
+        hint = f" Closest matches: {', '.join(near)}." if near else ""
+        advice = " Use search_tools to find and load one." if self._session.state.has_search else ""
+        text = f"There is no tool '{call.name}'.{hint}{advice}"
+        return self._reject(call, "unknown tool", text, near)
+
+    def _reject_unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:
+        if self._is_gated:
+            near = closest(tool.id, self._session.state.bound_ids)
+            return self._reject(call, str(binding), self._not_available(near), near)
+        state = "was unloaded" if binding is Binding.EVICTED else "is not loaded"
+        advice = " Use search_tools to load it before you call it." if self._session.state.has_search else ""
+        text = f"The tool {tool.id} {state}.{advice}"
+        return self._reject(call, str(binding), text, (tool.id,))
+
+    @property
+    def _is_gated(self) -> bool:
+        return self._settings().binding.policy == GATE
+
+    def _not_available(self, near: tuple[str, ...]) -> str:
+        """The structured error of Tool Attention, section 5.5."""
+        available = self._names(self._session.state.bound_ids[:_AVAILABLE])
+        return compact({"error": "tool_not_available", "available": available, "closest": self._names(near)})
+
+    def _names(self, tool_ids: Sequence[str]) -> list[str]:
+        """Tools as the model calls them."""
+        found = (self._binder.catalog.get(tool_id) for tool_id in tool_ids)
+        return [tool.wire_name for tool in found if tool is not None]
+
+
+def _unwrapped(call: ToolCall) -> ToolCall:
+    """The call that a call of the proxy means: models write the arguments as an object, as JSON, or flat."""
+    name, given = str(call.arguments.get("name", "")), call.arguments.get("arguments")
+    if isinstance(given, str):
+        try:
+            given = json.loads(given) if given.strip() else {}
+        except ValueError as error:
+            return replace(call, name=name, error=f"{CALL_TOOL}: arguments is no JSON: {error}")
+    if given is None:
+        given = {key: value for key, value in call.arguments.items() if key not in ("name", "arguments")}
+    if not isinstance(given, Mapping):
+        return replace(call, name=name, error=f"{CALL_TOOL}: arguments has to be an object")
+    return replace(call, name=name, arguments=given)
+
+
+def _error_text(error: ToolsightError) -> str:
+    return f"{error.message} ({error.hint})" if error.hint else error.message

@@ -1,0 +1,1 @@
+"""The iteration guard and the redundant-search detector."""

@@ -1,0 +1,151 @@
+"""The iteration guard: equal calls that repeat (semantic tool discovery, section 7).
+
+Two mechanisms (section 7.2) count equal calls, the same tool with arguments of the same normalised form:
+within the last seconds, and among the last calls of any tools, which catches A, B, A, B however slow.
+
+The call always runs. When the guard fires, the tool is evicted afterwards and the result carries guidance,
+so that the model has to search again; finding the tool again starts its count anew (section 7.1).
+"""
+
+import hashlib
+from collections import Counter, deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from inspector.domain.events.binding import CallCounted, LoopDetected
+from inspector.domain.jsonvalue import JsonObject, canonical
+from inspector.domain.settings import GuardSettings
+from inspector.domain.tool_pattern import matches, values_for
+from inspector.engine.loop.guards.normalise import normalised
+
+KEPT_CALLS = 1024
+_DIGITS = 12
+_SHOWN = 200
+_GENERIC = "Its result will not change. Use search_tools to find another tool, or answer with what you have."
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the guard counted after a call, and the loop if the call was one too many."""
+
+    counted: CallCounted
+    loop: LoopDetected | None = None
+
+
+class IterationGuard:
+    """Counts equal calls; the settings are asked for at every call.
+
+    Times are seconds of a monotonic clock; should it go back, no time has passed. Each window keeps at most
+    1024 calls, the latest, and a call takes amortised constant time beside hashing its arguments. A window
+    that is made smaller is smaller at once; one that is made larger fills from then on.
+    """
+
+    def __init__(self, settings: Callable[[], GuardSettings]) -> None:
+        self._settings = settings
+        self._in_time = CallWindow()
+        self._in_calls = CallWindow()
+        self._position = 0
+        self._latest = float("-inf")
+        self._set_back = 0.0
+
+    def after_call(self, tool: str, arguments: JsonObject, now: float, *, evictable: bool = True) -> Verdict:
+        """Note a call that ran. A pinned tool is not `evictable`: the guidance does not say it is gone."""
+        settings, position = self._settings(), self._position
+        form = _form(tool, arguments, settings)
+        call = (tool, hashlib.sha256(form.encode()).hexdigest()[:_DIGITS])
+        self._position += 1
+        counted = CallCounted(
+            tool=tool,
+            arguments_hash=call[1],
+            normalised=form if len(form) <= _SHOWN else f"{form[: _SHOWN - 1]}…",
+            in_time=self._in_time.add(call, self._steady(now), settings.window_seconds),
+            in_calls=self._in_calls.add(call, position, settings.window_calls - 1),
+            exempt=matches(tool, settings.exempt),
+        )
+        return Verdict(counted, _loop(counted, settings, evictable))
+
+    def clear(self, tool: str) -> None:
+        """A tool that was found again may be used again: neither window knows its calls any more."""
+        self._in_time.clear(tool)
+        self._in_calls.clear(tool)
+
+    @property
+    def kept(self) -> int:
+        """How many calls are remembered, of both windows; never more than 2048."""
+        return len(self._in_time) + len(self._in_calls)
+
+    def _steady(self, now: float) -> float:
+        if now < self._latest:
+            self._set_back += self._latest - now
+        self._latest = now
+        return now + self._set_back
+
+
+class CallWindow:
+    """The latest (tool, hash) pairs with where they stand, in seconds or calls, and how many are equal."""
+
+    def __init__(self) -> None:
+        self._calls: deque[tuple[float, tuple[str, str]]] = deque()
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def add(self, call: tuple[str, str], at: float, span: float) -> int:
+        """Add a call at `at`, drop those more than `span` before it, and count the equal ones with it."""
+        self._calls.append((at, call))
+        self._counts[call] += 1
+        while at - self._calls[0][0] > span or len(self._calls) > KEPT_CALLS:
+            self._drop_oldest()
+        return self._counts[call]
+
+    def clear(self, tool: str) -> None:
+        self._calls = deque(kept for kept in self._calls if kept[1][0] != tool)
+        self._counts = Counter(call for _, call in self._calls)
+
+    def _drop_oldest(self) -> None:
+        _, call = self._calls.popleft()
+        self._counts[call] -= 1
+        if not self._counts[call]:
+            del self._counts[call]
+
+
+def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
+    """What is hashed: equal for equal arguments, whatever their key order."""
+    ignored = {name for names in values_for(tool, settings.ignored_arguments) for name in names}
+    if not settings.normalise:
+        try:
+            return canonical(_without(arguments, ignored))
+        except (RecursionError, ValueError):  # too deep, or a number too long to write as it is
+            pass
+    return canonical(normalised(arguments, ignored))
+
+
+def _without(arguments: JsonObject, ignored: Collection[str]) -> JsonObject:
+    return {key: value for key, value in arguments.items() if key not in ignored}
+
+
+def _loop(counted: CallCounted, settings: GuardSettings, evictable: bool) -> LoopDetected | None:
+    if counted.exempt or not settings.enabled:
+        return None
+    if counted.in_time > settings.max_repeats:
+        trigger, count = "time", counted.in_time
+    elif counted.in_calls > settings.window_repeats:
+        trigger, count = "calls", counted.in_calls
+    else:
+        return None
+    return LoopDetected(
+        tool=counted.tool,
+        count=count,
+        window_seconds=settings.window_seconds,
+        arguments_hash=counted.arguments_hash,
+        guidance=_guidance(counted.tool, count, evictable, settings),
+        trigger=trigger,
+    )
+
+
+def _guidance(tool: str, count: int, evictable: bool, settings: GuardSettings) -> str:
+    unloaded = " and has been unloaded" if evictable else ""
+    specific = (text.strip() for text in values_for(tool, settings.guidance))
+    advice = " ".join(text for text in specific if text) or _GENERIC
+    return f"[Loop detected: {tool} was called {count} times with the same arguments{unloaded}. {advice}]"

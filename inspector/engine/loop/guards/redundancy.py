@@ -1,0 +1,53 @@
+"""Redundant searches: a search that finds what an earlier one had found (semantic tool discovery, section 8).
+
+Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search brought nothing new.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+
+from inspector.domain.events.binding import RedundantSearch
+from inspector.domain.settings import RedundancySettings
+
+KEPT_SEARCHES = 64
+
+
+class RedundancyDetector:
+    """Remembers what the last searches of a session found, 64 at most; seconds are of a monotonic clock.
+
+    The settings are asked for at every search. Switched off it still remembers, so that it knows what was
+    found when it is switched on.
+    """
+
+    def __init__(self, settings: Callable[[], RedundancySettings]) -> None:
+        self._settings = settings
+        self._history: deque[tuple[float, str, frozenset[str]]] = deque(maxlen=KEPT_SEARCHES)
+
+    def after_search(self, label: str, found: Sequence[str], now: float) -> RedundantSearch | None:
+        """Note a search; the event if an earlier one of the window had found (nearly) the same."""
+        settings, results = self._settings(), frozenset(found)
+        recent = [past for past in self._history if now - past[0] <= settings.window_seconds]
+        self._history.append((now, label, results))
+        if not settings.enabled or not results or not recent:
+            return None
+        overlap, earlier = max((len(results & seen) / len(results), name) for _, name, seen in recent)
+        if overlap < settings.overlap:
+            return None
+        return RedundantSearch(query=label, earlier=earlier, overlap=overlap, note=_note(earlier))
+
+    def forget(self, tools: Collection[str]) -> None:
+        """Tools that were taken away since they were found: finding them again is news."""
+        gone = frozenset(tools)
+        self._history = deque(
+            ((at, label, seen - gone) for at, label, seen in self._history), maxlen=KEPT_SEARCHES
+        )
+
+    def clear(self) -> None:
+        self._history.clear()
+
+
+def _note(earlier: str) -> str:
+    return (
+        f"[Note: an earlier search ({earlier}) found these tools; they are available to call already. "
+        "Call one of them, or search with a more specific query if you need a different tool.]"
+    )

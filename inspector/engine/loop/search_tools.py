@@ -1,0 +1,96 @@
+"""The `search_tools` meta-tool: searches, loads what it found, and notes when nothing new came of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from inspector.domain.events.event import RedundantSearch, SearchPerformed
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.manifest import SEARCH_TOOLS
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.session import Binding
+from inspector.domain.settings import Settings
+from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.discovery.search import SearchAnswer
+from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.loop.binding.delivery import PROXY, TEXT, schema_text
+from inspector.engine.loop.guards.iteration import IterationGuard
+from inspector.engine.loop.guards.redundancy import RedundancyDetector
+from inspector.engine.ports import Clock
+from inspector.engine.session import Session
+
+
+class SearchTools:
+    """The synthetic tool a model searches with."""
+
+    name = SEARCH_TOOLS
+
+    def __init__(
+        self,
+        session: Session,
+        retrieval: Callable[[], Retrieval],
+        binder: Binder,
+        iteration: IterationGuard,
+        redundancy: RedundancyDetector,
+        clock: Clock,
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._session = session
+        self._retrieval = retrieval
+        self._binder = binder
+        self._iteration = iteration
+        self._redundancy = redundancy
+        self._clock = clock
+        self._settings = settings
+
+    def execute(self, arguments: JsonObject) -> str:
+        """Run the search; what it found is bound for the next model call."""
+        request = parse_request(arguments)
+        state = self._session.state
+        answer = self._retrieval().search(
+            request,
+            bound=state.bound_ids,
+            unmet=self._binder.unmet(),
+            full=self._settings().binding.delivery == PROXY,
+        )
+        answer = answer.within(self._binder.context.staying([hit.tool_id for hit in answer.report.results]))
+        found = [hit.tool_id for hit in answer.report.results]
+        self._redundancy.forget([tool.id for tool in state.with_binding(Binding.EVICTED)])
+        redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
+        text = self._told(answer, redundant)
+        self._session.emit(SearchPerformed(answer.report, text))
+        self._bind(answer, found)
+        if redundant:
+            self._session.emit(redundant)
+        return text
+
+    def _told(self, answer: SearchAnswer, redundant: RedundantSearch | None) -> str:
+        """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""
+        parts = [answer.text]
+        if self._settings().binding.delivery == TEXT and answer.to_load:
+            parts.append(schema_text(answer.to_load))
+        if redundant:
+            parts.append(redundant.note)
+        return "\n\n".join(parts)
+
+    def _bind(self, answer: SearchAnswer, found: Sequence[str]) -> None:
+        """Bind what was found; whoever finds an evicted tool again may use it again."""
+        for tool_id in self._binder.context.find(found, answer.report.request.label()):
+            self._iteration.clear(tool_id)
+
+
+def parse_request(arguments: JsonObject) -> SearchRequest:
+    """Arguments as models write them: a name instead of a list, nulls, numbers instead of text."""
+    names = arguments.get("tool_names")
+    if isinstance(names, str):
+        names = [part.strip() for part in names.split(",")]
+    if not isinstance(names, list | tuple):
+        names = []
+    return SearchRequest(
+        query=_text(arguments, "query"),
+        server_name=_text(arguments, "server_name"),
+        tool_names=tuple(str(name) for name in names if str(name).strip()),
+    )
+
+
+def _text(arguments: Mapping[str, object], key: str) -> str:
+    value = arguments.get(key)
+    return "" if value is None else str(value).strip()

@@ -1,0 +1,1 @@
+"""Labelled requests, metrics with intervals, calibration."""

@@ -1,0 +1,204 @@
+"""Which threshold suits a catalog: a sweep over labelled requests, and the best F1 among them.
+
+After Tool Attention, section 5.2. The paper sweeps 0.10 to 0.50 for one encoder; probabilities and the
+cosines of other encoders lie higher, so that the sweep goes on here.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inspector.domain.error import ToolsightError
+from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.metric import hit_at
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.ranker import Ranking
+from inspector.engine.measure.summary import Share
+
+START, STOP, STEP = 0.10, 0.90, 0.02
+# What a cautious threshold may refuse of the requests that some tool fits.
+MAX_REFUSED = 0.10
+SETTINGS = {"hybrid": "min_probability", "dense": "iso_threshold"}
+_HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What one threshold does. `precision` is None where nothing at all is returned, and F1 then is 0."""
+
+    threshold: float
+    precision: float | None
+    recall: float
+    answered_impossible: Share | None
+    refused_possible: Share
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall (Manning, Raghavan & Schütze 2008, section 8.3)."""
+        total = (self.precision or 0.0) + self.recall
+        return 2 * (self.precision or 0.0) * self.recall / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The curve of a ranker over a data set, thresholds ascending; there is at least one."""
+
+    ranker: str
+    dataset: str
+    possible: int
+    impossible: int
+    points: tuple[Point, ...]
+
+    @property
+    def best(self) -> Point:
+        """The highest F1; the lowest threshold of equal ones."""
+        return max(self.points, key=lambda point: point.f1)
+
+    @property
+    def is_at_edge(self) -> bool:
+        """Whether the best one is the first or last tried: the requests do not tell where it lies."""
+        return self.best in (self.points[0], self.points[-1])
+
+    @property
+    def cautious(self) -> Point | None:
+        """The highest threshold that refuses at most MAX_REFUSED of the possible requests, if any does."""
+        kept = [point for point in self.points if point.refused_possible.value <= MAX_REFUSED]
+        return kept[-1] if kept else None
+
+    @property
+    def setting(self) -> str:
+        """The name of the threshold in `tool_discovery`."""
+        return SETTINGS[self.ranker]
+
+    def line(self, threshold: float) -> str:
+        """What to write into a configuration for a threshold."""
+        return f'"tool_discovery": {{"{self.setting}": {threshold:g}}}'
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """One request: what the ranker would return as the threshold falls, and which of it is right.
+
+    `scores` descend, and what reaches the threshold is returned. `right` says which of that is right, and
+    `found` holds, for each thing wanted, the score with which it is first returned (-inf for never).
+    """
+
+    is_possible: bool
+    scores: tuple[float, ...]
+    right: tuple[bool, ...]
+    found: tuple[float, ...]
+
+
+def calibrate(
+    rankers: CatalogRankers,
+    evalset: EvalSet,
+    *,
+    ranker_name: str,
+    start: float = START,
+    stop: float = STOP,
+    step: float = STEP,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Calibration | None:
+    """The curve of `hybrid` or `dense`, built over the tools of `evalset` in their order; None if cancelled.
+
+    For `hybrid` the threshold is the probability below which a search abstains. What counts is requests:
+    precision is of those answered, recall of the possible ones, and right is an answer with a relevant tool
+    among its first five. For `dense` it is a cosine, and what counts is pairs of a request and one of the
+    first ten tools, summed over all requests: precision is of those returned, recall of the groups of
+    relevant tools. Impossible requests count against precision.
+
+    Every request is ranked once. `progress(done, total)` is called after each and `cancelled` is asked
+    before it. Raises ToolsightError where the ranker has no threshold or no vectors, or nothing is possible;
+    ModelError; ValueError for a sweep without a threshold.
+    """
+    thresholds = _thresholds(start, stop, step)
+    _require(rankers, evalset, ranker_name)
+    read = _read_hybrid if ranker_name == "hybrid" else _read_dense
+    ranker = rankers.get(ranker_name)
+    tool_ids = [tool.id for tool in evalset.tools]
+    outcomes: list[_Outcome] = []
+    for case in evalset.cases:
+        if cancelled():
+            return None
+        outcomes.append(read(case, ranker.rank(case.query), tool_ids))
+        progress(len(outcomes), len(evalset.cases))
+    points = tuple(_point(threshold, outcomes) for threshold in thresholds)
+    possible = sum(outcome.is_possible for outcome in outcomes)
+    return Calibration(ranker_name, evalset.name, possible, len(outcomes) - possible, points)
+
+
+def _thresholds(start: float, stop: float, step: float) -> list[float]:
+    if not (all(map(math.isfinite, (start, stop, step))) and step > 0 and start <= stop):
+        raise ValueError(f"no thresholds from {start} to {stop} by {step}")
+    count = math.floor((stop - start) / step + 1e-9) + 1
+    return [round(start + place * step, _DIGITS) for place in range(count)]
+
+
+def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
+    if name not in SETTINGS:
+        raise ToolsightError(
+            f"the ranker '{name}' has no threshold to calibrate", hint=f"Choose from: {', '.join(SETTINGS)}."
+        )
+    if not any(case.is_possible for case in evalset.cases):
+        raise ToolsightError(
+            f"{evalset.name} holds no request that a tool fits",
+            hint="`toolsight eval generate` makes some, `toolsight eval add` adds your own.",
+        )
+    if not rankers.index.is_semantic:
+        raise ToolsightError(
+            f"the tools have no vectors, and without them '{name}' has no threshold",
+            hint="Wait until they are embedded, or set tool_discovery.embedding_model to 'packaged'.",
+        )
+
+
+def _read_hybrid(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _Outcome:
+    """One thing is returned: the answer, with its probability. Without one it is never withheld."""
+    positions = np.flatnonzero(ranking.kept)
+    values = ranking.values[positions]
+    first = [tool_ids[positions[place]] for place in np.argsort(-values, kind="stable")[:_HYBRID_DEPTH]]
+    if not first:
+        return _Outcome(case.is_possible, (), (), (-math.inf,) if case.is_possible else ())
+    score = math.inf if ranking.probability is None else ranking.probability
+    is_right = case.is_possible and bool(hit_at(_HYBRID_DEPTH, first, case.relevant))
+    found = (score if is_right else -math.inf,) if case.is_possible else ()
+    return _Outcome(case.is_possible, (score,), (is_right,), found)
+
+
+def _read_dense(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _Outcome:
+    """The cosines of the first tools, whatever threshold the ranker itself has."""
+    order = ranking.order(_DENSE_DEPTH)
+    scores = {tool_ids[position]: float(ranking.values[position]) for position in order}
+    wanted = frozenset[str]().union(*case.relevant)
+    return _Outcome(
+        case.is_possible,
+        tuple(scores.values()),
+        tuple(tool_id in wanted for tool_id in scores),
+        tuple(max((scores[t] for t in group if t in scores), default=-math.inf) for group in case.relevant),
+    )
+
+
+def _point(threshold: float, outcomes: Sequence[_Outcome]) -> Point:
+    returned = [
+        is_right
+        for outcome in outcomes
+        for score, is_right in zip(outcome.scores, outcome.right, strict=True)
+        if score >= threshold
+    ]
+    wanted = [score >= threshold for outcome in outcomes for score in outcome.found]
+    possible = [_answers(outcome, threshold) for outcome in outcomes if outcome.is_possible]
+    impossible = [_answers(outcome, threshold) for outcome in outcomes if not outcome.is_possible]
+    return Point(
+        threshold,
+        precision=sum(returned) / len(returned) if returned else None,
+        recall=sum(wanted) / len(wanted),
+        answered_impossible=Share(sum(impossible), len(impossible)) if impossible else None,
+        refused_possible=Share(len(possible) - sum(possible), len(possible)),
+    )
+
+
+def _answers(outcome: _Outcome, threshold: float) -> bool:
+    return any(score >= threshold for score in outcome.scores)

@@ -1,0 +1,117 @@
+"""Several rankers over several data sets."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from inspector.domain.evaluation import EvalSet
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.ranker import Ranker
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.measure.prepare import Prepared, prepare
+from inspector.engine.measure.report import Row
+from inspector.engine.measure.run import Run, run_bench
+from inspector.engine.measure.summary import summarise
+from inspector.engine.ports import Clock
+
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Labelled requests over tools, with the settings that rankers of these tools get."""
+
+    evalset: EvalSet
+    settings: DiscoverySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One ranker over one data set; where it was cancelled, over the first of its requests."""
+
+    row: Row
+    run: Run
+    evalset: EvalSet
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Measures rankers. `semantics` makes the source of vectors anew, None goes by words alone.
+
+    `report(what, done, total)` is called after each step and `cancelled` is asked before it.
+    """
+
+    rankers: Sequence[str]
+    semantics: Callable[[], Semantics | None]
+    clock: Clock
+    report: Report
+    cancelled: Callable[[], bool]
+
+    def measure(self, datasets: Sequence[DataSet]) -> list[Measured]:
+        """Every ranker over every data set, up to where it was cancelled.
+
+        Raises ToolsightError for an unknown ranker, ModelError and StoreError.
+        """
+        return [measured for dataset in datasets for measured in self._over(dataset)]
+
+    def over(self, dataset: DataSet, index: ToolIndex) -> Iterator[Measured]:
+        """Each ranker as soon as it is measured, over an index that is there; what is embedded counts.
+
+        `index` is over the tools of the data set. Raises as `measure` does.
+        """
+        for name in self.rankers:
+            run = self._run(name, dataset, index)
+            if run.cases:
+                yield Measured(_row(run, dataset.evalset), run, dataset.evalset)
+
+    def _over(self, dataset: DataSet) -> list[Measured]:
+        if self.cancelled():
+            return []
+        prepared = self._prepared(dataset.evalset)
+        if not prepared.is_complete:
+            return []
+        measured = self.over(dataset, prepared.index)
+        return [replace(one, row=_with_index(one.row, prepared)) for one in measured]
+
+    def _prepared(self, evalset: EvalSet) -> Prepared:
+        what = f"{evalset.name}: index of {len(evalset.tools)} tools"
+        self.report(what, 0, 0)
+        return prepare(
+            evalset,
+            self.semantics(),
+            clock=self.clock,
+            progress=lambda done, total: self.report(what, done, total),
+            cancelled=self.cancelled,
+        )
+
+    def _run(self, name: str, dataset: DataSet, index: ToolIndex) -> Run:
+        total = len(dataset.evalset.cases)
+        if self.cancelled():
+            return Run(name, dataset.evalset.name, (), total)
+        what = f"{dataset.evalset.name}: {name}"
+        self.report(what, 0, total)
+        return run_bench(
+            self._ranker(name, dataset, index),
+            dataset.evalset,
+            clock=self.clock,
+            progress=lambda done, total: self.report(what, done, total),
+            cancelled=self.cancelled,
+            threshold=dataset.settings.min_probability,
+        )
+
+    def _ranker(self, name: str, dataset: DataSet, index: ToolIndex) -> Ranker:
+        """A ranker that has answered one request, so that none of those measured is its slow first."""
+        # Vectors of queries are remembered: a ranker that found those of the one before would look fast.
+        fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=self.semantics(), before=index)
+        ranker = CatalogRankers(fresh, dataset.settings).get(name)
+        ranker.rank("warm up")
+        return ranker
+
+
+def _row(run: Run, evalset: EvalSet) -> Row:
+    return Row(evalset.name, run.ranker, summarise(run, evalset), len(evalset.tools))
+
+
+def _with_index(row: Row, prepared: Prepared) -> Row:
+    return replace(row, index_seconds=prepared.seconds, index_bytes=prepared.bytes)

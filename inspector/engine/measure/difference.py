@@ -1,0 +1,58 @@
+"""Two rankers over the same requests: by how much, and on which of them they differ."""
+
+from dataclasses import dataclass
+
+from inspector.domain.evaluation import EvalSet
+from inspector.domain.metric import ndcg_at
+from inspector.engine.measure.bootstrap import Estimate, estimate
+from inspector.engine.measure.run import Run
+from inspector.engine.measure.summary import CUT, paired
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One request's nDCG@10 in both runs."""
+
+    id: str
+    query: str
+    before: float
+    after: float
+
+    @property
+    def value(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`mean` is of after - before in nDCG@10; an interval without 0 is more than chance.
+
+    `changes` has every request that some tool fits, the largest change of either sign first, equal ones in
+    the data set's order.
+    """
+
+    mean: Estimate
+    changes: tuple[Change, ...]
+
+
+def difference(before: Run, after: Run, evalset: EvalSet) -> Difference | None:
+    """The paired comparison of two runs, resampled case by case (Smucker, Allan & Carterette 2007).
+
+    None where no tool fits any request. Raises ValueError where the runs are not of the same cases.
+    """
+    if len(before.cases) != len(after.cases):
+        raise ValueError(f"the runs have {len(before.cases)} and {len(after.cases)} cases")
+    changes = [
+        Change(
+            case.id,
+            case.query,
+            ndcg_at(CUT, old.ranked, case.relevant),
+            ndcg_at(CUT, new.ranked, case.relevant),
+        )
+        for (case, old), (_, new) in zip(paired(before, evalset), paired(after, evalset), strict=True)
+        if case.is_possible
+    ]
+    if not changes:
+        return None
+    mean = estimate([change.value for change in changes])
+    return Difference(mean, tuple(sorted(changes, key=lambda change: -abs(change.value))))

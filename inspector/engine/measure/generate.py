@@ -1,0 +1,171 @@
+"""An evaluation set out of a catalog, without a language model.
+
+What is asked comes from the tools' own texts, so it is easier than what people ask: good for telling that a
+ranker broke, not for telling how good it is. The impossible requests are guesses (see `impossible`), and a
+paraphrase may happen to fit another tool too: a person has to look the result over.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+from inspector.domain.evaluation import EXACT, IMPOSSIBLE, PARAPHRASE, EvalCase
+from inspector.domain.schema import SchemaField, fields
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import key_of
+from inspector.engine.discovery.term import split_words, stem
+from inspector.engine.measure.impossible import impossible_requests
+from inspector.engine.measure.synonym import synonyms
+
+MAX_QUERY = 300
+PER_TOOL = 2
+_MAX_READ = 2_000
+_MAX_VALUE = 40
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
+_WORD = re.compile(r"[A-Za-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Twins:
+    """The tools that share a name, in any spelling: a request by that name means all of them."""
+
+    words: tuple[str, ...]
+    tools: tuple[Tool, ...]
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(tool.id for tool in self.tools)
+
+
+def generate(tools: Sequence[Tool], seed: int = 0, per_tool: int = PER_TOOL) -> tuple[EvalCase, ...]:
+    """Requests of the kinds exact, paraphrase and impossible; always the same for the same arguments.
+
+    For each name there are at most `per_tool` exact and as many paraphrased requests, picked by `seed` and
+    the name alone, so that further tools leave them as they are. Tools of one name on several servers form
+    one group, except where a request names an id. No query occurs twice: tools that are asked for in the
+    same words form one group too. Queries have at most MAX_QUERY characters.
+    """
+    drafts: list[EvalCase] = []
+    for twins in _twins(tools):
+        random = Random(f"{seed} {key_of(' '.join(twins.words)).hex()}")
+        for kind, candidates in ((EXACT, _exact(twins, random)), (PARAPHRASE, _paraphrases(twins, random))):
+            drafts += [EvalCase("", q, (ids,), kind) for q, ids in _picked(candidates, random, per_tool)]
+    drafts += [EvalCase("", query, (), IMPOSSIBLE) for query in impossible_requests(tools)]
+    return numbered(_merged(drafts))
+
+
+def numbered(cases: Iterable[EvalCase], taken: Iterable[str] = ()) -> tuple[EvalCase, ...]:
+    """The cases with an id of their kind and a number each, none of them among the ids that are `taken`."""
+    used, last, found = set(taken), dict[str, int](), []
+    for case in cases:
+        number = last.get(case.kind, 0) + 1
+        while f"{case.kind}-{number:04d}" in used:
+            number += 1
+        last[case.kind] = number
+        found.append(replace(case, id=f"{case.kind}-{number:04d}"))
+    return tuple(found)
+
+
+_Candidates = Iterator[tuple[str, frozenset[str]]]
+
+
+def _twins(tools: Sequence[Tool]) -> list[_Twins]:
+    by_words: dict[tuple[str, ...], list[Tool]] = {}
+    for tool in tools:
+        by_words.setdefault(_name_words(tool.name), []).append(tool)
+    return [_Twins(words, tuple(same)) for words, same in by_words.items()]
+
+
+def _name_words(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in split_words(name)) or (name,)
+
+
+def _picked(candidates: _Candidates, random: Random, count: int) -> Iterable[tuple[str, frozenset[str]]]:
+    usable = {query: ids for query, ids in candidates if query.strip() and len(query) <= MAX_QUERY}
+    chosen = sorted(random.sample(range(len(usable)), min(max(count, 0), len(usable))))
+    entries = list(usable.items())
+    return [entries[place] for place in chosen]
+
+
+def _merged(drafts: Iterable[EvalCase]) -> Iterable[EvalCase]:
+    """One case a query; where several tools are asked for in the same words, any of them will do."""
+    by_query: dict[str, EvalCase] = {}
+    for case in drafts:
+        key = query_key(case.query)
+        first = by_query.get(key)
+        if first is None:
+            by_query[key] = case
+        elif first.is_possible and case.is_possible:
+            by_query[key] = replace(first, relevant=(first.relevant[0] | case.relevant[0],))
+    return by_query.values()
+
+
+def query_key(query: str) -> str:
+    """What two queries share that are the same but for case and spaces."""
+    return " ".join(query.split()).casefold()
+
+
+def _exact(twins: _Twins, random: Random) -> _Candidates:
+    """The name in words, ids, and a spelling that no server uses."""
+    words = twins.words
+    yield " ".join(words), twins.ids
+    for tool in twins.tools:
+        yield tool.id, frozenset({tool.id})
+    camel = words[0] + "".join(word.capitalize() for word in words[1:])
+    names = {tool.name for tool in twins.tools}
+    spellings = [spelling for spelling in (camel, "-".join(words)) if spelling not in names]
+    if len(words) > 1 and spellings:
+        yield random.choice(spellings), twins.ids
+
+
+def _paraphrases(twins: _Twins, random: Random) -> _Candidates:
+    for tool in twins.tools:
+        for write in (_sentence, _with_parameter):
+            query = write(tool, twins.words, random)
+            if query:
+                yield query, twins.ids
+
+
+def _sentence(tool: Tool, words: tuple[str, ...], random: Random) -> str:
+    """The first sentence of the description in other words; empty where the table has none for it."""
+    first = _SENTENCE_END.split(tool.description.strip()[:_MAX_READ], maxsplit=1)[0]
+    sentence = " ".join(first.split()).rstrip(".!?:")
+    if len(sentence) > MAX_QUERY // 2:
+        sentence = sentence[: MAX_QUERY // 2].rpartition(" ")[0]
+    stems = {stem(word) for word in words}
+    said = _WORD.sub(_other_word(lambda word, is_first: is_first or stem(word) in stems, random), sentence)
+    return "" if said == sentence else said
+
+
+def _other_word(chosen: Callable[[str, bool], bool], random: Random) -> Callable[[re.Match[str]], str]:
+    def other(match: re.Match[str]) -> str:
+        word = match.group()
+        others = synonyms(word) if chosen(word.lower(), match.start() == 0) else ()
+        return random.choice(others) if others else word
+
+    return other
+
+
+def _with_parameter(tool: Tool, words: tuple[str, ...], random: Random) -> str:
+    """What a call would say: the tool with one of its parameters, with a value where the schema has one."""
+    known = fields(tool.input_schema)
+    choices = [(field, value) for field in known for value in _values(field)]
+    said = " ".join(random.choice(synonyms(word) or (word,)) for word in words)
+    if choices:
+        field, value = random.choice(choices)
+        asked = f"{tool.name} with {field.name}={value}"
+        return random.choice((asked, f"{said} by {_spaced(field.name)} {value}"))
+    if known:
+        field = random.choice([field for field in known if field.required] or list(known))
+        return random.choice((f"{said} by {_spaced(field.name)}", f"{said} for this {_spaced(field.name)}"))
+    return ""
+
+
+def _values(field: SchemaField) -> list[str]:
+    candidates = (*field.choices, field.default)
+    return [value for value in candidates if isinstance(value, str) and 0 < len(value) <= _MAX_VALUE]
+
+
+def _spaced(name: str) -> str:
+    return " ".join(split_words(name)).lower() or name

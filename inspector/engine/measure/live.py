@@ -1,0 +1,69 @@
+"""Measuring over the tools of a session as they are, apart from its searches."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from inspector.domain.evaluation import EvalSet
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.measure.calibrate import Calibration, calibrate
+from inspector.engine.measure.comparison import Comparison, DataSet, Measured, Report
+from inspector.engine.ports import Clock
+
+
+@dataclass(frozen=True)
+class LiveBench:
+    """A session's index with labelled requests over its tools. Safe to use in a thread."""
+
+    index: ToolIndex
+    dataset: DataSet
+    clock: Clock
+
+    @classmethod
+    def of(cls, retrieval: Retrieval, before: "LiveBench | None" = None) -> "LiveBench":
+        """What there is to measure now; the requests are those of `before` where the tools are the same."""
+        index = retrieval.index
+        same = before is not None and before.evalset.tools is index.tools
+        evalset = before.evalset if before is not None and same else retrieval.evalset(index)
+        return cls(index, DataSet(evalset, _settings(retrieval)), retrieval.clock)
+
+    def is_same(self, other: "LiveBench") -> bool:
+        """Whether what is measured here and there can stand in one table."""
+        same_evalset = self.evalset is other.evalset
+        return same_evalset and self.index is other.index and self.dataset.settings == other.dataset.settings
+
+    def is_current(self, retrieval: Retrieval) -> bool:
+        """Whether the session still searches what is measured here, and as it is measured."""
+        return self.index is retrieval.index and self.dataset.settings == _settings(retrieval)
+
+    @property
+    def evalset(self) -> EvalSet:
+        return self.dataset.evalset
+
+    def measure(
+        self, rankers: Sequence[str], report: Report, cancelled: Callable[[], bool]
+    ) -> Iterator[Measured]:
+        """Each ranker as soon as it is measured, see Comparison. Raises ToolsightError."""
+        semantics = self.index.semantics
+        comparison = Comparison(
+            rankers,
+            lambda: None if semantics is None else semantics.anew(),
+            self.clock,
+            report,
+            cancelled,
+        )
+        return comparison.over(self.dataset, self.index)
+
+    def calibrate(
+        self, ranker: str, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
+    ) -> Calibration | None:
+        """The curve of a ranker's threshold, see `calibrate`. Raises ToolsightError."""
+        rankers = CatalogRankers(self.index, self.dataset.settings)
+        return calibrate(rankers, self.evalset, ranker_name=ranker, progress=progress, cancelled=cancelled)
+
+
+def _settings(retrieval: Retrieval) -> DiscoverySettings:
+    """With the threshold as it is now."""
+    return replace(retrieval.settings, min_probability=retrieval.threshold)

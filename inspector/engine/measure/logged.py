@@ -1,0 +1,47 @@
+"""An evaluation set out of recorded sessions: what models asked for, and what they then called."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from inspector.domain.evaluation import LOGGED, EvalCase
+from inspector.domain.events.event import CallStarted, Record, SearchPerformed, TurnEnded, UserSaid
+from inspector.engine.measure.generate import numbered, query_key
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search of the turn under way and what it found."""
+
+    query: str
+    found: frozenset[str]
+
+
+def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:
+    """A case for each query of a model that led it to call what the search found in the same turn.
+
+    `records` are those of one or more sessions, one after the other. A call belongs to the latest search
+    that found the tool, and each tool called is a group of its own. Queries that differ in nothing but case
+    and spaces are one case with the tools of all of them. What a model called need not have been right:
+    these labels are as good as the model.
+    """
+    called: dict[str, tuple[str, dict[str, None]]] = {}
+    searches: list[_Search] = []
+    session = ""
+    for record in records:
+        if record.session != session:
+            session, searches = record.session, []
+        match record.event:
+            case UserSaid() | TurnEnded():
+                searches = []
+            case SearchPerformed(report=report, by="model") if report.request.query.strip():
+                found = frozenset(hit.tool_id for hit in report.results)
+                searches.append(_Search(report.request.query, found))
+            case CallStarted(tool=tool, by="model"):
+                search = next((search for search in reversed(searches) if tool in search.found), None)
+                if search is not None:
+                    called.setdefault(query_key(search.query), (search.query, {}))[1][tool] = None
+    cases = (
+        EvalCase("", query, tuple(frozenset({tool}) for tool in tools), LOGGED)
+        for query, tools in called.values()
+    )
+    return numbered(cases)

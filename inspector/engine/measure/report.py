@@ -1,0 +1,139 @@
+"""Results as a Markdown table, as JSON and as CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from inspector.engine.measure.bootstrap import Estimate
+from inspector.engine.measure.summary import Share, Summary
+
+ESTIMATES = ("hit_1", "recall_1", "recall_5", "recall_10", "ndcg_10", "mrr")
+SHARES = ("answered_impossible", "refused_possible")
+LATENCIES = ("p50_ms", "p95_ms")
+NOTHING = "–"
+
+_HEADERS = (
+    "data set",
+    "ranker",
+    "tools",
+    "cases",
+    "hit@1",
+    "R@1",
+    "R@5",
+    "R@10",
+    "nDCG@10",
+    "MRR",
+    "answered impossible",
+    "refused possible",
+    "p50 ms",
+    "p95 ms",
+    "index s",
+    "index MB",
+)
+_TEXT_COLUMNS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One ranker over one data set; what its index of `tools` tools took, None where that is unknown."""
+
+    dataset: str
+    ranker: str
+    summary: Summary
+    tools: int
+    index_seconds: float | None = None
+    index_bytes: int | None = None
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """A table with a line a row; means as [low, high] after the value, latencies in milliseconds."""
+    alignment = ["---" if column < _TEXT_COLUMNS else "---:" for column in range(len(_HEADERS))]
+    lines = [_HEADERS, alignment, *(_cells(row) for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Plain dicts, ready for json.dumps; what is not defined is None."""
+    return [
+        {
+            "dataset": row.dataset,
+            "ranker": row.ranker,
+            "tools": row.tools,
+            "cases": row.summary.cases,
+            **asdict(row.summary),
+            "index_seconds": row.index_seconds,
+            "index_bytes": row.index_bytes,
+        }
+        for row in rows
+    ]
+
+
+def json_text(rows: Sequence[Row]) -> str:
+    """The rows of `json_rows` as a JSON document, which `toolsight bench --baseline` reads."""
+    return f"{json.dumps(json_rows(rows), indent=2)}\n"
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """A header and a line a row (RFC 4180: they end in CRLF), in full precision; undefined is empty.
+
+    An estimate takes three columns (`mrr`, `mrr_low`, `mrr_high`), a share two (its count and `…_of`).
+    """
+    file = io.StringIO(newline="")
+    writer = csv.writer(file)
+    writer.writerow(_csv_header())
+    writer.writerows(_csv_cells(row) for row in rows)
+    return file.getvalue()
+
+
+def _cells(row: Row) -> list[str]:
+    summary = row.summary
+    return [
+        _plain(row.dataset),
+        _plain(row.ranker),
+        str(row.tools),
+        str(summary.cases),
+        *(_estimate(getattr(summary, name)) for name in ESTIMATES),
+        *(_share(getattr(summary, name)) for name in SHARES),
+        *(_number(getattr(summary, name), 1) for name in LATENCIES),
+        _number(row.index_seconds, 2),
+        _number(None if row.index_bytes is None else row.index_bytes / 1e6, 1),
+    ]
+
+
+def _estimate(value: Estimate | None) -> str:
+    return NOTHING if value is None else f"{value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
+
+
+def _share(value: Share | None) -> str:
+    return NOTHING if value is None else f"{value.value:.1%} ({value.count}/{value.total})"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return NOTHING if value is None else f"{value:.{digits}f}"
+
+
+def _plain(text: str) -> str:
+    """A name that cannot end its cell or its line."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _csv_header() -> list[str]:
+    estimates = [column for name in ESTIMATES for column in (name, f"{name}_low", f"{name}_high")]
+    shares = [column for name in SHARES for column in (name, f"{name}_of")]
+    first = ["dataset", "ranker", "tools", "possible", "impossible"]
+    return [*first, *estimates, *shares, *LATENCIES, "index_seconds", "index_bytes"]
+
+
+def _csv_cells(row: Row) -> list[object]:
+    """The csv module writes None as an empty cell."""
+    cells: list[object] = [row.dataset, row.ranker, row.tools, row.summary.possible, row.summary.impossible]
+    for name in ESTIMATES:
+        value: Estimate | None = getattr(row.summary, name)
+        cells += [value.mean, value.low, value.high] if value else [None] * 3
+    for name in SHARES:
+        share: Share | None = getattr(row.summary, name)
+        cells += [share.count, share.total] if share else [None] * 2
+    return [*cells, *(getattr(row.summary, name) for name in LATENCIES), row.index_seconds, row.index_bytes]

@@ -1,0 +1,96 @@
+"""One ranker over every request of a data set: what it returned, and how long that took."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
+from inspector.engine.ports import Clock
+
+DEPTH = 10
+THRESHOLD = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One request's outcome.
+
+    `ranked` holds the first tools that the ranker returns at all, the best first. It is there even where
+    the ranker abstained, so that ranking and abstaining are measured apart; `answered` tells of the latter.
+    """
+
+    id: str
+    ranked: tuple[str, ...]
+    seconds: float
+    answered: bool
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A ranker's outcomes in the order of the data set's cases; fewer than `total` where it was cancelled."""
+
+    ranker: str
+    dataset: str
+    cases: tuple[CaseRun, ...]
+    total: int
+    depth: int = DEPTH
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.cases) == self.total
+
+
+def run_bench(
+    ranker: Ranker,
+    evalset: EvalSet,
+    *,
+    clock: Clock,
+    progress: Callable[[int, int], None],
+    cancelled: Callable[[], bool],
+    depth: int = DEPTH,
+    threshold: float = THRESHOLD,
+) -> Run:
+    """Ask a ranker, built over the tools of `evalset` in their order, every request of it.
+
+    `progress(done, total)` is called after each request and `cancelled` is asked before it. A ranker
+    abstains where it says that a fit is less probable than `threshold`. A query's seconds are those until
+    its first `depth` tools are known. Raises ValueError where the ranker has another number of tools.
+    """
+    tool_ids = [tool.id for tool in evalset.tools]
+    total = len(evalset.cases)
+    done: list[CaseRun] = []
+    for case in evalset.cases:
+        if cancelled():
+            break
+        done.append(_ask(ranker, case, tool_ids, clock, depth, threshold))
+        progress(len(done), total)
+    return Run(ranker.name, evalset.name, tuple(done), total, depth)
+
+
+def _ask(
+    ranker: Ranker, case: EvalCase, tool_ids: list[str], clock: Clock, depth: int, threshold: float
+) -> CaseRun:
+    started = clock.monotonic()
+    ranking = ranker.rank(case.query)
+    first = _first(ranking, depth)
+    seconds = clock.monotonic() - started
+    if len(ranking.values) != len(tool_ids):
+        raise ValueError(f"{ranker.name} ranks {len(ranking.values)} tools, the data set has {len(tool_ids)}")
+    abstained = ranking.probability is not None and ranking.probability < threshold
+    return CaseRun(
+        case.id,
+        tuple(tool_ids[position] for position in first),
+        seconds,
+        bool(ranking.kept.any()) and not abstained,
+        ranking.probability,
+    )
+
+
+def _first(ranking: Ranking, depth: int) -> list[int]:
+    """Positions of the best `depth` tools among those that are kept."""
+    positions = np.flatnonzero(ranking.kept)
+    among_kept = replace(ranking, values=ranking.values[positions], kept=ranking.kept[positions])
+    return [int(positions[place]) for place in among_kept.order(depth)]

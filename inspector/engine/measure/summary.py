@@ -1,0 +1,98 @@
+"""A run in a few numbers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
+from inspector.engine.measure.bootstrap import Estimate, estimate
+from inspector.engine.measure.run import CaseRun, Run
+
+CUT = 10
+
+Pairs = Sequence[tuple[EvalCase, CaseRun]]
+Measure = Callable[[Sequence[str], tuple[frozenset[str], ...]], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` of `total` cases; `total` is above 0."""
+
+    count: int
+    total: int
+
+    @property
+    def value(self) -> float:
+        return self.count / self.total
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Means over the requests that some tool fits, shares of wrong answers and refusals, and latencies.
+
+    The means and `refused_possible` are None where every request is impossible, `answered_impossible` where
+    none is, and the latencies (milliseconds) where nothing ran. MRR looks no deeper than the run does.
+    """
+
+    possible: int
+    impossible: int
+    hit_1: Estimate | None
+    recall_1: Estimate | None
+    recall_5: Estimate | None
+    recall_10: Estimate | None
+    ndcg_10: Estimate | None
+    mrr: Estimate | None
+    answered_impossible: Share | None
+    refused_possible: Share | None
+    p50_ms: float | None
+    p95_ms: float | None
+
+    @property
+    def cases(self) -> int:
+        return self.possible + self.impossible
+
+
+def summarise(run: Run, evalset: EvalSet) -> Summary:
+    """The summary of a run over `evalset`, of as many cases as it got through.
+
+    Raises ValueError where the run is of other cases, or keeps fewer than the ten tools these means need.
+    """
+    pairs = paired(run, evalset)
+    possible = [(case, done) for case, done in pairs if case.is_possible]
+    impossible = [done for case, done in pairs if not case.is_possible]
+    milliseconds = [done.seconds * 1000 for done in run.cases]
+    return Summary(
+        possible=len(possible),
+        impossible=len(impossible),
+        hit_1=_mean(possible, lambda ranked, relevant: hit_at(1, ranked, relevant)),
+        recall_1=_mean(possible, lambda ranked, relevant: recall_at(1, ranked, relevant)),
+        recall_5=_mean(possible, lambda ranked, relevant: recall_at(5, ranked, relevant)),
+        recall_10=_mean(possible, lambda ranked, relevant: recall_at(10, ranked, relevant)),
+        ndcg_10=_mean(possible, lambda ranked, relevant: ndcg_at(CUT, ranked, relevant)),
+        mrr=_mean(possible, reciprocal_rank),
+        answered_impossible=_share([done.answered for done in impossible]),
+        refused_possible=_share([not done.answered for _, done in possible]),
+        p50_ms=percentile(milliseconds, 0.5) if milliseconds else None,
+        p95_ms=percentile(milliseconds, 0.95) if milliseconds else None,
+    )
+
+
+def paired(run: Run, evalset: EvalSet) -> Pairs:
+    """Each case that ran with its outcome; ValueError where the run is of other cases or too shallow."""
+    if run.depth < CUT:
+        raise ValueError(f"the run keeps {run.depth} tools a request, {CUT} are needed")
+    if len(run.cases) > len(evalset.cases):
+        raise ValueError(f"the run has {len(run.cases)} cases, the data set {len(evalset.cases)}")
+    pairs = list(zip(evalset.cases, run.cases, strict=False))
+    for case, done in pairs:
+        if case.id != done.id:
+            raise ValueError(f"the run is of other cases: {done.id!r} in place of {case.id!r}")
+    return pairs
+
+
+def _mean(pairs: Pairs, measure: Measure) -> Estimate | None:
+    return estimate([measure(done.ranked, case.relevant) for case, done in pairs]) if pairs else None
+
+
+def _share(flags: Sequence[bool]) -> Share | None:
+    return Share(sum(flags), len(flags)) if flags else None

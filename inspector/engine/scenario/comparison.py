@@ -1,0 +1,186 @@
+"""One scenario under several profiles: what each came to, side by side, and where the script misleads."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.events.event import (
+    CallFinished,
+    CallRejected,
+    CatalogBuilt,
+    GateApplied,
+    ModelRequested,
+    Record,
+    SearchPerformed,
+    UserSaid,
+)
+from inspector.domain.knob import render_value
+from inspector.domain.manifest import SEARCH_TOOLS
+from inspector.domain.profile import find_profile
+from inspector.engine.scenario.run import ScenarioResult
+from inspector.engine.scenario.totals import Totals
+
+STATIC = "static"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A profile's share of a comparison.
+
+    `static_tokens` are the tool tokens of binding everything: those of the measured run of `static` where
+    there is one, else what the catalog says for each of this profile's model calls; 0 where neither is known.
+    `messages` are the tool tokens of the model calls, by message of the user.
+    """
+
+    profile: str
+    totals: Totals
+    static_tokens: int
+    messages: tuple[tuple[int, ...], ...]
+
+    @property
+    def first(self) -> int | None:
+        """Tool tokens of the first model call; None where there was none."""
+        return self.totals.costs[0].tool_tokens if self.totals.costs else None
+
+    @property
+    def last(self) -> int | None:
+        """Tool tokens of the last model call; None where there was none."""
+        return self.totals.costs[-1].tool_tokens if self.totals.costs else None
+
+    @property
+    def saved(self) -> float | None:
+        """The share of `static_tokens` that was not paid; negative where more was."""
+        return 1 - self.totals.tool_tokens / self.static_tokens if self.static_tokens else None
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedCall:
+    """The `call`-th model call after the `message`-th message, both from 1.
+
+    `tool_tokens` go with the profiles by position; None where a profile needed fewer calls.
+    """
+
+    message: int
+    call: int
+    tool_tokens: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Results of one scenario. With `measured` the static binding is that of a run, not of the catalog."""
+
+    title: str
+    rows: tuple[Compared, ...]
+    calls: tuple[AlignedCall, ...]
+    notes: tuple[str, ...]
+    measured: bool
+
+
+def comparison(results: Sequence[ScenarioResult], *, scripted: bool) -> Comparison:
+    """Compare results of the same scenario, one a profile, in their order.
+
+    With `scripted` the model said the same under each, and the notes tell where it should not have.
+    """
+    static = next((result for result in results if result.profile == STATIC), None)
+    rows = tuple(_compared(result, static) for result in results)
+    notes = [note for result in results for note in _notes(result, scripted=scripted)]
+    notes += _undone(results)
+    return Comparison(
+        results[0].scenario.title if results else "",
+        rows,
+        tuple(_aligned([row.messages for row in rows])),
+        tuple(notes),
+        static is not None,
+    )
+
+
+def _compared(result: ScenarioResult, static: ScenarioResult | None) -> Compared:
+    base = static.totals.tool_tokens if static else static_tokens(result.records)
+    return Compared(result.profile, result.totals, base, _messages(result.records))
+
+
+def static_tokens(records: Sequence[Record]) -> int:
+    """What the catalog in force at each model call says that binding everything would have cost."""
+    current = total = 0
+    for record in records:
+        if isinstance(record.event, CatalogBuilt):
+            current = record.event.static_tokens
+        elif isinstance(record.event, ModelRequested):
+            total += current
+    return total
+
+
+def _messages(records: Sequence[Record]) -> tuple[tuple[int, ...], ...]:
+    found: list[list[int]] = []
+    for record in records:
+        if isinstance(record.event, UserSaid):
+            found.append([])
+        elif isinstance(record.event, ModelRequested) and found:
+            found[-1].append(record.event.tokens.tool_tokens)
+    return tuple(map(tuple, found))
+
+
+def _aligned(profiles: Sequence[Sequence[Sequence[int]]]) -> Iterator[AlignedCall]:
+    for message in range(max(map(len, profiles), default=0)):
+        said = [one[message] if message < len(one) else () for one in profiles]
+        for call in range(max(map(len, said))):
+            cells = tuple(one[call] if call < len(one) else None for one in said)
+            yield AlignedCall(message + 1, call + 1, cells)
+
+
+def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
+    yield from _overruled(result)
+    if not scripted:
+        return
+    events = [record.event for record in result.records]
+    rejected = [event for event in events if isinstance(event, CallRejected)]
+    searches = sum(event.name == SEARCH_TOOLS for event in rejected)
+    if searches:
+        calls = _count(searches, "scripted search", "scripted searches")
+        yield f"{result.profile}: {calls} rejected: this script assumes a search."
+    if any(isinstance(event, GateApplied) for event in events):
+        kept_out = sum(event.reason == "deferred" for event in rejected)
+        if kept_out:
+            calls = _count(kept_out, "scripted call", "scripted calls")
+            yield f"{result.profile}: {calls} rejected: the gate did not let the tool through."
+    needless = _needless_searches(result.records)
+    if needless:
+        calls = _count(needless, "scripted search", "scripted searches")
+        yield f"{result.profile}: {calls} made with every tool bound: this script assumes deferred tools."
+
+
+def _overruled(result: ScenarioResult) -> Iterator[str]:
+    """A scenario's settings go over a profile's values, which makes it another profile."""
+    values = find_profile(result.profile).values
+    for path, value in result.scenario.settings.items():
+        if path in values and values[path] != value:
+            mine, own = render_value(value) or "nothing", render_value(values[path]) or "nothing"
+            yield f"{result.profile}: {path} is {mine} instead of the profile's {own}."
+
+
+def _undone(results: Sequence[ScenarioResult]) -> Iterator[str]:
+    """Who calls less also pays less: the tools that half of the profiles or more called, and one did not."""
+    called = [
+        {e.tool: None for record in result.records if isinstance(e := record.event, CallFinished) and e.ok}
+        for result in results
+    ]
+    by_count = Counter(tool for tools in called for tool in tools)
+    usual = [tool for tool, count in by_count.items() if 2 * count >= len(results)]
+    for result, tools in zip(results, called, strict=True):
+        missing = [tool for tool in usual if tool not in tools]
+        if missing:
+            yield f"{result.profile}: no successful call of {', '.join(missing)}, which others made."
+
+
+def _needless_searches(records: Sequence[Record]) -> int:
+    advisory, count = False, 0
+    for record in records:
+        if isinstance(record.event, CatalogBuilt):
+            advisory = record.event.advisory
+        elif isinstance(record.event, SearchPerformed) and record.event.by == "model":
+            count += advisory
+    return count
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one} was" if number == 1 else f"{number} {many} were"

@@ -1,0 +1,144 @@
+"""One scenario on one workbench, turn by turn, and what came of it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.error import ConfigError
+from inspector.domain.events.event import (
+    ModelRequested,
+    Record,
+    ServerFailed,
+    ServerStopped,
+    ToolsChanged,
+    TurnEnded,
+)
+from inspector.domain.expectation import Finding, check
+from inspector.domain.knob import value_of
+from inspector.domain.scenario import CatalogChange, Preparation, Scenario, Step
+from inspector.engine.scenario.changing import ChangingConnector
+from inspector.engine.scenario.clock import LabClock
+from inspector.engine.scenario.totals import Totals, totals
+from inspector.engine.session import Listener
+from inspector.engine.workbench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioResult:
+    """What came of a scenario so far. `records` are the whole session's."""
+
+    scenario: Scenario
+    profile: str
+    records: tuple[Record, ...]
+    findings: tuple[Finding, ...]
+    totals: Totals
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything that was expected occurred, and nothing that must not."""
+        return all(finding.met for finding in self.findings)
+
+
+class ScenarioRun:
+    """Runs a scenario on a connected workbench whose model plays it, in a session of its own.
+
+    `clock` is the workbench's, and `connector` too; only a scenario that changes a catalog needs one.
+    """
+
+    def __init__(
+        self,
+        bench: Workbench,
+        scenario: Scenario,
+        clock: LabClock,
+        connector: ChangingConnector | None = None,
+    ) -> None:
+        """Raises ConfigError for a scenario that changes a catalog where there is no connector for it."""
+        if scenario.changes_catalog and connector is None:
+            raise ConfigError(f"{scenario.title}: this workbench cannot change the tools of a server")
+        self.scenario = scenario
+        self.turn = 0
+        self._bench = bench
+        self._clock = clock
+        self._connector = connector
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the user has said everything."""
+        return self.turn >= len(self.scenario.users)
+
+    async def run(self, on_turn: Callable[[TurnEnded], None] | None = None) -> ScenarioResult:
+        """Play every turn that is left. A cancelled run has its records, and `result`, up to there."""
+        while not self.is_over:
+            ended = await self.step()
+            if on_turn is not None:
+                on_turn(ended)
+        return self.result()
+
+    async def step(self) -> TurnEnded:
+        """Play one turn, with what happens before it. A cancelled turn is not played again.
+
+        Raises ConfigError, also when the scenario is over, and whatever `Workbench.chat` raises.
+        """
+        if self.is_over:
+            raise ConfigError(f"{self.scenario.title}: the scenario is over", hint="Start it again.")
+        turn, self.turn = self.turn, self.turn + 1
+        if turn == 0:
+            self._use_settings()
+        await self._prepare(self.scenario.preparation(turn))
+        await self._bench.retrieval.settled()
+        unsubscribe = self._bench.subscribe(self._waiting(self.scenario.turns[turn]))
+        try:
+            return await self._bench.chat(self.scenario.users[turn])
+        finally:
+            unsubscribe()
+
+    def result(self) -> ScenarioResult:
+        """What came of it by now."""
+        records = tuple(self._bench.records())
+        findings = check(records, self.scenario.expect, self.scenario.never)
+        return ScenarioResult(self.scenario, self._bench.state.profile, records, findings, totals(records))
+
+    def _use_settings(self) -> None:
+        """Those that the workbench was not opened with already."""
+        policy = self._bench.policy
+        if self.scenario.profile and self.scenario.profile != policy.profile:
+            policy.use(self.scenario.profile)
+        for path, value in self.scenario.settings.items():
+            if value_of(policy.settings, path) != value:
+                policy.set(path, value)
+
+    async def _prepare(self, preparation: Preparation) -> None:
+        self._clock.wait(preparation.wait)
+        if preparation.milestone:
+            self._bench.milestone(preparation.milestone, by="scenario")
+        if preparation.change is not None and self._connector is not None:
+            await self._change(self._connector, preparation.change)
+
+    async def _change(self, connector: ChangingConnector, change: CatalogChange) -> None:
+        """Change a server, and return when the session knows of it."""
+        known = asyncio.Event()
+
+        def listen(record: Record) -> None:
+            event = record.event
+            if (
+                isinstance(event, ToolsChanged | ServerFailed | ServerStopped)
+                and event.server == change.server
+            ):
+                known.set()
+
+        unsubscribe = self._bench.subscribe(listen)
+        try:
+            if connector.change(change):
+                await known.wait()
+        finally:
+            unsubscribe()
+
+    def _waiting(self, steps: Sequence[Step]) -> Listener:
+        """Lets the seconds of a step pass when the model is asked for it; a thought is no step."""
+        waits = iter([step.wait for step in steps])
+
+        def listen(record: Record) -> None:
+            if isinstance(record.event, ModelRequested) and not record.event.think:
+                self._clock.wait(next(waits, 0.0))
+
+        return listen

@@ -1,0 +1,59 @@
+"""What a script comes to where every tool is bound, so that a race with static binding is a fair one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from inspector.domain.manifest import SEARCH_TOOLS
+from inspector.domain.profile import find_profile
+from inspector.domain.scenario import Scenario, Step
+from inspector.engine.scenario.comparison import STATIC
+
+_NOTHING_LEFT = "There is nothing left to do."
+
+
+def static_scenario(scenario: Scenario) -> Scenario:
+    """What a script would do with every tool bound: the same calls, without the searches for them.
+
+    A search that static binding cannot make would still be a model call that carries every tool, which would
+    make discovery look better than it is. Settings that would make another profile of `static` are left out.
+    Expectations go too: they are about discovery.
+    """
+    return replace(
+        scenario,
+        profile=STATIC,
+        settings=static_settings(scenario.settings),
+        turns=tuple(_without_searches(steps) for steps in scenario.turns),
+        expect=(),
+        never=(),
+    )
+
+
+def static_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that leave `static` the profile it is."""
+    own = find_profile(STATIC).values
+    return {path: value for path, value in values.items() if path not in own}
+
+
+def left_out(scenario: Scenario) -> str:
+    """What `static_scenario` left out, in a sentence; "" where that is nothing."""
+    calls = [call for steps in scenario.turns for step in steps for call in step.calls]
+    searches = sum(call.name == SEARCH_TOOLS for call in calls)
+    if not searches:
+        return ""
+    steps = sum(map(len, scenario.turns)) - sum(map(len, static_scenario(scenario).turns))
+    fewer = f", {_count(steps, 'model call')} fewer" if steps else ""
+    return f"{STATIC}: {_count(searches, 'scripted search', 'es')} left out{fewer}."
+
+
+def _without_searches(steps: Sequence[Step]) -> tuple[Step, ...]:
+    kept = []
+    for step in steps:
+        calls = tuple(call for call in step.calls if call.name != SEARCH_TOOLS)
+        if calls or not step.calls:
+            kept.append(replace(step, calls=calls))
+    return tuple(kept) or (Step(_NOTHING_LEFT),)
+
+
+def _count(number: int, name: str, plural: str = "s") -> str:
+    return f"{number} {name}{'' if number == 1 else plural}"

@@ -1,0 +1,1 @@
+"""Tokens: counts, costs, the context window, and the audit of client configurations."""

@@ -1,0 +1,1 @@
+"""What the servers of this machine's clients cost."""

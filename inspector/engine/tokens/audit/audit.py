@@ -1,0 +1,28 @@
+"""The audit of a client's configuration."""
+
+from dataclasses import replace
+
+from inspector.domain.price import Prices
+from inspector.engine.tokens.audit.cost import bill, server_costs, share, tool_tokens
+from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject
+from inspector.engine.tokens.audit.suggestion import suggestions
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+
+def audit(subject: Subject, meter: BudgetMeter, prices: Prices | None) -> ConfigurationAudit:
+    """Count a configuration, and say what to change. Raises ConfigError for a toolset that there is not."""
+    tools = subject.tools
+    tokens = meter.static(tools)
+    discovery = tool_tokens(subject, meter, frozenset(subject.readings)) if tools else 0
+    counted = ConfigurationAudit(
+        subject.client,
+        subject.scope,
+        subject.configuration.source,
+        server_costs(subject, meter),
+        tokens,
+        share(tokens, meter),
+        discovery,
+        bill(tokens, prices),
+        bill(discovery, prices),
+    )
+    return replace(counted, suggestions=suggestions(subject, counted, meter))

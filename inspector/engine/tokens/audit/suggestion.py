@@ -1,0 +1,141 @@
+"""What to change in a configuration, each with the tokens that it is about."""
+
+from itertools import combinations
+from typing import Any
+
+from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.number import percent
+from inspector.domain.tool import Tool
+from inspector.engine.tokens.audit.cost import tool_tokens
+from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject, Suggestion
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+KEEP, DEFER, SHORTEN, TWINS, UNUSED = "keep", "defer", "shorten", "twins", "unused"
+AT_MOST = 3
+_NAMED = 3
+_DEAREST = 3
+
+
+def suggestions(subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter) -> tuple[Suggestion, ...]:
+    """At most three: the best of each kind by tokens, then the next best ones.
+
+    A small configuration (`discovery.auto_tools`) is told to stay as it is first, and nothing is deferred.
+    """
+    if not audited.tokens:
+        return ()
+    tools = subject.tools
+    is_small = len(tools) < subject.settings.discovery.auto_tools
+    kinds = [
+        [] if is_small else _deferrals(subject, audited, meter),
+        _wordy(tools, meter),
+        _twins(tools, meter),
+        _unused(subject, tools, meter),
+    ]
+    ranked = [sorted(kind, key=_rank) for kind in kinds]
+    best = sorted((kind[0] for kind in ranked if kind), key=_rank)
+    rest = sorted((one for kind in ranked for one in kind[1:]), key=_rank)
+    return (*([_keep(audited)] if is_small else ()), *best, *rest)[:AT_MOST]
+
+
+def _rank(suggestion: Suggestion) -> tuple[int, str, str]:
+    return -suggestion.tokens, suggestion.kind, suggestion.text
+
+
+def _keep(audited: ConfigurationAudit) -> Suggestion:
+    count = _count(len(audited.tools), "tool")
+    text = f"Leave it as it is: {count}, {audited.tokens:,} tokens a turn; static binding is fine for so few"
+    return Suggestion(KEEP, text, audited.tokens)
+
+
+def _deferrals(subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter) -> list[Suggestion]:
+    found = []
+    for server in audited.servers:
+        saved = audited.tokens - tool_tokens(subject, meter, frozenset({server.name})) if server.tools else 0
+        if saved > 0:
+            share = percent(saved / audited.tokens)
+            text = f"Let {server.name} wait for a search: saves {saved:,} tokens a turn ({share})"
+            found.append(Suggestion(DEFER, text, saved))
+    return found
+
+
+def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """The dearest tools, by what their words cost: the description, and those in the schema."""
+    found = []
+    for tool in sorted(tools, key=lambda one: (-meter.tool(one), one.id))[:_DEAREST]:
+        cost = meter.cost(tool)
+        inside = _descriptions(tool.input_schema, meter)
+        words = inside + cost.description
+        if words:
+            text = (
+                f"Shorten {tool.id}: of its {cost.tokens:,} tokens the schema is {cost.schema:,}, "
+                f"{inside:,} of them descriptions; its own description is {cost.description:,}"
+            )
+            found.append(Suggestion(SHORTEN, text, words))
+    return found
+
+
+def _descriptions(schema: JsonObject, meter: BudgetMeter) -> int:
+    """Tokens of the words for people in a schema; 0 for one that is nested too deeply to take apart."""
+    try:
+        return max(0, meter.text(compact(schema)) - meter.text(compact(without_descriptions(schema))))
+    except RecursionError:
+        return 0
+
+
+def without_descriptions(schema: JsonObject) -> JsonObject:
+    """A JSON schema without its words for people. A parameter that is called `description` stays."""
+    return {
+        key: _bare(value, is_names=key in ("properties", "$defs", "definitions", "patternProperties"))
+        for key, value in schema.items()
+        if not (key in ("description", "title", "$comment") and isinstance(value, str))
+    }
+
+
+def _bare(value: Any, *, is_names: bool = False) -> Any:
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _bare(item) for key, item in value.items()} if is_names else without_descriptions(value)
+
+
+def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """Two servers whose tools bear the same names: one of the sets may be enough."""
+    servers: dict[str, dict[str, Tool]] = {}
+    for tool in tools:
+        servers.setdefault(tool.server, {})[tool.name] = tool
+    found = []
+    for one, other in combinations(servers, 2):
+        shared = [name for name in servers[one] if name in servers[other]]
+        if shared:
+            saved = min(sum(meter.tool(servers[name][tool]) for tool in shared) for name in (one, other))
+            text = (
+                f"{one} and {other} both have {_listed(shared)}: if they do the same, excluding them from "
+                f"one saves {saved:,} tokens a turn"
+            )
+            found.append(Suggestion(TWINS, text, saved))
+    return found
+
+
+def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
+    """Tools that no recorded session of this configuration called, if any session called one."""
+    usage = subject.usage
+    unused = [tool for tool in tools if not usage.calls.get(tool.id)]
+    if len(unused) in (0, len(tools)):
+        return []
+    saved = sum(map(meter.tool, unused))
+    text = (
+        f"{len(unused)} of {_count(len(tools), 'tool')} were never called in "
+        f"{_count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens a turn"
+    )
+    return [Suggestion(UNUSED, text, saved)]
+
+
+def _listed(names: list[str]) -> str:
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    *first, last = [*names[:_NAMED], *more]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -1,0 +1,128 @@
+"""From how many tools on a delivery costs less than binding all of them with a prompt cache."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import CacheTerms
+from inspector.engine.tokens.cost.delivery_cost import Delivery, session_cost
+from inspector.engine.tokens.cost.plan import Overhead, Plan, PlannedCall, PlannedTool
+
+MOST = 5000
+
+
+def break_evens(
+    plan: Plan, terms: CacheTerms, prices: Prices | None = None, most: int = MOST
+) -> dict[Delivery, int | None]:
+    """For each delivery but static binding, see `break_even`."""
+    static = _costs(plan, Delivery.STATIC, terms, prices)
+    others = (delivery for delivery in Delivery if delivery is not Delivery.STATIC)
+    return {each: _crossing(_costs(plan, each, terms, prices), static, most) for each in others}
+
+
+def break_even(
+    plan: Plan, delivery: Delivery, terms: CacheTerms, prices: Prices | None = None, most: int = MOST
+) -> int | None:
+    """The smallest number of tools from which a delivery costs less than cached static binding.
+
+    The same plan is priced over catalogs of other sizes, see `scaled`: in dollars with `prices`, in billed
+    input tokens without. Once there are as many tools as the conversation needs and every request reaches the
+    cache's minimum, both costs are linear in the number of tools, and their difference changes its sign once
+    at most; in smaller catalogs it may do so more often. Looked at are the powers of two up to `most`, and
+    `most`. The answer lies between the last of them where the delivery is not cheaper and the next one, and
+    is found there by halving. None where it is not cheaper with `most` tools.
+    """
+    static = _costs(plan, Delivery.STATIC, terms, prices)
+    return _crossing(_costs(plan, delivery, terms, prices), static, most)
+
+
+Costs = Callable[[int], float]
+
+
+def _costs(plan: Plan, delivery: Delivery, terms: CacheTerms, prices: Prices | None) -> Costs:
+    @cache
+    def cost(tools: int) -> float:
+        made = session_cost(scaled(plan, tools), delivery, terms, prices)
+        return made.billed if made.dollars is None or prices is None or not prices.input else made.dollars
+
+    return cost
+
+
+def _crossing(cost: Costs, static: Costs, most: int) -> int | None:
+    def is_cheaper(tools: int) -> bool:
+        return cost(tools) < static(tools)
+
+    looked_at = [size for exponent in range(most.bit_length()) if (size := 1 << exponent) < most] + [most]
+    if not is_cheaper(most):
+        return None
+    high = most
+    for low in reversed(looked_at[:-1]):
+        if not is_cheaper(low):
+            break
+        high = low
+    else:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if is_cheaper(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def scaled(plan: Plan, tools: int) -> Plan:
+    """The same conversation over so many tools of the plan's mean size.
+
+    Pinned and discovered tools stay as many, as far as there are so many; so do those that the gate binds.
+    Manifest and summaries grow with the catalog. What is never bound is one entry.
+    """
+    known = len(plan.tools)
+    if not known or tools < 1:
+        return replace(plan, tools=())
+    places = {tool.id: place for place, tool in enumerate(plan.tools)}
+    pinned = [place for place, tool in enumerate(plan.tools) if tool.pinned]
+    found = [places[id_] for call in plan.calls for id_ in call.discovered if id_ in places]
+    kept = list(dict.fromkeys([*pinned, *found]))[:tools]
+    moved = _spread(kept, known, tools)
+    fixed = {moved[place] for place in pinned if place in moved}
+    gates = {call.gated: _gated(call.gated, places, known, tools) for call in plan.calls}
+    needed = sorted({*moved.values(), *(place for gate in gates.values() for place in gate)})
+    size = plan.tool_tokens / known
+    named = [PlannedTool(str(place), round(size), place in fixed) for place in needed]
+    rest = max(0, round(size * tools) - sum(tool.tokens for tool in named))
+    calls = (_moved(call, places, moved, gates[call.gated]) for call in plan.calls)
+    return replace(
+        plan,
+        tools=(*named, PlannedTool("rest", rest)) if rest else tuple(named),
+        overhead=_grown(plan.overhead, tools / known),
+        calls=tuple(calls),
+    )
+
+
+def _gated(gated: Iterable[str], places: dict[str, int], known: int, tools: int) -> tuple[int, ...]:
+    kept = [places[id_] for id_ in gated if id_ in places][:tools]
+    return tuple(_spread(kept, known, tools).values())
+
+
+def _spread(places: Sequence[int], known: int, tools: int) -> dict[int, int]:
+    """Different places among `tools` for places among `known`, in the same order."""
+    moved: dict[int, int] = {}
+    last = -1
+    for index, place in enumerate(sorted(places)):
+        room = tools - (len(places) - index)
+        last = min(max(last + 1, place * tools // known), room)
+        moved[place] = last
+    return moved
+
+
+def _moved(
+    call: PlannedCall, places: dict[str, int], moved: dict[int, int], gate: Sequence[int]
+) -> PlannedCall:
+    found = (moved[places[id_]] for id_ in call.discovered if places.get(id_) in moved)
+    return replace(call, discovered=tuple(map(str, found)), gated=tuple(map(str, gate)))
+
+
+def _grown(overhead: Overhead, factor: float) -> Overhead:
+    return replace(overhead, manifest=round(overhead.manifest * factor), pool=round(overhead.pool * factor))

@@ -1,0 +1,50 @@
+"""The plan of a session that is still to come, over a catalog that is there."""
+
+from dataclasses import replace
+
+from inspector.domain.settings import Settings
+from inspector.engine.loop.binding.context import BOUNDED, GATE
+from inspector.engine.loop.binding.delivery import APPEND, PROXY
+from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
+from inspector.engine.tokens.cost.what_if import FirstCall, Setup, first_call
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+
+def catalog_plan(setup: Setup, meter: BudgetMeter, assumptions: Assumptions | None = None) -> Plan:
+    """An assumed session over what is connected, with counted definitions, manifest, summaries and prompt.
+
+    Where the settings let no tool wait, every tool does that is not named in `always_include`: what is
+    compared is what discovery would make of it. Raises ConfigError for a toolset that there is not.
+    """
+    listed = _first_call(setup, meter, policy=BOUNDED, delivery=APPEND)
+    if not listed.catalog.deferred_ids:
+        discovery = replace(setup.settings.discovery, defer_all=True)
+        setup = replace(setup, settings=replace(setup.settings, discovery=discovery))
+        listed = _first_call(setup, meter, policy=BOUNDED, delivery=APPEND)
+    proxied = _first_call(setup, meter, policy=BOUNDED, delivery=PROXY)
+    gated = _first_call(setup, meter, policy=GATE, delivery=APPEND)
+    parts = listed.budget.parts
+    deferred = listed.catalog.deferred_ids
+    tools = [PlannedTool(tool.id, meter.tool(tool), tool.id not in deferred) for tool in listed.catalog.tools]
+    overhead = Overhead(
+        system=parts.system,
+        meta=parts.meta,
+        manifest=parts.manifest,
+        call_tool=proxied.budget.parts.meta - parts.meta,
+        pool=gated.budget.parts.pool,
+    )
+    return usual_plan(tools, overhead, assumptions)
+
+
+def _first_call(setup: Setup, meter: BudgetMeter, *, policy: str, delivery: str) -> FirstCall:
+    settings = setup.settings
+    return first_call(replace(setup, settings=_discovering(settings, policy, delivery)), meter)
+
+
+def _discovering(settings: Settings, policy: str, delivery: str) -> Settings:
+    return replace(
+        settings,
+        discovery=replace(settings.discovery, enabled=True, auto="always", search_tool=True),
+        binding=replace(settings.binding, policy=policy, delivery=delivery),
+        gate=replace(settings.gate, summaries=True),
+    )

@@ -1,0 +1,132 @@
+"""The requests that a plan comes to, by the way in which tools reach the model.
+
+A request is, in the order in which providers read it: `tools`, system prompt, conversation. So whatever
+changes in `tools` is paid for with everything behind it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from inspector.domain.prompt_cache import Block
+from inspector.engine.tokens.cost.plan import Plan, PlannedCall
+
+
+class Delivery(StrEnum):
+    """How tools reach the model.
+
+    STATIC binds every tool in every call. REWRITE sends what was discovered in catalog order, so that a new
+    tool moves others; APPEND sends it at the end of `tools`. With CALL_TOOL `tools` never changes: search
+    results have the definitions, which is as far as the cache goes the same as a provider's references to
+    deferred tools. GATE chooses `tools` anew for every message, and keeps summaries in the system prompt.
+    """
+
+    STATIC = "static"
+    REWRITE = "rewrite"
+    APPEND = "append"
+    CALL_TOOL = "call_tool"
+    GATE = "gate"
+
+    @property
+    def searches(self) -> bool:
+        """Whether the model has to search for tools."""
+        return self in (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRequest:
+    """A request as a delivery makes it: `call` is the number of the plan's model call, from 1.
+
+    `bound` are the ids of the tools in `tools` in their order, where they can change. `at` is in seconds.
+    """
+
+    call: int
+    at: float
+    blocks: tuple[Block, ...]
+    bound: tuple[str, ...]
+    output: int
+    anew: bool = False
+
+
+def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
+    """The requests of a session. Without searches there are no calls that only follow one."""
+    front = _Front(plan, delivery)
+    history: list[Block] = []
+    made: list[PlannedRequest] = []
+    at = 0.0
+    for number, call in enumerate(plan.calls, start=1):
+        at += call.seconds
+        if call.only_searched and not delivery.searches and made:
+            # The call before had nothing to search for: it answered at once what this one answers.
+            made[-1] = replace(made[-1], output=call.output)
+            continue
+        front.move(call)
+        if call.anew:
+            history = []
+        told = front.told(call) if delivery is Delivery.CALL_TOOL else 0
+        search = call.search if delivery.searches else 0
+        history.append(Block(f"call {number}", call.growth + search + told, "messages"))
+        blocks = (*front.blocks, *history)
+        made.append(PlannedRequest(number, at, blocks, front.bound, call.output, call.anew))
+    return made
+
+
+class _Front:
+    """What stands before the conversation: tool definitions and the system prompt."""
+
+    def __init__(self, plan: Plan, delivery: Delivery) -> None:
+        self._delivery = delivery
+        self._tokens = {tool.id: tool.tokens for tool in plan.tools}
+        self._order = {tool.id: place for place, tool in enumerate(plan.tools)}
+        self._pinned = tuple(tool.id for tool in plan.tools if tool.pinned)
+        self._found = dict.fromkeys(self._pinned)
+        self._fresh: tuple[str, ...] = ()
+        self._meta = _meta(plan, delivery)
+        pool = plan.overhead.pool if delivery is Delivery.GATE else 0
+        self._system = Block("system", plan.overhead.system + pool, "system")
+        self.bound: tuple[str, ...] = ()
+        self.blocks: tuple[Block, ...] = (*self._meta, self._system)
+
+    def move(self, call: PlannedCall) -> None:
+        """On to the request of a call."""
+        new = dict.fromkeys(id_ for id_ in call.discovered if id_ in self._tokens and id_ not in self._found)
+        self._fresh = tuple(new)
+        self._found |= new
+        bound = self._bound(call)
+        if bound != self.bound:
+            self.bound = bound
+            tools = (Block(f"tool {id_}", self._tokens[id_], f"tools: {id_}") for id_ in bound)
+            self.blocks = (*self._meta, *tools, self._system)
+
+    def told(self, call: PlannedCall) -> int:
+        """Tokens of the definitions that search results have; a conversation that is cut down keeps them."""
+        ids = [id_ for id_ in self._found if id_ not in self._pinned] if call.anew else self._fresh
+        return sum(self._tokens[id_] for id_ in ids)
+
+    def _bound(self, call: PlannedCall) -> tuple[str, ...]:
+        match self._delivery:
+            case Delivery.STATIC:
+                return ()
+            case Delivery.CALL_TOOL:
+                return self._pinned
+            case Delivery.APPEND:
+                return tuple(self._found)
+            case Delivery.REWRITE:
+                return self._in_order(self._found)
+            case Delivery.GATE:
+                return self._in_order({*self._pinned, *(i for i in call.gated if i in self._tokens)})
+
+    def _in_order(self, ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(ids, key=self._order.__getitem__))
+
+
+def _meta(plan: Plan, delivery: Delivery) -> tuple[Block, ...]:
+    """What is in `tools` all the time: every definition, or what searches need where there is any to do."""
+    overhead = plan.overhead
+    if delivery is Delivery.STATIC:
+        return (Block("every tool", plan.tool_tokens, "tools"),)
+    if not delivery.searches or all(tool.pinned for tool in plan.tools):
+        return ()
+    search = Block("search_tools", overhead.meta + overhead.manifest, "tools: search_tools")
+    proxy = Block("call_tool", overhead.call_tool, "tools: call_tool")
+    return (search, proxy) if delivery is Delivery.CALL_TOOL else (search,)

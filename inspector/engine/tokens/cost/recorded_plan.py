@@ -1,0 +1,208 @@
+"""The plan of a recorded session: what it needed of tools, so that every other delivery can be priced."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from inspector.domain.budget import CHARACTERS_PER_TOKEN
+from inspector.domain.events.event import (
+    CallStarted,
+    CatalogBuilt,
+    ContextReduced,
+    Event,
+    GateApplied,
+    ModelRequested,
+    ModelResponded,
+    Record,
+    ToolLoaded,
+    UserSaid,
+)
+from inspector.domain.jsonvalue import compact
+from inspector.engine.loop.binding.delivery import TEXT, has_proxy
+from inspector.engine.tokens.cost.plan import (
+    Assumptions,
+    Gate,
+    Overhead,
+    Plan,
+    PlannedCall,
+    PlannedTool,
+    with_search,
+)
+
+
+@dataclass(slots=True)
+class _Call:
+    """A model call as the record has it. `used` are the tools that its answer called."""
+
+    request: ModelRequested
+    at: float
+    message: int
+    loaded: tuple[ToolLoaded, ...]
+    gated: tuple[str, ...] | None
+    anew: bool
+    output: int = 0
+    used: list[str] = field(default_factory=list)
+
+
+def plan_of(
+    records: Iterable[Record],
+    assumptions: Assumptions | None = None,
+    count: Callable[[str], int] | None = None,
+) -> Plan | None:
+    """What a session needed; None for one without a model call.
+
+    What the record cannot tell is assumed: the searches of a session that had every tool bound or a gate
+    (before the first use of a tool), what a gate would have bound in a session without one, and the tokens of
+    answers that the provider did not report, which `count` counts (without it: characters / 4).
+    """
+    assumed = assumptions or Assumptions()
+    catalog, recorded = _read(records, count or _estimate)
+    if not recorded:
+        return None
+    tools = _tools(catalog, recorded)
+    searched = any(call.loaded for call in recorded)
+    gated = any(call.gated is not None for call in recorded)
+    calls = _calls(recorded, tools, assumed)
+    notes = [f"a recorded session of {len(recorded)} model calls over {len(tools)} tools"]
+    if not searched:
+        calls = _searched(calls, recorded, tools, assumed)
+        notes.append("its searches are assumed: one before a tool is used first")
+    if not gated:
+        notes.append("what a gate would bind is drawn")
+    overhead, names = _overhead(recorded, len(tools), assumed)
+    names += [] if searched else ["search_tokens", "search_seconds", "search_output", "own_call"]
+    names += [] if gated else ["gate_tools", "seed"]
+    return Plan(tuple(tools), overhead, tuple(calls), "; ".join(notes), tuple(names))
+
+
+def _estimate(text: str) -> int:
+    return len(text) // CHARACTERS_PER_TOKEN
+
+
+def _read(records: Iterable[Record], count: Callable[[str], int]) -> tuple[CatalogBuilt | None, list[_Call]]:
+    """The catalog of the last model call, and the calls."""
+    catalog: CatalogBuilt | None = None
+    used: CatalogBuilt | None = None
+    calls: list[_Call] = []
+    since: list[Event] = []
+    message = 0
+    for record in records:
+        event = record.event
+        if isinstance(event, CatalogBuilt):
+            catalog = event
+        elif isinstance(event, UserSaid):
+            message += 1
+        elif isinstance(event, ModelRequested):
+            used = catalog
+            calls.append(_call(event, record.at, message, since))
+            since = []
+        elif isinstance(event, ModelResponded) and calls:
+            calls[-1].output = _output(event, count)
+        elif isinstance(event, CallStarted) and calls and event.by == "model":
+            calls[-1].used.append(event.tool)
+        else:
+            since.append(event)
+    return used, calls
+
+
+def _call(event: ModelRequested, at: float, message: int, since: Sequence[Event]) -> _Call:
+    gates = [one.active for one in since if isinstance(one, GateApplied)]
+    return _Call(
+        request=event,
+        at=at,
+        message=message,
+        loaded=tuple(one for one in since if isinstance(one, ToolLoaded)),
+        gated=gates[-1] if gates else None,
+        anew=any(isinstance(one, ContextReduced) for one in since),
+    )
+
+
+def _output(event: ModelResponded, count: Callable[[str], int]) -> int:
+    if event.usage.output_tokens is not None:
+        return event.usage.output_tokens
+    texts = [event.text, *(f"{call.name}{compact(dict(call.arguments))}" for call in event.tool_calls)]
+    return sum(count(text) for text in texts if text)
+
+
+def _tools(catalog: CatalogBuilt | None, calls: Sequence[_Call]) -> list[PlannedTool]:
+    """Those of the catalog, then those that were loaded before it lost them.
+
+    Where no tool waits for a search none counts as pinned: what is compared is that they would.
+    """
+    entries = catalog.entries if catalog is not None else ()
+    waits = any(entry.deferred for entry in entries)
+    tools = {e.id: PlannedTool(e.id, e.tokens, pinned=waits and not e.deferred) for e in entries}
+    for event in (event for call in calls for event in call.loaded):
+        tools.setdefault(event.tool, PlannedTool(event.tool, event.tokens))
+    return list(tools.values())
+
+
+def _calls(
+    recorded: Sequence[_Call], tools: Sequence[PlannedTool], assumed: Assumptions
+) -> list[PlannedCall]:
+    gate, tokens = Gate(tools, assumed), {tool.id: tool.tokens for tool in tools}
+    calls: list[PlannedCall] = []
+    gated: tuple[str, ...] = ()
+    before: _Call | None = None
+    for call in recorded:
+        if call.gated is not None:
+            gated = call.gated
+        elif before is None or call.message != before.message:
+            gated = gate.message()
+        discovered = tuple(dict.fromkeys(event.tool for event in call.loaded))
+        growth, search, anew = _growth(call, before)
+        if call.request.delivery == TEXT:
+            search -= sum(tokens[id_] for id_ in discovered)
+        seconds = max(0.0, call.at - before.at) if before is not None else 0.0
+        calls.append(PlannedCall(growth, discovered, gated, max(0, search), seconds, call.output, anew))
+        before = call
+    return calls
+
+
+def _growth(call: _Call, before: _Call | None) -> tuple[int, int, bool]:
+    """How much the conversation grew without searches and by them; all of it where it was cut down."""
+    now = call.request.tokens
+    if before is None:
+        return now.history, now.searches, False
+    last = before.request.tokens
+    growth, search = now.history - last.history, now.searches - last.searches
+    if call.anew or growth < 0 or search < 0:
+        return now.history, now.searches, True
+    return growth, search, False
+
+
+def _searched(
+    calls: Sequence[PlannedCall],
+    recorded: Sequence[_Call],
+    tools: Sequence[PlannedTool],
+    assumed: Assumptions,
+) -> list[PlannedCall]:
+    """The calls with an assumed search wherever an answer used tools for the first time."""
+    known = {tool.id for tool in tools if tool.pinned}
+    permitted = {tool.id for tool in tools}
+    found: list[PlannedCall] = []
+    for call, told in zip(calls, recorded, strict=True):
+        fresh = tuple(id_ for id_ in dict.fromkeys(told.used) if id_ in permitted and id_ not in known)
+        known.update(fresh)
+        found += with_search(call, fresh, assumed) if fresh else [call]
+    return found
+
+
+def _overhead(recorded: Sequence[_Call], tools: int, assumed: Assumptions) -> tuple[Overhead, list[str]]:
+    """What the session counted; and the names of the assumptions about what it did not have."""
+    usual = assumed.overhead(tools)
+    parts = [call.request.tokens for call in recorded]
+    meta, pool = max(part.meta for part in parts), max(part.pool for part in parts)
+    if any(has_proxy(call.request.delivery) for call in recorded):
+        meta = max(0, meta - usual.call_tool)
+    names = ["call_tool_tokens"] if pool else ["call_tool_tokens", "summary_tokens"]
+    counted = Overhead(
+        system=parts[-1].system,
+        meta=meta,
+        manifest=max(part.manifest for part in parts),
+        call_tool=usual.call_tool,
+        pool=pool or usual.pool,
+    )
+    if meta:
+        return counted, names
+    counted = replace(counted, meta=usual.meta, manifest=usual.manifest)
+    return counted, [*names, "meta_tokens", "manifest_tokens"]

@@ -1,0 +1,227 @@
+"""What another choice would make of the first model call, before anybody has to make it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from glob import escape
+from typing import Any
+
+from inspector.domain.budget import Budget
+from inspector.domain.catalog import Catalog
+from inspector.domain.configuration import Configuration
+from inspector.domain.events.event import Record
+from inspector.domain.fold import fold
+from inspector.domain.jsonvalue import compact
+from inspector.domain.message import ModelRequest
+from inspector.domain.session import Binding
+from inspector.domain.settings import Settings
+from inspector.domain.tool import Tool
+from inspector.engine.loop.binding.catalog import build_catalog
+from inspector.engine.loop.binding.context import ALL, BOUNDED
+from inspector.engine.loop.binding.delivery import effective_delivery, system_text, tools_array
+from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What decides the first model call, but for the tokenizer: `connected` is before the toolset filter."""
+
+    connected: tuple[Tool, ...]
+    configuration: Configuration
+    settings: Settings
+    toolset: str = ""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What would be chosen otherwise; an empty one is the session as it is.
+
+    `servers` would wait for a search instead of being bound, or the other way round; `pins` are the ids of
+    tools that would be pinned, or no longer; `toolset` and `model` are None where they stay.
+    """
+
+    servers: frozenset[str] = frozenset()
+    pins: frozenset[str] = frozenset()
+    toolset: str | None = None
+    model: str | None = None
+
+    def with_server(self, name: str) -> "Change":
+        """The same with a server the other way round."""
+        return replace(self, servers=self.servers ^ {name})
+
+    def with_pin(self, tool_id: str) -> "Change":
+        """The same with a tool pinned, or no longer."""
+        return replace(self, pins=self.pins ^ {tool_id})
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCall:
+    """A model call before anything is said: what it costs, what it is bound to, and why.
+
+    `pinned` are the patterns of tools that do not wait. With the gate `tools` are still to come: it binds
+    by what is said.
+    """
+
+    budget: Budget
+    catalog: Catalog
+    pinned: tuple[str, ...]
+    decision: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """What the model is told of tools."""
+        return self.budget.parts.tool_tokens
+
+    @property
+    def share(self) -> float:
+        """The same as a share of the window."""
+        return self.tokens / self.budget.window if self.budget.window > 0 else 0.0
+
+    def binding(self, tool_id: str) -> Binding | None:
+        """How a tool starts; None where the toolset hides it."""
+        if self.catalog.get(tool_id) is None:
+            return None
+        return Binding.DEFERRED if tool_id in self.catalog.deferred_ids else Binding.PINNED
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """The first call as it is, and as it would be."""
+
+    change: Change
+    now: FirstCall
+    then: FirstCall
+
+
+def what_if(
+    setup: Setup,
+    change: Change,
+    meter: BudgetMeter,
+    *,
+    then: BudgetMeter | None = None,
+    now: FirstCall | None = None,
+) -> WhatIf:
+    """The effect of a change; `then` counts for the model of the change, where it names one.
+
+    `now` is the first call of the setup, if it is known already.
+
+    Raises ConfigError for a toolset that there is not.
+    """
+    now = now or first_call(setup, meter)
+    return WhatIf(change, now, first_call(changed(setup, change, now), then or meter))
+
+
+def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
+    """Build the catalog and the request as a session does, and count them. Raises ConfigError."""
+    settings = setup.settings
+    built = build_catalog(
+        setup.connected, setup.configuration, settings, setup.toolset, setup.summaries, meter
+    )
+    catalog, event = built.catalog, built.event
+    state = fold([Record("", 1, 0.0, event)])
+    loader = DefinitionLoader(lambda: catalog, lambda: len(catalog.tools))
+    request = ModelRequest(
+        system=system_text(settings.chat.system_prompt, state),
+        messages=(),
+        tools=tools_array(catalog, state, effective_delivery(settings.binding), loader),
+        max_output=settings.budget.output_reserve,
+    )
+    budget = meter.measure(request, event.static_tokens, pool=event.pool, manifest=event.manifest)
+    return FirstCall(budget, catalog, pinned_patterns(setup), event.decision)
+
+
+def changed(setup: Setup, change: Change, now: FirstCall) -> Setup:
+    """The setup with a change; `now` says which servers wait as it is.
+
+    Where every tool is bound by policy, a server that waits means that there is discovery after all, for
+    that server.
+    """
+    settings, configuration = setup.settings, setup.configuration
+    toolset = setup.toolset if change.toolset is None else change.toolset
+    if change.servers:
+        waiting = waiting_servers(setup, now) ^ change.servers
+        specs = (replace(spec, defer_loading=spec.name in waiting) for spec in configuration.servers)
+        configuration = replace(configuration, servers=tuple(specs))
+        discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always")
+        policy = BOUNDED if settings.binding.policy == ALL else settings.binding.policy
+        settings = replace(settings, discovery=discovery, binding=replace(settings.binding, policy=policy))
+    moved = replace(setup, settings=settings, configuration=configuration, toolset=toolset)
+    return with_pins(moved, change.pins) if change.pins else moved
+
+
+def waiting_servers(setup: Setup, now: FirstCall) -> frozenset[str]:
+    """The servers whose tools wait for a search or the gate, but for pinned ones."""
+    if not now.catalog.deferred_ids:
+        return frozenset()
+    return setup.configuration.deferred_servers(setup.settings.discovery)
+
+
+def pinned_patterns(setup: Setup) -> tuple[str, ...]:
+    """The patterns of pinned tools: a toolset's own, or else the setting."""
+    chosen = setup.configuration.toolset(setup.toolset)
+    own = chosen.always_include if chosen is not None else None
+    return setup.settings.binding.always_include if own is None else own
+
+
+def with_pins(setup: Setup, pins: frozenset[str]) -> Setup:
+    """The setup with tools pinned, or no longer, where the pinned ones are named: toolset or setting."""
+    patterns = toggled(pinned_patterns(setup), pins)
+    chosen = setup.configuration.toolset(setup.toolset)
+    if chosen is not None and chosen.always_include is not None:
+        toolsets = {
+            **setup.configuration.toolsets,
+            setup.toolset: replace(chosen, always_include=patterns),
+        }
+        return replace(setup, configuration=replace(setup.configuration, toolsets=toolsets))
+    binding = replace(setup.settings.binding, always_include=patterns)
+    return replace(setup, settings=replace(setup.settings, binding=binding))
+
+
+def toggled(patterns: Sequence[str], pins: frozenset[str]) -> tuple[str, ...]:
+    """Patterns of pinned tools with these ids added, or left out where exactly they are named."""
+    own = {tool_id: (tool_id, escape(tool_id)) for tool_id in sorted(pins)}
+    dropped = {name for names in own.values() for name in names if name in patterns}
+    added = (names[1] for names in own.values() if not any(name in patterns for name in names))
+    return (*(pattern for pattern in patterns if pattern not in dropped), *added)
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What it takes to make a change in the session: knobs by path, and what only the file can say."""
+
+    knobs: Mapping[str, Any]
+    by_hand: tuple[str, ...]
+
+
+def steps(setup: Setup, change: Change, found: WhatIf) -> Steps:
+    """How to make a change, but for toolset and model, which are switched."""
+    knobs: dict[str, Any] = {}
+    by_hand: list[str] = []
+    if change.servers:
+        waiting = waiting_servers(setup, found.now) ^ change.servers
+        knobs = _deferral(setup, waiting)
+        if not knobs:
+            by_hand = [_line(name, name in waiting) for name in sorted(change.servers)]
+    if change.pins:
+        toolset = setup.toolset if change.toolset is None else change.toolset
+        chosen = setup.configuration.toolset(toolset)
+        if chosen is not None and chosen.always_include is not None:
+            by_hand.append(f'in the toolset {toolset}: "always_include": {compact(list(found.then.pinned))}')
+        else:
+            knobs["binding.always_include"] = found.then.pinned
+    return Steps(knobs, tuple(by_hand))
+
+
+def _deferral(setup: Setup, waiting: frozenset[str]) -> dict[str, Any]:
+    """The knobs that make all servers wait, or none; no knob says it of some of them."""
+    if not waiting:
+        return {"discovery.enabled": False}
+    if waiting < {spec.name for spec in setup.configuration.servers}:
+        return {}
+    knobs = {"discovery.enabled": True, "discovery.defer_all": True, "discovery.auto": "always"}
+    return {**knobs, "binding.policy": BOUNDED} if setup.settings.binding.policy == ALL else knobs
+
+
+def _line(server: str, waits: bool) -> str:
+    return f'at the server {server}: "defer_loading": {compact(waits)}'

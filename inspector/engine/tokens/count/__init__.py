@@ -1,0 +1,1 @@
+"""Exact token counts of the request that is sent."""

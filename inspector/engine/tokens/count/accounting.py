@@ -1,0 +1,81 @@
+"""Who counts and who charges: the meter and the prices that go with the session's model."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from inspector.domain.budget import ToolCost
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms
+from inspector.domain.settings import Settings
+from inspector.domain.tool import Tool
+from inspector.engine.ports import ChatModel, PriceList, TokenCounter
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+# So many definitions take some ten milliseconds to count, which no key notices; more go to a thread.
+_AT_ONCE = 100
+
+
+class Accounting:
+    """The callables give what can change during a session. Meters are kept by tokenizer."""
+
+    def __init__(
+        self,
+        counter_for: Callable[[str], TokenCounter],
+        prices: PriceList,
+        model: Callable[[], ChatModel],
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._counter_for = counter_for
+        self._prices = prices
+        self._model = model
+        self._settings = settings
+        self._meters: dict[str, BudgetMeter] = {}
+        self.meter = self._meter_of_model()
+
+    async def use_model(self, tools: Sequence[Tool], on_counted: Callable[[], None]) -> None:
+        """Count as the present model does, and tell it, after all of these tools were counted so."""
+        meter = self._meter_of_model()
+        await _count(meter, tools)
+        self.meter = meter
+        on_counted()
+
+    async def count(self, tools: Sequence[Tool]) -> int:
+        """Tokens of the definitions; many are counted in a thread."""
+        meter = self.meter
+        await _count(meter, tools)
+        return sum(meter.tool(tool) for tool in tools)
+
+    def cost(self, tool: Tool) -> ToolCost:
+        """Tokens of one definition by part."""
+        return self.meter.cost(tool)
+
+    def warm(self) -> None:
+        """Load tokenizer and prices; takes some hundred milliseconds, in any thread."""
+        self.meter.text("warm")
+        self.prices()
+
+    def prices(self, model: str = "") -> Prices | None:
+        """Those of a model, of the session's without a name; where there are none, of `budget.priced_as`."""
+        own = self._prices.prices(model or self._model().name)
+        return own if own is not None else self._prices.prices(self._settings().budget.priced_as)
+
+    @property
+    def terms(self) -> CacheTerms:
+        """What the prompt cache of the session's model charges."""
+        prices = self.prices()
+        return UNCACHED if prices is None else prices.terms
+
+    def _meter_of_model(self) -> BudgetMeter:
+        counter = self._counter_for(self._model().name)
+        label = counter.tokenizer.label
+        if label not in self._meters:
+            self._meters[label] = BudgetMeter(
+                counter, lambda: self._model().window, lambda: self._settings().budget
+            )
+        return self._meters[label]
+
+
+async def _count(meter: BudgetMeter, tools: Sequence[Tool]) -> None:
+    fresh = meter.uncounted(tools)
+    if len(fresh) > _AT_ONCE:
+        await asyncio.to_thread(lambda: [meter.tool(tool) for tool in fresh])

@@ -1,0 +1,172 @@
+"""Token counts of the request that is really sent, part by part, as its compact JSON."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from inspector.domain.budget import Budget, Tokenizer, TokenParts, ToolCost
+from inspector.domain.jsonvalue import compact
+from inspector.domain.manifest import SEARCH_TOOLS
+from inspector.domain.message import AssistantMessage, Message, ModelRequest, ToolMessage
+from inspector.domain.prompt_cache import Block
+from inspector.domain.settings import BudgetSettings
+from inspector.domain.synthetic import SYNTHETIC
+from inspector.domain.tool import Tool, definition
+from inspector.domain.wire import wire_message, wire_system
+from inspector.engine.ports import TokenCounter
+from inspector.engine.tokens.count.attribution import attribute, size, span
+from inspector.engine.tokens.count.entry_text import EntryTexts
+from inspector.engine.tokens.count.segment import inner, piece, request_pieces
+
+_REMEMBERED = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A request as entries of compact JSON (`texts`: tools, system prompt, messages) with their tokens."""
+
+    texts: list[str]
+    tools: list[int]
+    system: list[int]
+    messages: list[int]
+    framing: int
+
+
+class BudgetMeter:
+    """Counts with one tokenizer. What was counted once is not counted again."""
+
+    def __init__(
+        self, counter: TokenCounter, window: Callable[[], int], settings: Callable[[], BudgetSettings]
+    ) -> None:
+        self._counter = counter
+        self._window = window
+        self._settings = settings
+        self._entries = EntryTexts()
+        self._tools: dict[str, tuple[Tool, str, int]] = {}
+        self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
+        self._attributed = lru_cache(maxsize=_REMEMBERED)(self._attribute)
+        # By the entry and not by its piece: entries are the same strings from call to call.
+        self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
+        self._block = lru_cache(maxsize=_REMEMBERED)(lambda text, part: Block(text, self._entry(text), part))
+        self._last: tuple[ModelRequest, _Counted] | None = None
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self._counter.tokenizer
+
+    @property
+    def window(self) -> int:
+        """The model's, in tokens."""
+        return self._window()
+
+    def tool(self, tool: Tool) -> int:
+        """Tokens that a tool adds to a `tools` array that goes on after it."""
+        return self._counted(tool)[1]
+
+    def uncounted(self, tools: Sequence[Tool]) -> list[Tool]:
+        """Those whose tokens are not known yet."""
+        return [tool for tool in tools if (known := self._tools.get(tool.id)) is None or known[0] is not tool]
+
+    def cost(self, tool: Tool) -> ToolCost:
+        """Tokens of a definition by part, and its characters (name, description and schema as sent)."""
+        text, _ = self._counted(tool)
+        name, description = inner(tool.wire_name), inner(tool.description)
+        schema = compact(tool.input_schema)
+        counted = piece(text)
+        first = span(counted, f'"name":"{name}"')[0] + size('"name":"')
+        second = first + size(f'{name}","description":"')
+        third = second + size(f'{description}","parameters":')
+        ends = (first + size(name), second + size(description), third + size(schema))
+        spans = tuple(zip((first, second, third), ends, strict=True))
+        parts = self._attributed(counted, spans)
+        chars = len(tool.wire_name) + len(tool.description) + len(schema)
+        return ToolCost(parts[0], parts[1], parts[2], framing=parts[3], chars=chars)
+
+    def static(self, tools: Sequence[Tool]) -> int:
+        """Tokens of a `tools` array of all of these."""
+        return sum(self._counted(tool)[1] for tool in tools)
+
+    def entries(self, entries: Sequence[dict[str, Any]]) -> list[int]:
+        """Tokens that each entry adds to a `tools` array."""
+        return [self._entry(text) for text in self._entries.of(entries)]
+
+    def message(self, message: Message) -> int:
+        """Tokens that a message adds to a conversation that goes on after it."""
+        return self._entry(compact(wire_message(message)))
+
+    def measure(
+        self, request: ModelRequest, static_tools: int, *, pool: str = "", manifest: str = ""
+    ) -> Budget:
+        """The budget of a request beside `static_tools`, the tokens of binding every permitted tool.
+
+        `pool` are the tool summaries in its system prompt, `manifest` what stands in its `search_tools`. All
+        parts together are the tokens of the compact body (`domain.wire`); what is none of an entry's, the
+        brackets and keys around them, counts with the system prompt.
+        """
+        counted = self._counted_request(request)
+        parts = {"system": counted.framing + sum(counted.system), "history": 0, "searches": 0}
+        for message, tokens in zip(request.messages, counted.messages, strict=True):
+            parts["searches" if _is_search(message) else "history"] += tokens
+        parts |= {"tools": 0, "meta": 0}
+        for entry, tokens in zip(request.tools, counted.tools, strict=True):
+            parts["meta" if entry["function"]["name"] in SYNTHETIC else "tools"] += tokens
+        in_pool = self._inside(counted.texts[len(counted.tools)], pool) if counted.system else 0
+        in_manifest = self._inside(counted.texts[0], manifest) if counted.tools else 0
+        parts["system"] -= in_pool
+        parts["meta"] -= in_manifest
+        sized = TokenParts(**parts, pool=in_pool, manifest=in_manifest, output_reserve=request.max_output)
+        return Budget(self._window(), sized, static_tools, self.tokenizer, self._settings().warn_at)
+
+    def blocks(self, request: ModelRequest) -> list[Block]:
+        """The request as a prompt cache sees it: tools, system prompt, messages; together all its tokens."""
+        counted = self._counted_request(request)
+        tools = [f"tools: {entry['function']['name']}" for entry in request.tools]
+        parts = [*tools, *("system" for _ in counted.system), *("messages" for _ in counted.messages)]
+        blocks = list(map(self._block, counted.texts, parts))
+        if blocks:
+            blocks[-1] = replace(blocks[-1], tokens=blocks[-1].tokens + counted.framing)
+        return blocks
+
+    def _counted_request(self, request: ModelRequest) -> "_Counted":
+        if self._last is not None and self._last[0] is request:
+            return self._last[1]
+        system = [compact(wire_system(request.system))] if request.system else []
+        said = [*system, *(compact(wire_message(message)) for message in request.messages)]
+        tools = self._entries.of(request.tools)
+        sizes = [self._entry(text) for text in (*tools, *said)]
+        first, second = len(tools), len(tools) + len(system)
+        framing = self._framing(said, tools)
+        counted = _Counted([*tools, *said], sizes[:first], sizes[first:second], sizes[second:], framing)
+        self._last = (request, counted)
+        return counted
+
+    def _framing(self, said: Sequence[str], tools: Sequence[str]) -> int:
+        """What the brackets add: only the ends of the two arrays differ from entries that go on."""
+        head, last_said, last_tool = request_pieces(said[-1:], tools[-1:])
+        ends = sum(map(self.text, (head, *last_said, *last_tool)))
+        return ends - sum(map(self._entry, (*said[-1:], *tools[-1:])))
+
+    def _counted(self, tool: Tool) -> tuple[str, int]:
+        known = self._tools.get(tool.id)
+        if known is None or known[0] is not tool:
+            text = compact(definition(tool))
+            known = (tool, text, self._counter.count(piece(text)))
+            self._tools[tool.id] = known
+        return known[1], known[2]
+
+    def _inside(self, text: str, part: str) -> int:
+        """Tokens of a text that begin in that part of it."""
+        found = span(text, inner(part)) if part else (0, 0)
+        return self._attributed(text, (found,))[0] if found[1] else 0
+
+    def _attribute(self, text: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
+        return tuple(attribute(self._counter.lengths(text), spans))
+
+
+def _is_search(message: Message) -> bool:
+    """Whether a message is there for a search only."""
+    if isinstance(message, ToolMessage):
+        return message.name == SEARCH_TOOLS
+    calls = message.tool_calls if isinstance(message, AssistantMessage) else ()
+    return bool(calls) and all(call.name == SEARCH_TOOLS for call in calls)

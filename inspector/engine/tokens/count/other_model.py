@@ -1,0 +1,63 @@
+"""Models that a session does not run on: how they would count, and what they would charge."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.price import Prices
+from inspector.domain.settings import Settings
+from inspector.domain.tool import Tool
+from inspector.engine.ports import ChatModel, TokenCounter
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+_TOLD_EVERY = 25
+
+
+@dataclass(frozen=True, slots=True)
+class OtherModel:
+    """A model that the session does not run on: how it counts, and what it charges."""
+
+    name: str
+    meter: BudgetMeter
+    prices: Prices | None
+
+
+class OtherModels:
+    """Makes meters for models by name, each once. The callables are as in the workbench's ports."""
+
+    def __init__(
+        self,
+        model_for: Callable[[str], ChatModel],
+        counter_for: Callable[[str], TokenCounter],
+        prices: Callable[[str], Prices | None],
+        settings: Callable[[], Settings],
+    ) -> None:
+        self._model_for = model_for
+        self._counter_for = counter_for
+        self._prices = prices
+        self._settings = settings
+        self._known: dict[str, OtherModel] = {}
+
+    def named(self, name: str) -> OtherModel:
+        """The model of that name, before anything was counted for it. Raises ModelError."""
+        if name not in self._known:
+            window = self._model_for(name).window
+            meter = BudgetMeter(self._counter_for(name), lambda: window, lambda: self._settings().budget)
+            self._known[name] = OtherModel(name, meter, self._prices(name))
+        return self._known[name]
+
+
+def count_definitions(
+    meter: BudgetMeter,
+    tools: Sequence[Tool],
+    progress: Callable[[int, int], None],
+    stopped: Callable[[], bool],
+) -> bool:
+    """Count what a meter has not counted yet, from any thread; False where it was stopped before the end."""
+    left = meter.uncounted(tools)
+    for done, tool in enumerate(left):
+        if done % _TOLD_EVERY == 0:
+            progress(done, len(left))
+        if stopped():
+            return False
+        meter.tool(tool)
+    return True

@@ -1,0 +1,1 @@
+"""How a conversation is made to fit the context window."""

@@ -1,0 +1,151 @@
+"""Shorter conversations, in three steps (semantic tool discovery, section 5.3).
+
+Long results are truncated, then earlier exchanges compressed, and where even that is not enough everything
+but the present exchange goes. No step takes a call from its result, changes what the user said last or the
+order of what stays, or makes a conversation longer. A step that has nothing to do returns it as it was.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from inspector.domain.message import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage
+from inspector.engine.tokens.window.shortening import Size, shortened, shortened_by
+from inspector.engine.tokens.window.summary_note import note_lines, summary_line, summary_note
+
+_HARD_SHARE, _HARD_LEAST = 10, 10
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """A conversation after a step: how many messages are `changed` or gone, and in words what is gone."""
+
+    messages: tuple[Message, ...]
+    changed: int = 0
+    text: str = ""
+
+
+def truncated(
+    messages: tuple[Message, ...], excess: int, kept: int, size: Size, spared: Container[str] = ()
+) -> Reduced:
+    """Results shortened to `kept` tokens each, the longest first, until `excess` tokens are saved.
+
+    Those of earlier exchanges come first, then those of the present one that the model has read already.
+    Those of the `spared` tools stay as they are.
+    """
+    present = _present(messages)
+    results = [
+        (place, result)
+        for place, result in _results(messages[: _unread(messages, present)])
+        if result.name not in spared
+    ]
+    results.sort(key=lambda result: (result[0] >= present, -size(result[1])))
+    done: dict[int, ToolMessage] = {}
+    for place, result in results:
+        if excess <= 0:
+            break
+        done[place] = shortened(result, kept, size)
+        excess -= size(result) - size(done[place])
+    return _replaced(messages, done, f"shortened to {kept} tokens")
+
+
+def compressed(messages: tuple[Message, ...], excess: int, size: Size) -> Reduced:
+    """The oldest exchanges as one summary, as many as it takes to save `excess` tokens, but the present one.
+
+    An earlier summary goes into the new one.
+    """
+    note, earlier = _exchanges(messages[: _present(messages)])
+    if excess <= 0 or not earlier:
+        return Reduced(messages)
+    before = count = note.exchanges if note else 0
+    lines, taken, gone = note_lines(note), int(note is not None), size(note) if note else 0
+    # The lines are counted once each: counting the summary again with every line is quadratic.
+    written = sum(_line_size(line, size) for line in lines)
+    for exchange in earlier:
+        lines.append(summary_line(exchange))
+        written += _line_size(lines[-1], size)
+        gone += sum(map(size, exchange))
+        count, taken = count + 1, taken + len(exchange)
+        if gone - written - size(summary_note(count, [""])) >= excess:
+            break
+    summary = summary_note(count, lines)
+    if size(summary) >= gone:
+        return Reduced(messages)
+    what = "exchange became" if count - before == 1 else f"{count - before} exchanges became"
+    return Reduced((summary, *messages[taken:]), taken, f"the oldest {what} a summary")
+
+
+def cut_down(messages: tuple[Message, ...], excess: int, kept: int, size: Size) -> Reduced:
+    """The present exchange alone; its results keep what there is room for, the newest the most.
+
+    None is cut below a tenth of `kept` tokens.
+    """
+    if excess <= 0:
+        return Reduced(messages)
+    history = _without_history(messages, size)
+    excess -= sum(map(size, messages)) - sum(map(size, history.messages))
+    least = max(kept // _HARD_SHARE, _HARD_LEAST)
+    done: dict[int, ToolMessage] = {}
+    for place, result in _results(history.messages):
+        if excess <= 0:
+            break
+        done[place] = shortened_by(result, excess, least, size)
+        excess -= size(result) - size(done[place])
+    results = _replaced(history.messages, done, "cut down")
+    texts = [text for text in (history.text, results.text) if text]
+    return Reduced(results.messages, history.changed + results.changed, "; ".join(texts))
+
+
+def _without_history(messages: tuple[Message, ...], size: Size) -> Reduced:
+    """A note in the place of everything before the present exchange, where that is shorter."""
+    present = _present(messages)
+    note, earlier = _exchanges(messages[:present])
+    count = (note.exchanges if note else 0) + len(earlier)
+    left = summary_note(count)
+    if size(left) >= sum(map(size, messages[:present])):
+        return Reduced(messages)
+    gone = "exchange" if count == 1 else f"{count} exchanges"
+    return Reduced((left, *messages[present:]), present, f"the earlier {gone} left out")
+
+
+def _replaced(messages: tuple[Message, ...], done: Mapping[int, ToolMessage], how: str) -> Reduced:
+    """The conversation with other results at some places; those that are the same do not count."""
+    changed = {place: result for place, result in done.items() if result is not messages[place]}
+    if not changed:
+        return Reduced(messages)
+    what = "1 result" if len(changed) == 1 else f"{len(changed)} results"
+    names = list(dict.fromkeys(result.name for result in changed.values()))
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    text = f"{what} {how}: {', '.join([*names[:_NAMED], *more])}"
+    return Reduced(tuple(changed.get(n, m) for n, m in enumerate(messages)), len(changed), text)
+
+
+def _results(messages: Sequence[Message]) -> list[tuple[int, ToolMessage]]:
+    return [(place, message) for place, message in enumerate(messages) if isinstance(message, ToolMessage)]
+
+
+def _present(messages: Sequence[Message]) -> int:
+    """Where the exchange begins that is not over."""
+    return max((place for place, m in enumerate(messages) if isinstance(m, UserMessage)), default=0)
+
+
+def _unread(messages: Sequence[Message], present: int) -> int:
+    """Where the results of the present exchange's last calls begin, which the model has not seen yet."""
+    calls = (n for n, m in enumerate(messages) if isinstance(m, AssistantMessage) and m.tool_calls)
+    last = max(calls, default=-1)
+    return last if last >= present else len(messages)
+
+
+def _exchanges(messages: Sequence[Message]) -> tuple[NoteMessage | None, list[Sequence[Message]]]:
+    """What came in the place of the first exchanges, if anything, and the others."""
+    note = messages[0] if messages and isinstance(messages[0], NoteMessage) else None
+    if note is not None and not note.exchanges:
+        note = None
+    rest = messages[note is not None :]
+    starts = [place for place, m in enumerate(rest) if place == 0 or isinstance(m, UserMessage)]
+    return note, [rest[start:end] for start, end in pairwise([*starts, len(rest)])]
+
+
+def _line_size(line: str, size: Size) -> int:
+    return size(NoteMessage(f"\n{line}")) - size(NoteMessage(""))

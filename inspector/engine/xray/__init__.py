@@ -1,1 +1,0 @@
-"""The score X-ray: why a search finds a tool or does not, and what would change it."""

@@ -1,0 +1,1 @@
+"""Published tables measured again: generated catalogs and tasks, the methods, and their sections."""

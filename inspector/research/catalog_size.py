@@ -1,0 +1,198 @@
+"""Tokens of tools by catalog size (semantic tool discovery, section 11.1, Table 1, and section 11.4)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from random import Random
+
+from inspector.domain.budget import CHARACTERS_PER_TOKEN
+from inspector.domain.report import Section, Table
+from inspector.domain.settings import BindingSettings, DiscoverySettings
+from inspector.domain.tool import Tool
+from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.research.first_call import FirstCall, cheapest, first_call, meter_of, reaching
+from inspector.research.generated import MEAN, SERVER_SIZE, generated
+from inspector.research.source import NamedCatalog, Source, Steps, told
+
+SIZES = (10, 25, 50, 100, 200)
+ALWAYS = (0, 3, 11)
+SMALL_SERVER = 10
+# Table 1 of the paper: tokens of static binding, of discovery, and the cut as printed.
+PUBLISHED: Mapping[int, tuple[int, int, str]] = {
+    10: (4_200, 1_800, "57%"),
+    25: (10_500, 2_100, "80%"),
+    50: (21_000, 2_400, "89%"),
+    100: (42_000, 2_800, "93%"),
+    200: (84_000, 3_200, "96%"),
+}
+# Section 11.4: the start with 12 core tools, and the steady state.
+CORE, STEADY = 2_000, (3_000, 5_000)
+BARS: Mapping[int, float] = {100: 0.95, 200: 0.97}
+HEADERS = (
+    "tools",
+    "always included",
+    "static, paper",
+    "static",
+    "dynamic, paper",
+    "first call",
+    "cut, paper",
+    "cut",
+    "after a search",
+    "steady",
+)
+_SEED = 0
+
+
+def catalog_size(source: Source, steps: Steps) -> Section:
+    """Table 1 over generated catalogs, the demo's and other people's. Raises ToolsightError and Stopped."""
+    meter = meter_of(source.counter)
+    tables, bars = [], list[tuple[str, str, bool]]()
+    for server_size in (SERVER_SIZE, SMALL_SERVER):
+        catalogs = []
+        for count in SIZES:
+            steps(f"generated catalog of {count} tools")
+            catalogs.append(generated(count, meter, server_size=server_size))
+        title = f"Generated catalogs: {MEAN} tokens a tool, {server_size} tools a server"
+        tables.append(_table(title, catalogs, meter))
+        for catalog in catalogs:
+            steps(title)
+            bars += _bars(catalog, meter, f"generated, {server_size} a server")
+    steps("the demo's catalog")
+    demo = source.demo()
+    tables.append(_table("The demo's catalog", [*_parts(demo), demo], meter))
+    others = source.others()
+    for catalog in others:
+        steps(catalog.name)
+        parts = _parts(catalog)
+        tables.append(_table(catalog.name, [*parts, catalog], meter))
+        for part in [*parts, catalog]:
+            steps(catalog.name)
+            bars += _bars(part, meter, catalog.name)
+    if not others:
+        tables.append(skipped_table())
+    return Section(
+        "catalog-size",
+        "Tokens by catalog size",
+        "semantic tool discovery, section 11.1, Table 1, and section 11.4",
+        _measured(source),
+        tuple(tables),
+        findings(),
+        tuple(bars),
+    )
+
+
+def skipped_table() -> Table:
+    """What stands in the place of catalogs that were not given."""
+    return Table(
+        "Other people's catalogs",
+        ("catalog", "state"),
+        (("none", "skipped: name a folder of catalogs with --data"),),
+    )
+
+
+def part_of(catalog: NamedCatalog, count: int) -> NamedCatalog:
+    """Whole servers in an order of chance, always the same, until there are `count` tools; the last is cut.
+
+    One catalog's parts of growing size contain each other.
+    """
+    by_server: dict[str, list[Tool]] = {}
+    for tool in catalog.tools:
+        by_server.setdefault(tool.server, []).append(tool)
+    servers = list(by_server)
+    Random(_SEED).shuffle(servers)
+    tools = [tool for server in servers for tool in by_server[server]][:count]
+    return replace(catalog, name=f"{catalog.name}, {count} tools", tools=tuple(tools))
+
+
+def findings() -> tuple[str, ...]:
+    """Where the paper's own numbers do not agree, computed from them."""
+    each = {static / tools for tools, (static, _, _) in PUBLISHED.items()}
+    smallest, largest = PUBLISHED[min(PUBLISHED)][1], PUBLISHED[max(PUBLISHED)][1]
+    found = []
+    if len(each) == 1:
+        found.append(
+            f"Static binding is exactly {each.pop():g} tokens a tool at every size: a constant times the "
+            "number of tools, no measured catalogs."
+        )
+    if smallest < CORE:
+        found.append(
+            f"Discovery over {min(PUBLISHED)} tools costs {smallest:,} tokens in Table 1, less than the "
+            f"{CORE:,} that section 11.4 says a session starts with, core tools alone (12 of them, more than "
+            "the catalog has)."
+        )
+    if min(STEADY) < largest < max(STEADY):
+        found.append(
+            f"Section 11.4 has a steady state of {STEADY[0]:,} to {STEADY[1]:,} tokens; Table 1 never has "
+            f"more than {largest:,}."
+        )
+    return tuple(found)
+
+
+def _measured(source: Source) -> str:
+    return (
+        f"tokens of the `tools` array as compact JSON ({told(source.counter.tokenizer)}; the paper divides "
+        f"characters by {CHARACTERS_PER_TOKEN}), meta-tool, manifest and always-include set counted, under "
+        f"the default settings. Always included are the cheapest tools. “After a search” adds "
+        f"{DiscoverySettings().max_search_results} found tools, “steady” {BindingSettings().capacity} (as "
+        "many as stay bound), each of the waiting tools' mean size"
+    )
+
+
+def _parts(catalog: NamedCatalog) -> list[NamedCatalog]:
+    return [part_of(catalog, count) for count in SIZES if count < len(catalog.tools)]
+
+
+def _table(title: str, catalogs: Sequence[NamedCatalog], meter: BudgetMeter) -> Table:
+    rows = tuple(
+        _row(first_call(catalog.tools, catalog.summaries, meter, pinned=pinned))
+        for catalog in catalogs
+        for pinned in ALWAYS
+        if pinned < len(catalog.tools)
+    )
+    return Table(title, HEADERS, rows, frozenset(range(len(HEADERS))))
+
+
+def _row(found: FirstCall) -> tuple[str, ...]:
+    static, dynamic, cut = PUBLISHED.get(found.tools, (None, None, "–"))
+    return (
+        f"{found.tools}",
+        f"{found.pinned}",
+        "–" if static is None else f"{static:,}",
+        f"{found.static:,}",
+        "–" if dynamic is None else f"{dynamic:,}",
+        f"{found.first:,}",
+        cut,
+        percent(found.cut),
+        f"{found.found:,}",
+        f"{found.steady:,}",
+    )
+
+
+def percent(share: float) -> str:
+    """A share with one decimal, cut and not rounded, so that it never looks like more than it is."""
+    return f"{int(share * 1000 + 1e-9) / 10:.1f}%"
+
+
+def _bars(catalog: NamedCatalog, meter: BudgetMeter, whose: str) -> Iterator[tuple[str, str, bool]]:
+    size = len(catalog.tools)
+    if size not in BARS:
+        return
+    for pinned in ALWAYS:
+        found = first_call(catalog.tools, catalog.summaries, meter, pinned=pinned)
+        demanded = (
+            f"{whose}, {size} tools of {found.static / size:.0f} tokens, {pinned} always included: "
+            f"first call cut by {BARS[size]:.0%}"
+        )
+        met = found.cut >= BARS[size]
+        yield demanded, percent(found.cut) + ("" if met else _remedy(catalog, meter, pinned)), met
+
+
+def _remedy(catalog: NamedCatalog, meter: BudgetMeter, pinned: int) -> str:
+    """The budget of the manifest that reaches the bar, if any does."""
+    cut = BARS[len(catalog.tools)]
+    shorter = reaching(catalog.tools, catalog.summaries, meter, pinned=pinned, cut=cut)
+    if shorter is not None:
+        return f"; manifest.max_tokens={shorter.manifest_limit} reaches {percent(shorter.cut)}"
+    always = cheapest(catalog.tools, pinned, meter)
+    tokens = sum(meter.tool(tool) for tool in catalog.tools if tool.id in always)
+    room = (1 - cut) * meter.static(catalog.tools)
+    return f"; no manifest reaches it: the {pinned} tools alone are {tokens:,} of {room:,.0f} tokens"

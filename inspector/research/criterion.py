@@ -1,0 +1,178 @@
+"""The success criteria of the product (PRD section 6), each beside what is measured."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.configuration import Configuration
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.events.event import Record
+from inspector.domain.fold import fold
+from inspector.domain.jsonvalue import compact
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.report import Section, Table
+from inspector.domain.server import ServerSpec
+from inspector.domain.settings import DiscoverySettings, Settings
+from inspector.domain.tool import definition
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import ToolSearch
+from inspector.engine.loop.binding.catalog import build_catalog
+from inspector.engine.loop.binding.delivery import tools_array
+from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.research.catalog_size import SIZES, part_of, percent
+from inspector.research.first_call import first_call, meter_of
+from inspector.research.generated import generated
+from inspector.research.latency import Latency, asked, measured_ranker, milliseconds
+from inspector.research.source import NamedCatalog, Source, Steps, indexed
+
+DEFERRED, CUT, FOUND, MILLISECONDS = 10, 0.5, 0.95, 10.0
+_BM25 = ("bm25", "prd-bm25")
+
+Row = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Of `total` requests, how many found all the tools they need, and how many at least one of them."""
+
+    whole: int
+    some: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        return self.whole / self.total if self.total else 0.0
+
+
+def criteria(source: Source, steps: Steps) -> Section:
+    """Every criterion as a row. Raises ToolsightError and Stopped."""
+    demo, others = source.demo(), source.others()
+    meter = meter_of(source.counter)
+    index = indexed(demo, source, steps)
+    rows = [
+        _reduction([demo, *others], meter, steps),
+        *_search_accuracy(demo, index, source, steps),
+        _unchanged([demo, *others], meter),
+        *_latencies(index, source, steps),
+        (
+            "works across providers: OpenAI, OpenRouter, Anthropic",
+            "tested with all three",
+            "not measured by this command, which asks no provider. The test suite talks to stub servers with "
+            "the wire formats of OpenAI, Anthropic and Ollama; OpenRouter goes through the same adapter, and "
+            "only its model names are tested. No live provider was asked",
+            "in part",
+        ),
+    ]
+    return Section(
+        "criteria",
+        "Success criteria",
+        "PRD section 6",
+        "each criterion on the demo's catalog"
+        + (f" and {len(others)} of other people" if others else "; other people's were not given")
+        + ", under the default settings",
+        (Table("Criteria", ("criterion", "target", "measured", "met"), tuple(rows)),),
+    )
+
+
+def found_tools(
+    cases: Sequence[EvalCase], index: ToolIndex, source: Source, steps: Steps, ranker: str
+) -> Found:
+    """What one search finds for each request that a tool fits.
+
+    Raises ToolsightError and Stopped.
+    """
+    settings = DiscoverySettings()
+    rankers = CatalogRankers(index, settings)
+    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
+    search = ToolSearch(index, rankers.names, rankers.get(ranker), rules, source.clock)
+    possible = [case for case in cases if case.is_possible]
+    whole = some = 0
+    for done, case in enumerate(possible):
+        steps(f"search accuracy of {ranker}", done, len(possible))
+        results = {tool.id for tool in search.run(SearchRequest(case.query), bound=(), misses=0).to_load}
+        whole += all(group & results for group in case.relevant)
+        some += any(group & results for group in case.relevant)
+    return Found(whole, some, len(possible))
+
+
+def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[str, str]:
+    """The `tools` array with discovery off, and that of static binding, both as they are sent."""
+    servers = tuple(
+        ServerSpec(name, name, defer_loading=True)
+        for name in dict.fromkeys(tool.server for tool in catalog.tools)
+    )
+    settings = Settings(discovery=DiscoverySettings(enabled=False))
+    configuration = Configuration("off", servers, {})
+    built = build_catalog(catalog.tools, configuration, settings, "", catalog.summaries, meter)
+    state = fold([Record("off", 1, 0.0, built.event)])
+    loader = DefinitionLoader(lambda: built.catalog, lambda: len(catalog.tools) or 1)
+    sent = tools_array(built.catalog, state, settings.binding.delivery, loader)
+    return compact(sent), compact([definition(tool) for tool in catalog.tools])
+
+
+def _reduction(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Row:
+    """The smallest cut among all catalogs and parts with enough deferred tools."""
+    parts = [generated(size, meter) for size in SIZES]
+    parts += [part_of(one, size) for one in catalogs for size in SIZES if size < len(one.tools)]
+    parts += [one for one in catalogs if len(one.tools) >= DEFERRED]
+    worst, name = 1.0, "no catalog"
+    for part in parts:
+        steps("token reduction")
+        found = first_call(part.tools, part.summaries, meter)
+        if found.cut <= worst:
+            worst, name = found.cut, part.name
+    return (
+        f"token reduction of the first call, {DEFERRED} or more deferred tools",
+        f"over {CUT:.0%}",
+        f"{percent(worst)} at least: the smallest of {len(parts)} catalogs ({name})",
+        _met(worst > CUT),
+    )
+
+
+def _search_accuracy(demo: NamedCatalog, index: ToolIndex, source: Source, steps: Steps) -> Iterator[Row]:
+    limit = DiscoverySettings().max_search_results
+    sets = (("what people ask", demo.cases), ("what an agent types into a search", source.searches()))
+    for whose, cases in sets:
+        for ranker in (DiscoverySettings().ranker, "bm25"):
+            found = found_tools(cases, index, source, steps, ranker)
+            yield (
+                f"search accuracy, {whose}, {ranker}",
+                f"over {FOUND:.0%} of test cases (with an LLM)",
+                f"{percent(found.share)} ({found.whole} of {found.total}) have every tool they need among "
+                f"{limit} results of one search, {found.some} at least one of them. No LLM took part, and "
+                "none searched a second time",
+                _met(found.share > FOUND),
+            )
+
+
+def _unchanged(catalogs: Sequence[NamedCatalog], meter: BudgetMeter) -> Row:
+    differing = [one.name for one in catalogs if len(set(sent_without_discovery(one, meter))) > 1]
+    measured = (
+        f"`tools` is byte for byte that of static binding, for {len(catalogs)} of {len(catalogs)} catalogs"
+    )
+    if differing:
+        measured = f"`tools` differs from static binding for {', '.join(differing)}"
+    return "no regression: discovery off", "zero changes", measured, _met(not differing)
+
+
+def _latencies(index: ToolIndex, source: Source, steps: Steps) -> Iterator[Row]:
+    queries = asked(source)
+    for ranker in _BM25:
+        found = measured_ranker(ranker, index, queries, source, steps)
+        yield _latency_row(ranker, found, len(index.tools))
+
+
+def _latency_row(ranker: str, found: Latency, tools: int) -> Row:
+    return (
+        f"latency of a search, {ranker}",
+        f"below {MILLISECONDS:g} ms",
+        f"{milliseconds(found.median)} ms in the median, {milliseconds(found.p95)} ms at p95, {tools} tools, "
+        f"{found.queries} queries",
+        _met(found.p95 < MILLISECONDS),
+    )
+
+
+def _met(is_met: bool) -> str:
+    return "✓ yes" if is_met else "✕ no"

@@ -1,0 +1,228 @@
+"""Discovery as a session of this program does it, over the tasks: searched, bound, bounded, evicted.
+
+The search, the manifest, the meta-tool and the eviction are the program's own. Only the model is missing: a
+planner that knows nothing searches with what was said in every turn, step by step where a turn has several,
+even where only talk is needed. A tool that a step needs is called where it is bound.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from statistics import mean
+
+from inspector.domain.catalog import Catalog
+from inspector.domain.jsonvalue import compact
+from inspector.domain.manifest import SEARCH_TOOLS, entries, fitted_manifest, search_tools_definition
+from inspector.domain.ranking import Score, SearchRequest
+from inspector.domain.session import Binding, SessionState, ToolState
+from inspector.domain.settings import BindingSettings, DiscoverySettings, ManifestSettings
+from inspector.engine.discovery.document import Key, texts_by_key
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
+from inspector.engine.discovery.retrieval import BRIEF
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import SearchAnswer, ToolSearch
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.loop.binding.delivery import PROXY, tools_array
+from inspector.engine.loop.binding.eviction import Limits, evictions
+from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.engine.ports import Embedder
+from inspector.research.method import TaskRun, TurnRun
+from inspector.research.task import Step, Task, Turn
+from inspector.research.testbed import Testbed
+
+Count = Callable[[str], int]
+
+
+class _NoClock:
+    """The time that a search takes is measured elsewhere."""
+
+    def now(self) -> float:
+        return 0.0
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+class _NoStore:
+    """Keeps nothing: vectors are remembered by the embedder."""
+
+    def vectors(self, model: str, keys: Sequence[Key]) -> dict[Key, bytes]:  # noqa: ARG002
+        return {}
+
+    def keep_vectors(self, model: str, vectors: object) -> None:
+        """They stay where they are."""
+
+
+class _Remembering:
+    """A ranker that ranks each query once: runs that differ in limits only share the rankings.
+
+    Nobody reads the parts of a score here, so they are not made.
+    """
+
+    def __init__(self, ranker: Ranker, index: ToolIndex) -> None:
+        self.name = ranker.name
+        self._ranker = ranker
+        self._index = index
+        self._known: dict[str, Ranking] = {}
+
+    def terms(self, query: str) -> tuple[str, ...]:  # noqa: ARG002 - only a report for people tells them
+        return ()
+
+    def rank(self, query: str) -> Ranking:
+        if query not in self._known:
+            found = self._ranker.rank(query)
+            self._known[query] = replace(found, explain=partial(self._score, found))
+        return self._known[query]
+
+    def _score(self, ranking: Ranking, position: int) -> Score:
+        return Score(self._index.tools[position].id, float(ranking.values[position]))
+
+
+class Searcher:
+    """The program's search over a testbed, by words alone without an `embedder`."""
+
+    def __init__(
+        self,
+        testbed: Testbed,
+        embedder: Embedder | None,
+        settings: DiscoverySettings | None = None,
+    ) -> None:
+        self.settings = settings or DiscoverySettings()
+        semantics = Semantics(embedder, _NoStore()) if embedder is not None else None
+        index = ToolIndex(testbed.tools, semantics=semantics)
+        if semantics is not None:
+            semantics.embed(texts_by_key(testbed.tools), keep=False)
+            index = index.with_new_vectors()
+        self.rankers = CatalogRankers(index, self.settings)
+        self._ranker = _Remembering(self.rankers.get(self.settings.ranker), index)
+
+    def search(self, query: str, bound: Collection[str], settings: DiscoverySettings) -> SearchAnswer:
+        rules = SearchRules(
+            settings.max_search_results,
+            settings.min_probability,
+            settings.min_tool_probability,
+            brief=settings.results == BRIEF,
+        )
+        search = ToolSearch(self.rankers.index, self.rankers.names, self._ranker, rules, _NoClock())
+        return search.run(SearchRequest(query), bound=bound, misses=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a model call has: the bound tools in their order, and the tokens of all searches so far."""
+
+    bound: tuple[str, ...]
+    traffic: int
+
+
+@dataclass
+class _Session:
+    """What is bound in a running task. `traffic` are tokens of searches and results up to now."""
+
+    bound: dict[str, ToolState]
+    traffic: int = 0
+    calls: int = 0
+
+    def context(self) -> Context:
+        """That of one more model call."""
+        self.calls += 1
+        return Context(tuple(self.bound), self.traffic)
+
+
+class Discovery:
+    """Tools that are searched for, `capacity` of them bound (delivered in the order they were found)."""
+
+    resident = 0
+
+    def __init__(
+        self,
+        name: str,
+        testbed: Testbed,
+        searcher: Searcher,
+        count: Count,
+        settings: DiscoverySettings | None = None,
+        binding: BindingSettings | None = None,
+        *,
+        by_step: bool = True,
+        only_missing: bool = False,
+    ) -> None:
+        """`only_missing`: the model sees what is bound, and searches only for what a step lacks."""
+        self.name = name
+        self._testbed = testbed
+        self._searcher = searcher
+        self._count = count
+        self._settings = settings or DiscoverySettings()
+        self._limits = Limits((binding or BindingSettings()).capacity)
+        self._by_step = by_step
+        self._only_missing = only_missing
+        manifest = fitted_manifest(entries(testbed.tools, {}), ManifestSettings(), count)
+        self.meta = count(compact(search_tools_definition(manifest.text)))
+
+    @cached_property
+    def proxy(self) -> int:
+        """Tokens of the definition of `call_tool`, which delivery `call_tool` has in place of all others."""
+        catalog = Catalog(self._testbed.tools, frozenset(self._testbed.tokens))
+        loader = DefinitionLoader(lambda: catalog, lambda: 1)
+        return sum(self._count(compact(one)) for one in tools_array(catalog, SessionState(), PROXY, loader))
+
+    def run(self, task: Task) -> TaskRun:
+        session = _Session({})
+        return TaskRun(task.kind, tuple(self._run(turn, session) for turn in task.turns))
+
+    def calls(self, task: Task) -> list[list[Context]]:
+        """The contexts of each model call, turn by turn."""
+        session = _Session({})
+        return [self._turn(turn, session)[0] for turn in task.turns]
+
+    def _run(self, turn: Turn, session: _Session) -> TurnRun:
+        contexts, found = self._turn(turn, session)
+        sizes = [self.meta + sum(map(self._testbed.tokens.__getitem__, one.bound)) for one in contexts]
+        bound = frozenset(tool_id for one in contexts[1:] or contexts for tool_id in one.bound)
+        traffic = mean(one.traffic for one in contexts)
+        end = float(sizes[-1] + contexts[-1].traffic)
+        return TurnRun(mean(sizes), traffic, end, len(contexts), bound, frozenset(found), turn.needed)
+
+    def _turn(self, turn: Turn, session: _Session) -> tuple[list[Context], list[str]]:
+        """Every search is a model call, so is every step, and so is the answer; and what was found."""
+        contexts: list[Context] = []
+        found: list[str] = []
+        for query, steps in self._plan(turn):
+            if not self._has(steps, session):
+                contexts.append(session.context())
+                found += self._search(query, session)
+            for step in steps:
+                contexts.append(session.context())
+                self._use(step.tool_id, session)
+        return [*contexts, session.context()], found
+
+    def _plan(self, turn: Turn) -> list[tuple[str, tuple[Step, ...]]]:
+        """What to search for, and the steps that follow the search."""
+        if self._by_step and len(turn.steps) > 1:
+            return [(step.query, (step,)) for step in turn.steps]
+        return [(turn.text, turn.steps)]
+
+    def _has(self, steps: Sequence[Step], session: _Session) -> bool:
+        return self._only_missing and all(step.tool_id in session.bound for step in steps)
+
+    def _search(self, query: str, session: _Session) -> list[str]:
+        answer = self._searcher.search(query, session.bound, self._settings)
+        call = compact([{"name": SEARCH_TOOLS, "arguments": {"query": query}}])
+        session.traffic += self._count(call) + self._count(f"{SEARCH_TOOLS}\n{answer.text}")
+        found = [hit.tool_id for hit in answer.report.results]
+        for place, tool in enumerate(answer.to_load, start=1):
+            tokens = self._testbed.tokens[tool.id]
+            session.bound[tool.id] = ToolState(
+                tool.id, tokens, Binding.LOADED, last_turn=session.calls, place=place
+            )
+        for tool in answer.already:
+            session.bound[tool.id] = replace(session.bound[tool.id], last_turn=session.calls)
+        for gone in evictions(list(session.bound.values()), self._limits, 0.0, found):
+            del session.bound[gone.tool_id]
+        return found
+
+    def _use(self, tool_id: str, session: _Session) -> None:
+        known = session.bound.get(tool_id)
+        if known is not None:
+            session.bound[tool_id] = replace(known, uses=known.uses + 1, last_turn=session.calls)

@@ -1,0 +1,125 @@
+"""What a model is told of tools in a first call, after a search, and when the room for found tools is full.
+
+Counted are the compact definitions of a `tools` array as it is sent: the meta-tool with the manifest in it,
+the always-include set, and the tools that searches found.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.manifest import entries, fitted_manifest, search_tools_definition
+from inspector.domain.search_text import found_text
+from inspector.domain.settings import BindingSettings, BudgetSettings, DiscoverySettings, ManifestSettings
+from inspector.domain.tool import Tool, definition
+from inspector.engine.discovery.retrieval import BRIEF
+from inspector.engine.ports import TokenCounter
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+_WINDOW = 128_000
+# What a search says around the tools it tells.
+_SHORT = Tool("a", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCall:
+    """Tokens of one catalog with so many tools always included.
+
+    `first` is sent before anything was found, `found` after a search that found as many tools as one does
+    at most, `steady` when as many as the session keeps are bound; found tools are of the waiting tools' mean
+    size. `text` is what such a search returns, which stays in the conversation. `bare` is the meta-tool
+    without a manifest, `manifest_limit` the setting (0: none).
+    """
+
+    tools: int
+    pinned: int
+    static: int
+    first: int
+    found: int
+    steady: int
+    bare: int
+    text: int
+    manifest_limit: int = 0
+
+    @property
+    def cut(self) -> float:
+        """How much less the first call sends than static binding, 0 to 1."""
+        return reduction(self.static, self.first)
+
+
+def reduction(before: float, after: float) -> float:
+    """(before - after) / before; 0 of nothing."""
+    return (before - after) / before if before else 0.0
+
+
+def meter_of(counter: TokenCounter) -> BudgetMeter:
+    """A meter that counts with this tokenizer; the window plays no part here."""
+    return BudgetMeter(counter, lambda: _WINDOW, lambda: BudgetSettings())
+
+
+def cheapest(tools: Sequence[Tool], count: int, meter: BudgetMeter) -> frozenset[str]:
+    """The ids of the `count` tools with the smallest definitions."""
+    return frozenset(tool.id for tool in sorted(tools, key=meter.tool)[:count])
+
+
+def first_call(
+    tools: Sequence[Tool],
+    summaries: Mapping[str, str],
+    meter: BudgetMeter,
+    *,
+    pinned: int = 0,
+    manifest_limit: int = 0,
+) -> FirstCall:
+    """Count a catalog under the default settings, but for `manifest.max_tokens`."""
+    always = cheapest(tools, pinned, meter)
+    waiting = [tool for tool in tools if tool.id not in always]
+    settings = ManifestSettings(max_tokens=manifest_limit)
+    manifest = fitted_manifest(entries(waiting, summaries), settings, meter.text)
+    static = meter.static(tools)
+    definitions = [definition(tool) for tool in tools if tool.id in always]
+    sent = [search_tools_definition(manifest.text), *definitions]
+    first = sum(meter.entries(sent)) if waiting else static
+    mean = sum(map(meter.tool, waiting)) / max(len(waiting), 1)
+    results = min(DiscoverySettings().max_search_results, len(waiting))
+    kept = min(BindingSettings().capacity, len(waiting))
+    return FirstCall(
+        tools=len(tools),
+        pinned=len(always),
+        static=static,
+        first=first,
+        found=round(first + results * mean),
+        steady=round(first + kept * mean),
+        bare=sum(meter.entries([search_tools_definition("")])),
+        text=_result_text(waiting, results, meter),
+        manifest_limit=manifest_limit,
+    )
+
+
+def _result_text(waiting: Sequence[Tool], results: int, meter: BudgetMeter) -> int:
+    """Tokens of the text of a search that finds so many tools of mean size."""
+    if not waiting:
+        return 0
+    brief = DiscoverySettings().results == BRIEF
+    around = meter.text(found_text([_SHORT], (), brief=brief)) - meter.text(f"- {_SHORT.id}")
+    mean = (meter.text(found_text(waiting, (), brief=brief)) - around) / len(waiting)
+    return round(around + results * mean)
+
+
+def reaching(
+    tools: Sequence[Tool], summaries: Mapping[str, str], meter: BudgetMeter, *, pinned: int, cut: float
+) -> FirstCall | None:
+    """The largest `manifest.max_tokens`, in steps of ten, with which the first call is cut by so much.
+
+    None where no manifest is short enough.
+    """
+    whole = first_call(tools, summaries, meter, pinned=pinned)
+    if whole.cut >= cut:
+        return whole
+
+    def limited(limit: int) -> FirstCall:
+        return first_call(tools, summaries, meter, pinned=pinned, manifest_limit=limit)
+
+    limits = range(10, whole.first, 10)
+    # A larger budget never shows less, so the cut falls from the first limit to the last.
+    reached = bisect_left(limits, True, key=lambda limit: limited(limit).cut < cut)
+    return limited(limits[reached - 1]) if reached else None

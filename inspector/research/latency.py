@@ -1,0 +1,143 @@
+"""Retrieval latency by tier (semantic tool discovery, section 11.2, Table 2)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.report import Section, Table
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import ToolSearch
+from inspector.research.source import NamedCatalog, Source, Steps, indexed
+
+QUERIES = 200
+END_TO_END, MARKETPLACE = "end to end", "marketplace (vector)"
+# Table 2 of the paper: median and 95th percentile, ms.
+PUBLISHED: Mapping[str, tuple[float, float]] = {
+    "expert (keyword)": (2, 5),
+    "system (keyword)": (3, 8),
+    "database (vector)": (45, 120),
+    MARKETPLACE: (60, 180),
+    END_TO_END: (80, 250),
+}
+# The ranker of ours that a tier is; beside them what the paper has no tier for.
+TIERS: Mapping[str, str] = {
+    "expert (keyword)": "keyword-expert",
+    "system (keyword)": "keyword-system",
+    "database (vector)": "dense",
+    "BM25, not in the paper": "bm25",
+}
+_DEPTH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """Milliseconds of `queries` searches; an answer has its `median` and its 95th percentile."""
+
+    median: float
+    p95: float
+    queries: int
+
+
+def latency(source: Source, steps: Steps) -> Section:
+    """Table 2 over the demo's catalog and the largest other one. Raises ToolsightError and Stopped."""
+    catalogs = [source.demo(), *_largest(source.others())]
+    queries = asked(source)
+    return Section(
+        "latency",
+        "Latency of retrieval",
+        "semantic tool discovery, section 11.2, Table 2",
+        f"milliseconds of a search on this machine ({len(queries)} queries a row, none twice; the packaged "
+        "encoder on the CPU). A vector tier's time has the embedding of the query in it. “End to end” is a "
+        "whole `search_tools` of the default ranker: ranking, the report with every score, the text for the "
+        "model. Times depend on the machine: compare their order, not their digits. The paper names neither "
+        "the catalog, its size, the encoder nor the machine",
+        tuple(_table(catalog, queries, source, steps) for catalog in catalogs),
+    )
+
+
+def asked(source: Source) -> tuple[str, ...]:
+    """The demo's requests and searches, each once."""
+    cases = (*source.demo().cases, *source.searches())
+    return tuple(dict.fromkeys(case.query for case in cases))
+
+
+def measured_ranker(
+    name: str, index: ToolIndex, queries: Sequence[str], source: Source, steps: Steps
+) -> Latency:
+    """Of ranking every tool and taking the first five. Raises ToolsightError and Stopped."""
+    ranker = _rankers(index, source).get(name)
+
+    def ask(query: str) -> object:
+        return ranker.rank(query).order(_DEPTH)
+
+    return _timed(name, ask, queries, source, steps)
+
+
+def measured_search(index: ToolIndex, queries: Sequence[str], source: Source, steps: Steps) -> Latency:
+    """Of a whole search with its answer. Raises ToolsightError and Stopped."""
+    settings, rankers = DiscoverySettings(), _rankers(index, source)
+    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
+    search = ToolSearch(index, rankers.names, rankers.get(settings.ranker), rules, source.clock)
+
+    def ask(query: str) -> object:
+        return search.run(SearchRequest(query), bound=())
+
+    return _timed(END_TO_END, ask, queries, source, steps)
+
+
+def _largest(catalogs: Sequence[NamedCatalog]) -> list[NamedCatalog]:
+    return [max(catalogs, key=lambda catalog: len(catalog.tools))] if catalogs else []
+
+
+def _table(catalog: NamedCatalog, queries: Sequence[str], source: Source, steps: Steps) -> Table:
+    index = indexed(catalog, source, steps)
+    headers = ("tier", "ranker", "median ms, paper", "median ms", "p95 ms, paper", "p95 ms")
+    rows = tuple(_rows(index, queries, source, steps))
+    return Table(f"{catalog.name}, {len(catalog.tools)} tools", headers, rows, frozenset(range(2, 6)))
+
+
+def _rows(
+    index: ToolIndex, queries: Sequence[str], source: Source, steps: Steps
+) -> Iterator[tuple[str, ...]]:
+    for tier, ranker in TIERS.items():
+        yield _row(tier, ranker, measured_ranker(ranker, index, queries, source, steps))
+    yield _row(MARKETPLACE, "not built", None)
+    found = measured_search(index, queries, source, steps)
+    yield _row(END_TO_END, DiscoverySettings().ranker, found)
+
+
+def _row(tier: str, ranker: str, found: Latency | None) -> tuple[str, ...]:
+    median, p95 = (f"{value:g}" for value in PUBLISHED[tier]) if tier in PUBLISHED else ("–", "–")
+    if found is None:
+        return tier, ranker, median, "–", p95, "–"
+    return tier, ranker, median, milliseconds(found.median), p95, milliseconds(found.p95)
+
+
+def milliseconds(value: float) -> str:
+    """Two decimals below a millisecond, one above."""
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}"
+
+
+def _rankers(index: ToolIndex, source: Source) -> CatalogRankers:
+    """Rankers that remember no query: one that found the vectors of the ranker before would look fast."""
+    fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=source.semantics(), before=index)
+    return CatalogRankers(fresh, DiscoverySettings())
+
+
+def _timed(
+    name: str, ask: Callable[[str], object], queries: Sequence[str], source: Source, steps: Steps
+) -> Latency:
+    ask("warm up")
+    seconds = []
+    for done, query in enumerate(queries):
+        steps(f"latency of {name}", done, len(queries))
+        started = source.clock.monotonic()
+        ask(query)
+        seconds.append(source.clock.monotonic() - started)
+    found = np.array(seconds) * 1000
+    return Latency(float(np.median(found)), float(np.percentile(found, 95)), len(queries))

@@ -1,0 +1,236 @@
+"""Ways to bring tools to a model, run over tasks (Tool Attention, section 6.4), and what they cost.
+
+Every method counts the same: a definition is its tokens as compact JSON, a turn is the mean over its model
+calls. A model call makes one step, and the last one answers.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import mean
+from typing import Protocol
+
+from inspector.domain.tool import Tool
+from inspector.research.similarity import Ranked
+from inspector.research.task import Task, Turn
+from inspector.research.testbed import Testbed
+
+STATIC_TOOLS = 30
+RETRIEVED = 10
+ANY = -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRun:
+    """What one turn had in the context, in tokens, on average over its model calls.
+
+    `tools` are definitions and meta-tools, `traffic` what searches left in the conversation until then;
+    `end` is both at the last call. `bound` are the tools whose definitions were there, `found` those that
+    this turn's own searches brought.
+    """
+
+    tools: float
+    traffic: float
+    end: float
+    calls: int
+    bound: frozenset[str]
+    found: frozenset[str]
+    needed: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """Precision, recall and F1 of a set of tools against the needed ones (0 to 1)."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def quality(chosen: frozenset[str], needed: frozenset[str]) -> Quality:
+    """0 for everything where nothing was chosen. Raises ZeroDivisionError where nothing is needed."""
+    hits = len(chosen & needed)
+    return Quality(
+        hits / len(chosen) if chosen else 0.0, hits / len(needed), 2 * hits / (len(chosen) + len(needed))
+    )
+
+
+def mean_quality(found: Sequence[Quality]) -> Quality:
+    return Quality(
+        mean(one.precision for one in found), mean(one.recall for one in found), mean(one.f1 for one in found)
+    )
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """A task under a method."""
+
+    kind: str
+    turns: tuple[TurnRun, ...]
+
+    @cached_property
+    def tools(self) -> float:
+        """Tokens a turn, tools only, without what is resident besides."""
+        return mean(turn.tools for turn in self.turns)
+
+    @cached_property
+    def traffic(self) -> float:
+        return mean(turn.traffic for turn in self.turns)
+
+    @cached_property
+    def calls(self) -> float:
+        """Model calls a turn."""
+        return mean(turn.calls for turn in self.turns)
+
+    @cached_property
+    def bound(self) -> Quality:
+        """Of what was bound, against what the turn needed; the mean over turns that need tools."""
+        return mean_quality([quality(turn.bound, turn.needed) for turn in self.turns if turn.needed])
+
+    @cached_property
+    def found(self) -> Quality:
+        """The same of what the turn's own searches brought."""
+        return mean_quality([quality(turn.found, turn.needed) for turn in self.turns if turn.needed])
+
+    @cached_property
+    def whole(self) -> Quality:
+        """Of everything that was bound at any time, against the ground truth of the task."""
+        bound = frozenset[str]().union(*(turn.bound for turn in self.turns))
+        return quality(bound, frozenset[str]().union(*(turn.needed for turn in self.turns)))
+
+
+class Method(Protocol):
+    """`resident` are tokens that every request has besides: a summary pool."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def resident(self) -> int: ...
+
+    def run(self, task: Task) -> TaskRun: ...
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The same definitions in every request: all of them (B1), or a chosen few (B2)."""
+
+    name: str
+    bound: frozenset[str]
+    tokens: Mapping[str, int]
+    resident: int = 0
+
+    def run(self, task: Task) -> TaskRun:
+        total = sum(self.tokens[tool_id] for tool_id in self.bound)
+        return TaskRun(task.kind, tuple(_gated(turn, self.bound, total) for turn in task.turns))
+
+
+@dataclass(frozen=True)
+class Gated:
+    """The tools that are close enough to what was said, anew in every turn (Tool Attention, and B3).
+
+    With `writing`, tools of that set need their server among the scopes of the task (section 5.4). With
+    `by_step`, each step of a turn is looked at by itself, and the definitions change from call to call.
+    """
+
+    name: str
+    ranked: Ranked
+    tokens: Mapping[str, int]
+    threshold: float = ANY
+    top_k: int = RETRIEVED
+    writing: frozenset[str] = frozenset()
+    resident: int = 0
+    by_step: bool = False
+
+    def run(self, task: Task) -> TaskRun:
+        closed = frozenset(t for t in self.writing if t.partition(":")[0] not in task.scopes)
+        return TaskRun(task.kind, tuple(self._turn(turn, closed) for turn in task.turns))
+
+    def _turn(self, turn: Turn, closed: frozenset[str]) -> TurnRun:
+        queries = turn.queries if self.by_step else (turn.text,)
+        sets = [self.ranked.active(query, self.threshold, self.top_k, closed) for query in queries]
+        sizes = [sum(self.tokens[tool_id] for tool_id in active) for active in sets]
+        bound = frozenset(tool_id for active in sets for tool_id in active)
+        run = _gated(turn, bound, mean(sizes))
+        return run if len(sizes) == 1 else _ending(run, sizes)
+
+
+def _gated(turn: Turn, bound: frozenset[str], tokens: float) -> TurnRun:
+    return TurnRun(tokens, 0.0, tokens, len(turn.steps) + 1, bound, bound, turn.needed)
+
+
+def _ending(run: TurnRun, sizes: Sequence[int]) -> TurnRun:
+    """With what the last step needs also in the call that answers."""
+    tools = mean([*sizes, sizes[-1]])
+    return TurnRun(tools, 0.0, float(sizes[-1]), run.calls, run.bound, run.found, run.needed)
+
+
+_CLI_PROMPT = (
+    "You can use tools of several servers through the command line program `mcp`.\n"
+    "mcp --list SERVER shows the names of a server's tools, one a line.\n"
+    "mcp SERVER TOOL --help shows what a tool does and its options.\n"
+    "mcp SERVER TOOL --OPTION VALUE ... runs it and prints the result.\n"
+    "Look before you run: ask for a list or for help only when you need it.\n"
+    "Servers: "
+)
+
+
+class CommandLine:
+    """Tools behind a command line (B4): a fixed prompt, and lists and helps once they were asked for.
+
+    It asks for no more than it needs, the list of a server and the help of a tool once a task, and it always
+    finds the right tool: a lower bound of its tokens, and nothing that a retrieval could be measured by.
+    """
+
+    resident = 0
+
+    def __init__(self, testbed: Testbed, count: Callable[[str], int], name: str) -> None:
+        self.name = name
+        servers: dict[str, list[Tool]] = {}
+        for tool in testbed.tools:
+            servers.setdefault(tool.server, []).append(tool)
+        self.prompt = count(_CLI_PROMPT + ", ".join(servers))
+        self._lists = {server: count(list_text(server, tools)) for server, tools in servers.items()}
+        self._helps = {tool.id: count(help_text(tool)) for tool in testbed.tools}
+
+    def run(self, task: Task) -> TaskRun:
+        known: dict[str, int] = {}
+        return TaskRun(task.kind, tuple(self._turn(turn, known) for turn in task.turns))
+
+    def _turn(self, turn: Turn, known: dict[str, int]) -> TurnRun:
+        """`known` are the texts in the conversation, by server or tool; what is read now joins them."""
+        levels = []
+        for step in turn.steps:
+            server = step.tool_id.partition(":")[0]
+            for key, cost in ((server, self._lists[server]), (step.tool_id, self._helps[step.tool_id])):
+                if key not in known:
+                    levels.append(sum(known.values()))
+                    known[key] = cost
+            levels.append(sum(known.values()))
+        levels.append(sum(known.values()))
+        end = float(self.prompt + levels[-1])
+        tools = self.prompt + mean(levels)
+        return TurnRun(tools, 0.0, end, len(levels), turn.needed, turn.needed, turn.needed)
+
+
+def list_text(server: str, tools: Sequence[Tool]) -> str:
+    """What `mcp --list` costs: the call and what it prints."""
+    return "\n".join([f"mcp --list {server}", *(tool.name for tool in tools)])
+
+
+def help_text(tool: Tool) -> str:
+    """What `--help` of a tool costs: the call and what it prints."""
+    required = tool.input_schema.get("required", ())
+    lines = [f"mcp {tool.server} {tool.name} --help", tool.description]
+    for name, spec in tool.input_schema["properties"].items():
+        kind = "|".join(map(str, spec["enum"])) if "enum" in spec else str(spec["type"]).upper()
+        mark = " (required)" if name in required else ""
+        lines.append(f"  --{name} {kind}{mark}  {spec['description']}")
+    return "\n".join(lines)
+
+
+def most_needed(tasks: Iterable[Task], number: int = STATIC_TOOLS) -> frozenset[str]:
+    """The tools that those tasks need most often: how we curate the fixed subset of B2."""
+    needs = Counter(step.tool_id for task in tasks for turn in task.turns for step in turn.steps)
+    return frozenset(tool_id for tool_id, _ in needs.most_common(number))

@@ -1,0 +1,282 @@
+"""Poisoned descriptions that a gate keeps out of the request (Tool Attention, section 7.6).
+
+A poisoned description can only do something where the model reads it. Measured is how often it does not get
+there, for requests that do not need the tool. That is exposure, and no defence: whoever does need the tool
+gets the poison with it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from random import Random
+
+import numpy as np
+
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.message import UserMessage
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.report import Section, Table
+from inspector.domain.settings import DiscoverySettings, GateSettings
+from inspector.domain.summary_pool import tool_summary
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.document import texts_by_key
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import ToolSearch
+from inspector.engine.discovery.semantics import Semantics
+from inspector.engine.loop.binding.gate import Gate
+from inspector.engine.ports import Clock, TokenCounter
+from inspector.research.catalog_size import percent
+from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
+
+# Section 7.6: of 50 descriptions on the queries that go with them.
+PUBLISHED, OF = 46, 50
+# What it projects from that: the success of attacks with every schema bound, and with the gate.
+ATTACKS, GATED = 0.38, 0.06
+# Its testbed, and how many tools its gate binds at most (section 6.1, appendix A.1).
+TESTBED, TESTBED_BOUND = 120, 10
+OTHER, SERVER, ITSELF = "another server", "its server, another tool", "the tool itself"
+GROUPS = (OTHER, SERVER, ITSELF)
+# Requests for a poison and group; comparing letters of every tool is slow.
+REQUESTS = 12
+SEARCHED = ("hybrid", "bm25", "prd-bm25", "fuzzy", "two-stage")
+_SEED = 0
+
+Bound = Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One request against one poison under one gate, which binds `bound` tools.
+
+    `is_excluded` tells whether the poisoned tool is not among them, `was_excluded` whether it was not before
+    it was poisoned.
+    """
+
+    gate: str
+    group: str
+    kind: str
+    bound: int
+    is_excluded: bool
+    was_excluded: bool
+
+
+def poison(source: Source, steps: Steps) -> Section:
+    """The share of poisoned descriptions that each gate keeps out. Raises ToolsightError and Stopped."""
+    demo, poisons = source.demo(), source.poisons()
+    found = list(trials(demo, poisons, source, steps))
+    return Section(
+        "poison",
+        "Poisoned descriptions: exposure, not safety",
+        "Tool Attention, section 7.6 (a projection there)",
+        f"{len(poisons)} poisoned descriptions of our own, each appended to a demo tool's description, one "
+        f"at a time, among {len(demo.tools)} tools. Excluded: the poisoned tool is not among those that a "
+        f"request binds; {REQUESTS} of the demo's requests for each poison and group, fewer where there are "
+        "no more. This tells how often a model does not read the text; it says nothing about what a "
+        "model does that reads it, and keeps nothing out that the task calls for",
+        (
+            _by_group(found, len(demo.tools), len(poisons)),
+            _by_kind(found),
+            _pooled(demo.tools, poisons, source.counter),
+        ),
+        findings(),
+    )
+
+
+def findings() -> tuple[str, ...]:
+    """What the paper makes of its number, computed anew."""
+    exposed, by_chance = (OF - PUBLISHED) / OF, chance(TESTBED_BOUND, TESTBED)
+    return (
+        f"The paper projects that {PUBLISHED} of {OF} excluded descriptions take the success of attacks from "
+        f"{ATTACKS:.0%} to {GATED:.0%}. {OF - PUBLISHED} of {OF} exposed is {exposed:.0%}, and {ATTACKS:.0%} "
+        f"of these would be {ATTACKS * exposed:.0%}.",
+        f"A gate that fills its {TESTBED_BOUND} places with any of the testbed's {TESTBED} tools excludes "
+        f"{by_chance:.1%} of the descriptions, {by_chance * OF:.1f} of {OF}: the published {PUBLISHED} are "
+        "what the size of the selection alone comes to.",
+    )
+
+
+def chance(bound: float, tools: int) -> float:
+    """The share of tools that are not bound, 0 to 1: what excludes a tool that nobody looks at."""
+    return 1 - min(bound, tools) / tools if tools else 0.0
+
+
+def trials(demo: NamedCatalog, poisons: Sequence[Poison], source: Source, steps: Steps) -> Iterator[Trial]:
+    """Every poison with its requests under every gate. Raises ToolsightError and Stopped."""
+    semantics = source.semantics()
+    base = indexed(demo, source, steps)
+    clean = ToolIndex(demo.tools, summaries=demo.summaries, semantics=semantics, before=base)
+    before = {name: cache(bound) for name, bound in bindings(clean, source.clock).items()}
+    for done, one in enumerate(poisons):
+        steps("poisoned descriptions", done, len(poisons))
+        gates = bindings(poisoned(clean, one, semantics), source.clock)
+        for group, cases in requests(demo, one).items():
+            for case, (gate, bound) in product(cases, gates.items()):
+                found, without = bound(case.query), before[gate](case.query)
+                yield Trial(gate, group, one.kind, len(found), one.tool not in found, one.tool not in without)
+
+
+def poisoned(index: ToolIndex, one: Poison, semantics: Semantics | None) -> ToolIndex:
+    """The index with the poison in its tool's description, embedded anew where vectors are."""
+    tools = [_with(tool, one.text) if tool.id == one.tool else tool for tool in index.tools]
+    if semantics is not None:
+        texts = texts_by_key([tool for tool in tools if tool.id == one.tool])
+        known = {*semantics.recall(list(texts))}
+        semantics.embed({key: text for key, text in texts.items() if key not in known})
+    return index.updated(tools).with_new_vectors()
+
+
+def requests(demo: NamedCatalog, one: Poison) -> Mapping[str, Sequence[EvalCase]]:
+    """The requests of each group for a poison, REQUESTS at most, always the same ones.
+
+    What no tool fits belongs to the first group: there is nothing to bind for it.
+    """
+    groups: dict[str, list[EvalCase]] = {group: [] for group in GROUPS}
+    for case in demo.cases:
+        groups[_group(case, one)].append(case)
+    random = Random(f"{_SEED}/{one.id}")
+    return {
+        group: random.sample(cases, REQUESTS) if len(cases) > REQUESTS else cases
+        for group, cases in groups.items()
+    }
+
+
+def bindings(index: ToolIndex, clock: Clock) -> Mapping[str, Bound]:
+    """What each gate binds for a request, by the name of the gate."""
+    rankers = CatalogRankers(index, DiscoverySettings())
+    settings = GateSettings()
+    name = f"gate: {settings.ranker}, {settings.threshold:g}, at most {settings.top_k}"
+    return {name: _gate(rankers, settings, clock)} | {
+        f"search: {ranker}, at most {DiscoverySettings().max_search_results}": _search(rankers, ranker, clock)
+        for ranker in SEARCHED
+    }
+
+
+def _gate(rankers: CatalogRankers, settings: GateSettings, clock: Clock) -> Bound:
+    gate = Gate(lambda: rankers, clock)
+    return lambda query: gate.apply([UserMessage(query)], settings, {}, lambda _: 0).active
+
+
+def _search(rankers: CatalogRankers, ranker: str, clock: Clock) -> Bound:
+    settings = rankers.settings
+    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
+    search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, clock)
+
+    def bound(query: str) -> Sequence[str]:
+        answer = search.run(SearchRequest(query), bound=(), misses=0)
+        return [tool.id for tool in answer.to_load]
+
+    return bound
+
+
+def _with(tool: Tool, text: str) -> Tool:
+    return replace(tool, description=f"{tool.description} {text}")
+
+
+def _group(case: EvalCase, one: Poison) -> str:
+    wanted = {tool_id for group in case.relevant for tool_id in group}
+    if one.tool in wanted:
+        return ITSELF
+    server = one.tool.partition(":")[0]
+    return SERVER if any(tool_id.partition(":")[0] == server for tool_id in wanted) else OTHER
+
+
+def _by_group(found: Sequence[Trial], tools: int, poisons: int) -> Table:
+    headers = (
+        "what binds",
+        "tools bound",
+        "by chance",
+        *(f"request for {group}" for group in GROUPS),
+        f"of {OF}, {OTHER}",
+        f"not poisoned, {OTHER}",
+    )
+    paper = ("paper, accompanying queries", "–", "–", f"{PUBLISHED / OF:.1%}", "–", "–", f"{PUBLISHED}", "–")
+    rows = [paper, *(_group_row(gate, found, tools) for gate in _gates(found))]
+    counted = {group: sum(trial.group == group for trial in found) for group in GROUPS}
+    each = max(len(_gates(found)), 1)
+    told = ", ".join(f"{counted[group] // each:,} for {group}" for group in GROUPS)
+    return Table(
+        "Share of poisoned descriptions that are not bound",
+        headers,
+        tuple(rows),
+        frozenset(range(1, len(headers))),
+        (
+            f"Requests asked under each: {told}; of {poisons} poisons.",
+            "“tools bound” is the mean, “by chance” what binding so many of the tools at random excludes.",
+        ),
+    )
+
+
+def _group_row(gate: str, found: Sequence[Trial], tools: int) -> tuple[str, ...]:
+    mine = [trial for trial in found if trial.gate == gate]
+    groups = {group: [trial for trial in mine if trial.group == group] for group in GROUPS}
+    other = groups[OTHER]
+    bound = float(np.mean([trial.bound for trial in other])) if other else 0.0
+    excluded = _share([trial.is_excluded for trial in other])
+    return (
+        gate,
+        f"{bound:.1f}",
+        percent(chance(bound, tools)),
+        *(_told(_share([trial.is_excluded for trial in groups[group]])) for group in GROUPS),
+        "–" if excluded is None else f"{excluded * OF:.1f}",
+        _told(_share([trial.was_excluded for trial in other])),
+    )
+
+
+def _by_kind(found: Sequence[Trial]) -> Table:
+    kinds = list(dict.fromkeys(trial.kind for trial in found))
+    rows = [(gate, *(_kind_cell(found, gate, kind) for kind in kinds)) for gate in _gates(found)]
+    return Table(
+        f"The same by the way of the attack, requests for {OTHER}",
+        ("what binds", *kinds),
+        tuple(rows),
+        frozenset(range(1, len(kinds) + 1)),
+        ("“bait” is written to be found by every search.",),
+    )
+
+
+def _kind_cell(found: Sequence[Trial], gate: str, kind: str) -> str:
+    wanted = (gate, OTHER, kind)
+    return _told(
+        _share([trial.is_excluded for trial in found if (trial.gate, trial.group, trial.kind) == wanted])
+    )
+
+
+def _pooled(tools: Sequence[Tool], poisons: Sequence[Poison], counter: TokenCounter) -> Table:
+    """How many poisons stand in the summaries that a gate keeps in every request, bound or not."""
+    by_id, limit = {tool.id: tool for tool in tools}, GateSettings().summary_tokens
+
+    def is_told(tool: Tool, description: str) -> bool:
+        poisoned = replace(tool, description=description)
+        return tool_summary(poisoned, limit, counter.count) != tool_summary(tool, limit, counter.count)
+
+    pairs = [(by_id[one.tool], one.text) for one in poisons if one.tool in by_id]
+    after = sum(is_told(tool, f"{tool.description} {text}") for tool, text in pairs)
+    before = sum(is_told(tool, f"{text} {tool.description}") for tool, text in pairs)
+    return Table(
+        f"Summary pool of {limit} tokens a tool: poisons that every request tells in part",
+        ("where the poison stands", "in the pool", f"of {len(poisons)}, told"),
+        (
+            ("after the description", "its first sentence", f"{after}"),
+            ("before the description", "its first sentence", f"{before}"),
+        ),
+        frozenset({2}),
+        (
+            "A gate with a resident pool (the paper's has one) shows the beginning of every description, "
+            "gated out or not; its section 7.6 does not count that.",
+        ),
+    )
+
+
+def _gates(found: Sequence[Trial]) -> list[str]:
+    return list(dict.fromkeys(trial.gate for trial in found))
+
+
+def _share(values: Sequence[bool]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _told(share: float | None) -> str:
+    return "–" if share is None else percent(share)

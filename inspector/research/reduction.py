@@ -1,0 +1,175 @@
+"""How many times fewer tokens (layered composition: the problem it states, and its layer 3)."""
+
+from collections.abc import Iterator, Sequence
+
+from inspector.domain.discovery_rule import TOOLS, decide
+from inspector.domain.report import Section, Table
+from inspector.domain.settings import DiscoverySettings
+from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.research.catalog_size import SIZES, part_of, percent, skipped_table
+from inspector.research.first_call import FirstCall, first_call, meter_of, reduction
+from inspector.research.generated import generated
+from inspector.research.source import NamedCatalog, Source, Steps, told
+
+# A production catalog before and after intent-based loading, and the factor as printed.
+BEFORE, AFTER, FACTOR = 77_000, 8_700, 9
+# MCP-Zero: the cut it reports for APIBank; its own catalog, in tools and tokens.
+MCP_ZERO_CUT = 0.98
+MCP_ZERO_TOOLS, MCP_ZERO_TOKENS = 3_000, 248_000
+# What the stack says of its meta-tool, and from where on discovery is worth it.
+META_TOOL = 120
+SMALL = 20
+# Tokens of a catalog of a hundred tools, as the text has it.
+HUNDRED = (10_000, 60_000)
+_GENERATED = 200
+
+
+def token_reduction(source: Source, steps: Steps) -> Section:
+    """The published factors beside ours, and the size from which discovery pays.
+
+    Raises ToolsightError and Stopped.
+    """
+    meter = meter_of(source.counter)
+    steps("counting the catalogs")
+    others = source.others()
+    catalogs = [source.demo(), generated(_GENERATED, meter), *others]
+    tables = [_factors(catalogs, meter, steps), _meta(meter), _break_even(catalogs, meter, steps), _rule()]
+    if not others:
+        tables.append(skipped_table())
+    return Section(
+        "reduction",
+        "Reduction as a factor",
+        "layered composition, its introduction and layer 3; MCP-Zero as cited there",
+        f"tokens of tools as compact JSON ({told(source.counter.tokenizer)}), meta-tool and manifest "
+        "counted, nothing always included, default settings. A factor belongs to a catalog and grows with "
+        "it, so ours stand beside the published ones to show the form, not to beat them",
+        tuple(tables),
+        findings(),
+    )
+
+
+def findings() -> tuple[str, ...]:
+    """What the published numbers leave open, computed from them."""
+    each = MCP_ZERO_TOKENS / MCP_ZERO_TOOLS
+    return (
+        f"{BEFORE:,} tokens to {AFTER:,} is a factor of {BEFORE / AFTER:.2f}, printed as {FACTOR}; how many "
+        "tools that catalog has, and whether searches are counted, is not said.",
+        f"{MCP_ZERO_TOKENS:,} tokens over about {MCP_ZERO_TOOLS:,} tools are "
+        f"{each:.0f} a tool, {'below' if each < HUNDRED[0] / 100 else 'within'} the "
+        f"{HUNDRED[0] / 100:.0f} to {HUNDRED[1] / 100:.0f} that the text has for one, and its "
+        f"{MCP_ZERO_CUT:.0%} are of another benchmark (APIBank), not of this catalog.",
+    )
+
+
+def _factors(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Table:
+    headers = (
+        "catalog",
+        "tools",
+        "before",
+        "first call",
+        "factor",
+        "cut",
+        "after a search",
+        "factor",
+        "cut",
+    )
+    published = (
+        ("published: intent-based loading", "–", BEFORE, AFTER),
+        ("published: MCP-Zero on APIBank", "–", None, None),
+    )
+    rows: list[tuple[str, ...]] = []
+    for name, tools, before, after in published:
+        if before is None or after is None:
+            rows.append((name, tools, "–", "–", "–", "–", "–", "–", f"{MCP_ZERO_CUT:.0%}"))
+        else:
+            cut = percent(reduction(before, after))
+            rows.append(
+                (name, tools, f"{before:,}", "–", "–", "–", f"{after:,}", f"{before / after:.1f}", cut)
+            )
+    for catalog in catalogs:
+        steps(catalog.name)
+        rows.append(_factor_row(catalog.name, first_call(catalog.tools, catalog.summaries, meter)))
+    return Table("Before and after", headers, tuple(rows), frozenset(range(1, 9)))
+
+
+def _factor_row(name: str, found: FirstCall) -> tuple[str, ...]:
+    return (
+        name,
+        f"{found.tools}",
+        f"{found.static:,}",
+        f"{found.first:,}",
+        _times(found.static, found.first),
+        percent(found.cut),
+        f"{found.found:,}",
+        _times(found.static, found.found),
+        percent(max(reduction(found.static, found.found), 0.0)),
+    )
+
+
+def _times(before: int, after: int) -> str:
+    return f"{before / after:.1f}" if after else "–"
+
+
+def _meta(meter: BudgetMeter) -> Table:
+    bare = first_call((), {}, meter).bare
+    return Table(
+        "The meta-tool alone",
+        ("", "published", "measured"),
+        (("tokens of its definition, without a manifest", f"about {META_TOOL}", f"{bare}"),),
+        frozenset({1, 2}),
+    )
+
+
+def _break_even(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Table:
+    """From how many tools on a session that searches once pays less than with every tool bound."""
+    rows = []
+    for catalog in catalogs:
+        steps(f"{catalog.name}: break-even")
+        text = f"{first_call(catalog.tools, catalog.summaries, meter).text:,}"
+        rows.append((catalog.name, f"{SMALL}", *_first_sizes(catalog, meter), text))
+    return Table(
+        "The smallest catalog that discovery is cheaper for",
+        (
+            "catalog",
+            "published rule: tools",
+            "first call: tools",
+            "after a search: tools",
+            "and its text: tools",
+            "text of a search: tokens",
+        ),
+        tuple(rows),
+        frozenset(range(1, 6)),
+        (
+            "Parts of the catalog, whole servers in an order of chance; from there on it stays cheaper. The "
+            "model call that a search takes more is not counted.",
+        ),
+    )
+
+
+def _first_sizes(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[str, ...]:
+    """The size after the last one that was not cheaper: at first, after a search, and with its text."""
+    top = min(max(SIZES), len(catalog.tools))
+    last_dearer = [0, 0, 0]
+    for count in range(1, top + 1):
+        part = part_of(catalog, count)
+        one = first_call(part.tools, part.summaries, meter)
+        for which, tokens in enumerate((one.first, one.found, one.found + one.text)):
+            if tokens >= one.static:
+                last_dearer[which] = count
+    return tuple(f"{last + 1}" if last < top else f"over {top}" for last in last_dearer)
+
+
+def _rule() -> Table:
+    return Table(
+        f"The rule for small catalogs: below {SMALL} tools everything is bound",
+        ("tools", "discovery.auto=tools", "discovery.auto=always, the default"),
+        tuple(_rule_rows()),
+        frozenset({0}),
+    )
+
+
+def _rule_rows() -> Iterator[tuple[str, ...]]:
+    by_tools, always = DiscoverySettings(auto=TOOLS, auto_tools=SMALL), DiscoverySettings()
+    for tools in (SMALL - 1, SMALL):
+        on = [decide(settings, tools, 0, 0).is_on for settings in (by_tools, always)]
+        yield (f"{tools}", *("search" if is_on else "bind everything" for is_on in on))

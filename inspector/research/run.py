@@ -1,0 +1,127 @@
+"""The sections there are, and making one."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from inspector.domain.closest import closest
+from inspector.domain.error import ConfigError
+from inspector.domain.report import Section
+from inspector.research.source import Source, Steps, Stopped
+
+SEEDS, TASKS = 3, 500
+# What Tool Attention counts with.
+ATTENTION_ENCODING = "cl100k_base"
+
+Maker = Callable[[Source, Steps], tuple[Section, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One or more sections that are made together. `about` says in a line what is measured."""
+
+    id: str
+    title: str
+    source: str
+    about: str
+    make: Maker
+
+
+def _one(module: str, name: str) -> Maker:
+    """What makes one section. It is imported when it is needed: the app's start does not wait for it."""
+
+    def make(source: Source, steps: Steps) -> tuple[Section, ...]:
+        section = getattr(import_module(f"inspector.research.{module}"), name)(source, steps)
+        assert isinstance(section, Section)
+        return (section,)
+
+    return make
+
+
+def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
+    from inspector.research.attention import attention_sections
+    from inspector.research.stored import StoredEmbedder
+
+    steps("testbed")
+    embedder = source.embedder
+    found = attention_sections(
+        source.counter_like(ATTENTION_ENCODING),
+        StoredEmbedder(embedder, source.vectors) if embedder is not None else None,
+        steps.report,
+        steps.stopped,
+        seeds=SEEDS,
+        tasks=TASKS,
+    )
+    if steps.stopped():
+        raise Stopped
+    return found
+
+
+CHAPTERS: tuple[Chapter, ...] = (
+    Chapter(
+        "catalog-size",
+        "Tokens by catalog size",
+        "semantic tool discovery, Table 1",
+        "static binding beside a first call with discovery, 10 to 200 tools",
+        _one("catalog_size", "catalog_size"),
+    ),
+    Chapter(
+        "latency",
+        "Latency of retrieval",
+        "semantic tool discovery, Table 2",
+        "each tier's median and p95 on this machine",
+        _one("latency", "latency"),
+    ),
+    Chapter(
+        "accuracy",
+        "Discovery accuracy",
+        "semantic tool discovery, equation 4",
+        "the share of discovered tools that are used, over the scenarios",
+        _one("accuracy", "accuracy"),
+    ),
+    Chapter(
+        "attention",
+        "Tool Attention's testbed",
+        "Tool Attention, sections 5.6, 6 and 7",
+        "120 tools on six servers, 500 tasks: tokens a turn, retrieval, ablations",
+        _attention,
+    ),
+    Chapter(
+        "poison",
+        "Poisoned descriptions",
+        "Tool Attention, section 7.6",
+        "how often each gate keeps a poisoned description out: exposure",
+        _one("poison", "poison"),
+    ),
+    Chapter(
+        "criteria",
+        "Success criteria",
+        "PRD section 6",
+        "each criterion with a measurement",
+        _one("criterion", "criteria"),
+    ),
+    Chapter(
+        "reduction",
+        "Reduction as a factor",
+        "layered composition; MCP-Zero",
+        "the 9x and 98 % in the same form, and where discovery begins to pay",
+        _one("reduction", "token_reduction"),
+    ),
+)
+
+
+def chapters(names: Sequence[str]) -> tuple[Chapter, ...]:
+    """Those of these ids, each once, in the order of the report. Raises ConfigError with the closest ids."""
+    known = [chapter.id for chapter in CHAPTERS]
+    for name in names:
+        if name not in known:
+            near = closest(name, known) or tuple(known)
+            raise ConfigError(f"there is no section '{name}'", hint=f"Choose from: {', '.join(near)}.")
+    return tuple(chapter for chapter in CHAPTERS if chapter.id in names)
+
+
+def make(wanted: Sequence[Chapter], source: Source, steps: Steps) -> Iterator[Section]:
+    """The sections of these chapters, each as soon as it is made. Raises ToolsightError and Stopped."""
+    for chapter in wanted:
+        steps(chapter.title)
+        yield from chapter.make(source, steps)

@@ -1,0 +1,36 @@
+"""An embedder that finds what it has embedded in an earlier run."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from inspector.engine.discovery.document import key_of
+from inspector.engine.ports import Embedder, VectorStore
+
+
+class StoredEmbedder:
+    """An `Embedder` over another one and a store. Vectors come out equal to the last bit, new or kept."""
+
+    def __init__(self, embedder: Embedder, store: VectorStore) -> None:
+        self._embedder = embedder
+        self._store = store
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
+        """See Embedder."""
+        self._embedder.prepare(progress, cancelled)
+
+    def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """One unit vector a text, in order. Raises ModelError and StoreError."""
+        keys = [key_of(text) for text in texts]
+        known = dict(self._store.vectors(self.name, list(dict.fromkeys(keys))))
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            rows = np.asarray(self._embedder.embed(list(missing.values())), "<f4")
+            new = {key: row.tobytes() for key, row in zip(missing, rows, strict=True)}
+            self._store.keep_vectors(self.name, new)
+            known |= new
+        return [np.frombuffer(known[key], "<f4").tolist() for key in keys]

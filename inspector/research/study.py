@@ -1,0 +1,262 @@
+"""Every method over the tasks of the testbed: the numbers behind the tables of Tool Attention."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from statistics import mean
+
+from inspector.domain.budget import utilization
+from inspector.domain.jsonvalue import compact
+from inspector.domain.settings import BindingSettings, ChatSettings, DiscoverySettings
+from inspector.domain.summary_pool import summary_pool, tool_summary
+from inspector.domain.tool import definition
+from inspector.engine.discovery.document import MAX_EMBEDDED, passage_texts
+from inspector.engine.measure.bootstrap import Estimate, estimate
+from inspector.engine.ports import Embedder
+from inspector.research.caching import TURN_TOKENS
+from inspector.research.discovery import Discovery, Searcher
+from inspector.research.method import (
+    RETRIEVED,
+    CommandLine,
+    Fixed,
+    Gated,
+    Method,
+    Quality,
+    TaskRun,
+    TurnRun,
+    mean_quality,
+    most_needed,
+    quality,
+)
+from inspector.research.published import B1, B2, B3, B4, OURS, TURNS
+from inspector.research.similarity import KnownVectors, Ranked, cosines, ranked, tf_idf
+from inspector.research.task import LONG, Task, mean_overlap, tasks, texts
+from inspector.research.testbed import Testbed, build_testbed
+
+Count = Callable[[str], int]
+Progress = Callable[[str, int, int], None]
+THRESHOLD, TOP_K, SUMMARY_TOKENS = 0.28, 10, 60
+DEFAULT, ONE_SEARCH = "Toolsight, default", "Toolsight, one search a turn"
+ONLY_MISSING = "Toolsight, searches only for what is not bound"
+THREE_RESULTS, TWELVE_BOUND = "Toolsight, 3 results a search", "Toolsight, 12 tools bound"
+FULL_RESULTS = "Toolsight, searches tell parameters"
+BY_STEP = "Tool Attention, gated step by step"
+# B2's curator looks at tasks that nothing is measured on.
+HELD_OUT_SEED, HELD_OUT = 1_000_003, 200
+TASK_TOKENS = TURN_TOKENS * TURNS
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A method over all tasks and seeds. `resident` is its summary pool in tokens, `system` the prompt."""
+
+    name: str
+    runs: Sequence[TaskRun]
+    resident: int
+    system: int
+
+    @cached_property
+    def tokens(self) -> Estimate:
+        """Tool tokens a turn without what is resident; a task is a case."""
+        return estimate([run.tools for run in self.runs])
+
+    @property
+    def whole_tokens(self) -> float:
+        """The same with the pool."""
+        return self.tokens.mean + self.resident
+
+    @property
+    def by_turn(self) -> float:
+        """With the pool, a turn being a case and not a task: long tasks weigh as much as they are long."""
+        return mean(turn.tools for run in self.runs for turn in run.turns) + self.resident
+
+    def tokens_of(self, kind: str) -> float:
+        """With the pool, over the tasks of one kind. Raises StatisticsError where there are none."""
+        return mean(run.tools for run in self.runs if run.kind == kind) + self.resident
+
+    @cached_property
+    def traffic(self) -> float:
+        """Tokens of searches and their results that stand in the conversation, on average over turns."""
+        return mean(run.traffic for run in self.runs)
+
+    @cached_property
+    def calls(self) -> float:
+        return mean(run.calls for run in self.runs)
+
+    @cached_property
+    def bound(self) -> Quality:
+        return mean_quality([run.bound for run in self.runs])
+
+    @cached_property
+    def found(self) -> Quality:
+        return mean_quality([run.found for run in self.runs])
+
+    @cached_property
+    def whole(self) -> Quality:
+        return mean_quality([run.whole for run in self.runs])
+
+    @cached_property
+    def rho(self) -> float | None:
+        """At turn 30 of the tasks that get there, with everything that is in the context because of tools."""
+        return self._rho([turn.end + self.resident for turn in self._last_turns()])
+
+    @cached_property
+    def rho_bare(self) -> float | None:
+        """The same without the pool and without what searches left in the conversation."""
+        return self._rho([turn.tools for turn in self._last_turns()])
+
+    def _last_turns(self) -> Iterable[TurnRun]:
+        return (run.turns[TURNS - 1] for run in self.runs if len(run.turns) >= TURNS)
+
+    def _rho(self, taxes: Sequence[float]) -> float | None:
+        return mean(utilization(TASK_TOKENS, tax, self.system) for tax in taxes) if taxes else None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The testbed, the tasks and everything that compares them; made once."""
+
+    testbed: Testbed
+    tasks: Sequence[Task]
+    held_out: Sequence[Task]
+    summaries: Mapping[str, str]
+    pool: int
+    system: int
+    by_summary: Ranked
+    by_schema: Ranked
+    by_words: Ranked
+    searcher: Searcher
+    count: Count
+    embedder: KnownVectors
+
+    def measured(self, method: Method) -> Measured:
+        runs = [method.run(task) for task in self.tasks]
+        return Measured(method.name, runs, method.resident, self.system)
+
+    def gated(
+        self,
+        name: str,
+        threshold: float = THRESHOLD,
+        top_k: int = TOP_K,
+        *,
+        ranked_by: Ranked | None = None,
+        preconditions: bool = True,
+        by_step: bool = False,
+    ) -> Gated:
+        """Tool Attention with the pool, by default as the paper has it."""
+        return Gated(
+            name,
+            ranked_by or self.by_summary,
+            self.testbed.tokens,
+            threshold,
+            top_k,
+            self.testbed.writing if preconditions else frozenset(),
+            self.pool,
+            by_step,
+        )
+
+    @cached_property
+    def overlap(self) -> float:
+        """Of the queries with the summaries of the tools that they need."""
+        return mean_overlap(self.tasks, self.summaries)
+
+
+def bench(
+    counter: Count,
+    embedder: Embedder,
+    progress: Progress,
+    stopped: Callable[[], bool],
+    seeds: Sequence[int],
+    number: int,
+) -> Bench | None:
+    """Embed and compare everything; None where it was stopped. Raises ModelError."""
+    count = lru_cache(maxsize=None)(counter)
+    made = build_testbed(count)
+    all_tasks = [task for seed in seeds for task in tasks(made, number, seed)]
+    summaries = {tool.id: tool_summary(tool, SUMMARY_TOKENS, count) for tool in made.tools}
+    schemas = [compact(definition(tool)["function"])[:MAX_EMBEDDED] for tool in made.tools]
+    passages = [text for tool in made.tools for text in passage_texts(tool)]
+    asked = texts(all_tasks)
+    known = KnownVectors(embedder)
+    everything = [*summaries.values(), *schemas, *passages, *asked]
+    if not known.learn(everything, partial(progress, "texts embedded"), stopped):
+        return None
+    ids, lines = list(summaries), list(summaries.values())
+    compared = [*asked, *lines]
+    return Bench(
+        testbed=made,
+        tasks=all_tasks,
+        held_out=tasks(made, HELD_OUT, HELD_OUT_SEED),
+        summaries=summaries,
+        pool=count(summary_pool(made.tools, SUMMARY_TOKENS, count)),
+        system=count(ChatSettings().system_prompt),
+        by_summary=ranked(cosines(known, compared, lines), compared, ids),
+        by_schema=ranked(cosines(known, asked, schemas), asked, ids),
+        by_words=ranked(tf_idf(asked, lines), asked, ids),
+        searcher=Searcher(made, known),
+        count=count,
+        embedder=known,
+    )
+
+
+def methods(of: Bench) -> Iterable[Method]:
+    """Those of table 3, and discovery as this program does it."""
+    made = of.testbed
+    yield Fixed(B1, frozenset(made.tokens), made.tokens)
+    yield Fixed(B2, most_needed(of.held_out), made.tokens)
+    yield Gated(B3, of.by_schema, made.tokens, top_k=RETRIEVED)
+    yield CommandLine(made, of.count, B4)
+    yield of.gated(OURS)
+    yield of.gated(BY_STEP, by_step=True)
+    yield discovery(of, DEFAULT)
+    yield Discovery(ONE_SEARCH, made, of.searcher, of.count, by_step=False)
+    yield Discovery(ONLY_MISSING, made, of.searcher, of.count, only_missing=True)
+    yield Discovery(THREE_RESULTS, made, of.searcher, of.count, DiscoverySettings(max_search_results=3))
+    yield Discovery(TWELVE_BOUND, made, of.searcher, of.count, binding=BindingSettings(capacity=12))
+    yield Discovery(FULL_RESULTS, made, of.searcher, of.count, DiscoverySettings(results="full"))
+
+
+def discovery(of: Bench, name: str) -> Discovery:
+    """This program with its default settings."""
+    return Discovery(name, of.testbed, of.searcher, of.count)
+
+
+def copied(of: Bench) -> Mapping[str, Quality]:
+    """What retrieval would look like if every query were a copy of its tool's summary."""
+    settings = DiscoverySettings()
+    gate, search = [], []
+    for tool_id, line in of.summaries.items():
+        active = of.by_summary.active(line, THRESHOLD, TOP_K)
+        answer = of.searcher.search(line, (), settings)
+        gate.append(quality(frozenset(active), frozenset({tool_id})))
+        found = frozenset(hit.tool_id for hit in answer.report.results)
+        search.append(quality(found, frozenset({tool_id})))
+    return {OURS: mean_quality(gate), DEFAULT: mean_quality(search)}
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """A threshold, and what Tool Attention is with it. `tokens` are those of phase 2."""
+
+    threshold: float
+    quality: Quality
+    tokens: float
+
+
+def sweep(of: Bench) -> tuple[Swept, ...]:
+    """Section 5.2: thresholds from 0.10 to 0.50 in steps of 0.02."""
+    found = []
+    for step in range(10, 51, 2):
+        gated = of.measured(of.gated(f"{step}", step / 100))
+        found.append(Swept(step / 100, gated.bound, mean(run.tools for run in gated.runs)))
+    return tuple(found)
+
+
+def best(swept: Sequence[Swept]) -> Swept:
+    """The threshold of the highest F1, the lowest of equals."""
+    return max(swept, key=lambda one: (one.quality.f1, -one.threshold))
+
+
+def long_task(of: Bench) -> Task | None:
+    """The first task that reaches turn 30."""
+    return next((t for t in of.tasks if t.kind == LONG and len(t.turns) >= TURNS), None)

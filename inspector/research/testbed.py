@@ -1,0 +1,259 @@
+"""The testbed of Tool Attention (section 6.2, table 2): six servers whose definitions have the stated size.
+
+The paper states how many tools a server has and how many tokens their definitions take on average. The tools
+are ours: a vocabulary says what a server's things are and what is done with them, and each definition gets
+documented parameters until it has its share of tokens. Sizes differ between tools as they do in real
+catalogs (coefficient of variation 0.3).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from statistics import mean
+
+from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.tool import Annotations, Tool, definition
+from inspector.research.vocabulary.action import USUAL
+from inspector.research.vocabulary.database import DATABASE
+from inspector.research.vocabulary.filesystem import FILESYSTEM
+from inspector.research.vocabulary.github import GITHUB
+from inspector.research.vocabulary.jira import JIRA
+from inspector.research.vocabulary.parameter import KNOWN, LOCATED, READING, WRITING, text
+from inspector.research.vocabulary.slack import SLACK
+from inspector.research.vocabulary.special import SPECIAL
+from inspector.research.vocabulary.web import WEB
+from inspector.research.vocabulary.word import Action, Domain, Entity, with_article
+
+Count = Callable[[str], int]
+VARIATION = 0.3
+_ACTIONS: Mapping[str, Action] = {**USUAL, **SPECIAL}
+# How much sooner a further entity gets its first tool than one that has tools its next one.
+_BREADTH = 2
+_BISECTIONS = 40
+_CORRECTIONS = 4
+_NOTED = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSize:
+    """A row of table 2: tools of a server, and the tokens of a definition on average."""
+
+    domain: Domain
+    tools: int
+    tokens: int
+
+    @property
+    def server(self) -> str:
+        return self.domain.server
+
+
+TABLE_2 = (
+    ServerSize(GITHUB, 30, 520),
+    ServerSize(FILESYSTEM, 10, 180),
+    ServerSize(DATABASE, 20, 410),
+    ServerSize(SLACK, 15, 290),
+    ServerSize(WEB, 10, 220),
+    ServerSize(JIRA, 35, 470),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a tool is for: an action on an entity of a domain."""
+
+    domain: Domain
+    entity: Entity
+    action: Action
+
+    @property
+    def name(self) -> str:
+        return self._filled(self.action.name)
+
+    @property
+    def tool_id(self) -> str:
+        return f"{self.domain.server}:{self.name}"
+
+    def words(self, template: str) -> str:
+        """A text of the tool's own: the formal names of things."""
+        scope = "account" if self.domain.scope == self.entity.name else self.domain.scope
+        one, many = self.entity.name, self.entity.plural
+        return with_article(template.format(one=one, many=many, scope=scope, about=self.entity.about))
+
+    @property
+    def optional(self) -> Mapping[str, JsonObject]:
+        """The parameters that it may have besides."""
+        return WRITING if self.action.writes else READING
+
+    def parameters(self) -> dict[str, JsonObject]:
+        """Those that the tool always has, the ones that say where first."""
+        found = {name: LOCATED[name] for name in self.domain.located}
+        for template in self.action.parameters:
+            name = self._filled(template)
+            found.setdefault(name, KNOWN.get(name) or self._own(template, name))
+        if self.action.sets_fields:
+            found |= {name: self._own(name, name) for name in self.entity.fields if name not in found}
+        return found
+
+    def required(self) -> list[str]:
+        """Where, and which one; of what sets fields the first."""
+        names = [self._filled(p) for p in self.action.parameters if "{one}" in p or p in ("query", "sql")]
+        fields = [] if names or not self.action.sets_fields else self.entity.fields[:1]
+        return list(dict.fromkeys([*self.domain.located, *names, *fields]))
+
+    def _own(self, template: str, name: str) -> JsonObject:
+        if template.endswith("_id"):
+            which = "other " if template.startswith("other") else ""
+            return text(f"Id of the {which}{self.entity.name}, as lists and searches return it.")
+        words = name.replace("_", " ")
+        return text(f"{words.capitalize()} of the {self.entity.name}.")
+
+    def _filled(self, template: str) -> str:
+        one, many = (form.replace(" ", "_").lower() for form in (self.entity.name, self.entity.plural))
+        return template.format(one=one, many=many)
+
+
+@dataclass(frozen=True)
+class Testbed:
+    """Tools in server order with what each is for; `tokens` are those of each definition as compact JSON."""
+
+    __test__ = False
+
+    plans: tuple[Plan, ...]
+    tools: tuple[Tool, ...]
+    tokens: Mapping[str, int]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Tool]:
+        return {tool.id: tool for tool in self.tools}
+
+    @cached_property
+    def writing(self) -> frozenset[str]:
+        """The ids of the tools that change something."""
+        return frozenset(plan.tool_id for plan in self.plans if plan.action.writes)
+
+    @property
+    def full(self) -> int:
+        """The tokens of all definitions."""
+        return sum(self.tokens.values())
+
+    def average(self, server: str) -> float:
+        """Tokens of a definition of that server."""
+        return mean(tokens for tool_id, tokens in self.tokens.items() if tool_id.startswith(f"{server}:"))
+
+
+def build_testbed(count: Count, seed: int = 0, total: int = 120) -> Testbed:
+    """The testbed with `total` tools (up to 1,000) in the mix of table 2; the same for the same arguments.
+
+    `count` gives the tokens of a text.
+    """
+    plans: list[Plan] = []
+    tools: list[Tool] = []
+    for size, share in zip(TABLE_2, _shares(total), strict=True):
+        mine = plans_of(size.domain, share)
+        plans += mine
+        tools += _sized(mine, size.tokens, count, seed)
+    return Testbed(tuple(plans), tuple(tools), {tool.id: tokens_of(tool, count) for tool in tools})
+
+
+def tokens_of(tool: Tool, count: Count) -> int:
+    """Tokens of a definition as compact JSON."""
+    return count(compact(definition(tool)))
+
+
+def plans_of(domain: Domain, number: int) -> list[Plan]:
+    """The first `number` tools of a domain: what is done most, with the things that matter most.
+
+    Raises ValueError where the vocabulary has not so many.
+    """
+    ranked: list[tuple[int, int, Plan]] = []
+    for place, entity in enumerate(domain.entities):
+        actions = dict.fromkeys([*entity.actions, *domain.usual])
+        for order, name in enumerate(actions):
+            ranked.append((place + _BREADTH * order, place, Plan(domain, entity, _ACTIONS[name])))
+    ranked.sort(key=lambda entry: entry[:2])
+    plans = list({plan.name: plan for _, _, plan in reversed(ranked)}.values())[::-1]
+    if number > len(plans):
+        raise ValueError(f"{domain.server} has words for {len(plans)} tools, not for {number}")
+    return plans[:number]
+
+
+def _shares(total: int) -> list[int]:
+    """`total` in the proportions of table 2, the largest remainders rounded up."""
+    whole = sum(size.tools for size in TABLE_2)
+    exact = [total * size.tools / whole for size in TABLE_2]
+    shares = [math.floor(share) for share in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda i: shares[i] - exact[i])
+    for place in by_remainder[: total - sum(shares)]:
+        shares[place] += 1
+    return shares
+
+
+def _sized(plans: Sequence[Plan], average: int, count: Count, seed: int) -> Sequence[Tool]:
+    """The tools of a server, their definitions `average` tokens long in the mean.
+
+    What a parameter adds is known only roughly beforehand, so the aim is corrected by what came of it.
+    """
+    smallest = [tokens_of(_tool(plan, seed, ()), count) for plan in plans]
+    costs = {name: count(compact({name: spec})) for name, spec in {**READING, **WRITING}.items()}
+    aim = float(average)
+    best: tuple[float, Sequence[Tool]] = (math.inf, ())
+    for _ in range(_CORRECTIONS):
+        targets = _targets(plans, smallest, aim, seed)
+        tools = [_grown(*entry, costs, seed) for entry in zip(plans, targets, smallest, strict=True)]
+        found = mean(tokens_of(tool, count) for tool in tools)
+        best = min(best, (abs(found - average), tools), key=lambda entry: entry[0])
+        aim += average - found
+    return best[1]
+
+
+def _targets(plans: Sequence[Plan], smallest: Sequence[int], average: float, seed: int) -> Sequence[float]:
+    """How large each tool is to be: no smaller than it can be, and `average` in the mean."""
+    factors = [_factor(plan, seed) for plan in plans]
+    low, high = 0.0, 4.0 * average
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        sizes = [max(least, middle * factor) for least, factor in zip(smallest, factors, strict=True)]
+        low, high = (middle, high) if mean(sizes) < average else (low, middle)
+    return [max(least, low * factor) for least, factor in zip(smallest, factors, strict=True)]
+
+
+def _factor(plan: Plan, seed: int) -> float:
+    """How much larger than usual a tool is: lognormal, mean 1."""
+    sigma = math.sqrt(math.log1p(VARIATION**2))
+    return Random(f"size {seed} {plan.tool_id}").lognormvariate(-(sigma**2) / 2, sigma)
+
+
+def _grown(plan: Plan, target: float, tokens: int, costs: Mapping[str, int], seed: int) -> Tool:
+    """The tool with as many optional parameters as bring it closest to its size."""
+    always = plan.parameters()
+    names = [name for name in plan.optional if name not in always]
+    Random(f"optional {seed} {plan.tool_id}").shuffle(names)
+    taken: list[str] = []
+    for name in names:
+        if abs(target - tokens - costs[name]) < abs(target - tokens):
+            taken.append(name)
+            tokens += costs[name]
+    return _tool(plan, seed, taken)
+
+
+def _tool(plan: Plan, seed: int, optional: Sequence[str]) -> Tool:
+    schema = {
+        "type": "object",
+        "properties": {**plan.parameters(), **{name: plan.optional[name] for name in optional}},
+        "required": plan.required(),
+        "additionalProperties": False,
+    }
+    annotations = Annotations(read_only=not plan.action.writes)
+    return Tool(plan.domain.server, plan.name, _description(plan, seed), schema, annotations)
+
+
+def _description(plan: Plan, seed: int) -> str:
+    """A sentence on what it does and mostly more; it does not depend on the other tools."""
+    random = Random(f"description {seed} {plan.tool_id}")
+    sentence = random.choice(plan.action.sentences)
+    notes = [note for note in plan.action.notes if random.random() < _NOTED]
+    if "{about}" not in sentence and random.random() < _NOTED:
+        notes.insert(0, "A {one} is {about}.")
+    return " ".join(plan.words(part) for part in (sentence, *notes))

@@ -1,0 +1,1 @@
+"""The words that generated catalogs and tasks are made of."""

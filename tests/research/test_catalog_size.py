@@ -1,0 +1,153 @@
+"""Table 1: generated catalogs have the size they claim, and cuts are those of the request that is sent."""
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
+from inspector.domain.jsonvalue import compact
+from inspector.domain.manifest import entries, fitted_manifest, search_tools_definition
+from inspector.domain.settings import BindingSettings, ManifestSettings
+from inspector.domain.tool import Tool, definition
+from inspector.research.catalog_size import (
+    ALWAYS,
+    PUBLISHED,
+    SIZES,
+    catalog_size,
+    findings,
+    part_of,
+    percent,
+)
+from inspector.research.first_call import cheapest, first_call, meter_of, reaching, reduction
+from inspector.research.generated import MEAN, generated
+from inspector.research.source import NamedCatalog, Steps, Stopped
+from tests.support.counting import CharacterCounter
+from tests.support.reproduction import MemorySource, office_tools
+
+METER = meter_of(TiktokenCounter("demo/planner"))
+CHARACTERS = meter_of(CharacterCounter())
+
+
+@pytest.mark.parametrize("count", SIZES)
+@pytest.mark.parametrize("server_size", [10, 20])
+def test_a_generated_catalog_has_exactly_its_tokens(count: int, server_size: int) -> None:
+    catalog = generated(count, METER, server_size=server_size)
+    assert len({tool.id for tool in catalog.tools}) == count
+    assert METER.static(catalog.tools) == count * MEAN
+    assert (
+        max(sum(tool.server == server for tool in catalog.tools) for server in catalog.summaries)
+        <= server_size
+    )
+
+
+def test_a_generated_catalog_is_the_same_for_the_same_seed_only() -> None:
+    again = generated(25, METER)
+    assert generated(25, METER) == again
+    assert generated(25, METER, seed=1) != again
+
+
+def test_sizes_of_generated_tools_are_spread_as_real_ones_are() -> None:
+    sizes = sorted(map(METER.tool, generated(200, METER).tools))
+    assert sizes[100] < MEAN
+    assert sizes[-1] > 3 * MEAN
+
+
+def test_the_first_call_is_what_the_request_sends() -> None:
+    tools = office_tools()
+    found = first_call(tools, {"shop": "A shop."}, CHARACTERS, pinned=2)
+    pinned = cheapest(tools, 2, CHARACTERS)
+    waiting = [tool for tool in tools if tool.id not in pinned]
+    manifest = fitted_manifest(entries(waiting, {"shop": "A shop."}), ManifestSettings(), len)
+    sent = [search_tools_definition(manifest.text), *(definition(t) for t in tools if t.id in pinned)]
+    assert found.first == sum(CHARACTERS.entries(sent))
+    # Characters: what stands between the entries, and around them, is a few.
+    assert abs(found.first - len(compact(sent))) <= 3
+    assert found.pinned == 2
+    assert found.static > found.first
+
+
+def test_a_catalog_that_is_always_included_whole_is_static_binding() -> None:
+    tools = office_tools()[:4]
+    found = first_call(tools, {}, CHARACTERS, pinned=11)
+    assert (found.first, found.found, found.steady) == (found.static,) * 3
+    assert (found.cut, found.pinned, found.text) == (0.0, 4, 0)
+
+
+def test_nothing_costs_nothing() -> None:
+    found = first_call((), {}, CHARACTERS)
+    assert (found.static, found.first, found.cut) == (0, 0, 0.0)
+    assert reduction(0, 5) == 0.0
+
+
+def test_a_search_adds_its_tools_and_the_steady_state_all_there_is_room_for() -> None:
+    catalog = generated(50, METER)
+    found = first_call(catalog.tools, catalog.summaries, METER)
+    assert found.found - found.first == pytest.approx(5 * MEAN, abs=5)
+    kept = BindingSettings().capacity
+    assert found.steady - found.first == pytest.approx(kept * MEAN, abs=kept)
+
+
+def test_the_largest_manifest_that_reaches_a_cut_is_found() -> None:
+    catalog = generated(100, METER, server_size=10)
+    whole = first_call(catalog.tools, catalog.summaries, METER, pinned=11)
+    assert whole.cut < 0.95
+    found = reaching(catalog.tools, catalog.summaries, METER, pinned=11, cut=0.95)
+    assert found is not None
+    assert found.cut >= 0.95
+    more = found.manifest_limit + 10
+    assert first_call(catalog.tools, catalog.summaries, METER, pinned=11, manifest_limit=more).cut < 0.95
+
+
+def test_no_manifest_reaches_what_the_always_included_tools_exceed_alone() -> None:
+    tools = office_tools()
+    assert reaching(tools, {}, CHARACTERS, pinned=10, cut=0.95) is None
+
+
+@given(st.integers(1, 60), st.integers(0, 12))
+@settings(max_examples=25, deadline=None)
+def test_parts_of_a_catalog_have_their_size_and_contain_each_other(count: int, smaller: int) -> None:
+    tools = tuple(Tool(f"s{number % 7}", f"t{number}") for number in range(60))
+    catalog = NamedCatalog("made", tools)
+    part, less = part_of(catalog, count).tools, part_of(catalog, min(smaller, count)).tools
+    assert len(part) == count
+    assert part[: len(less)] == less
+
+
+def test_the_findings_name_the_papers_own_numbers() -> None:
+    found = findings()
+    assert len(found) == 3
+    assert "420" in found[0]
+    assert "1,800" in found[1]
+    assert "2,000" in found[1]
+    assert "3,200" in found[2]
+
+
+@pytest.mark.parametrize(
+    ("share", "told"), [(0.95, "95.0%"), (0.9499, "94.9%"), (1.0, "100.0%"), (0.97, "97.0%")]
+)
+def test_a_share_never_looks_like_more_than_it_is(share: float, told: str) -> None:
+    assert percent(share) == told
+
+
+def test_the_section_has_the_papers_numbers_and_a_bar_for_each_size_and_set() -> None:
+    catalog = NamedCatalog("theirs", generated(120, METER).tools)
+    section = catalog_size(MemorySource(counter=TiktokenCounter("demo/planner"), others=[catalog]), Steps())
+    rows = section.tables[0].rows
+    assert len(rows) == len(SIZES) * len(ALWAYS) - 1
+    for row in rows:
+        static, dynamic, cut = PUBLISHED[int(row[0])]
+        assert (row[2], row[3], row[4], row[6]) == (f"{static:,}", f"{static:,}", f"{dynamic:,}", cut)
+    generated_bars = [bar for bar in section.bars if bar[0].startswith("generated, 20")]
+    assert len(generated_bars) == 6
+    assert all(met for _, _, met in generated_bars)
+    assert [table.title for table in section.tables][-1] == "theirs"
+    assert sum(bar[0].startswith("theirs, 100") for bar in section.bars) == len(ALWAYS)
+
+
+def test_without_other_catalogs_the_section_says_that_they_were_skipped() -> None:
+    section = catalog_size(MemorySource(counter=TiktokenCounter("demo/planner")), Steps())
+    assert "skipped" in str(section.tables[-1].rows)
+
+
+def test_asked_to_stop_it_stops() -> None:
+    with pytest.raises(Stopped):
+        catalog_size(MemorySource(), Steps(stopped=lambda: True))

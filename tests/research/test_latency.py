@@ -1,0 +1,61 @@
+"""Table 2: who is timed, over what, and which numbers are the paper's. No test looks at a real clock."""
+
+from collections.abc import Sequence
+
+from inspector.adapters.memory.fakes import ManualClock
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.research.latency import PUBLISHED, asked, latency, measured_ranker
+from inspector.research.source import NamedCatalog, Steps, indexed
+from tests.support.reproduction import MemorySource, case, office_tools
+
+
+class Ticking(ManualClock):
+    """A millisecond later whenever it is looked at."""
+
+    def monotonic(self) -> float:
+        self.advance(0.001)
+        return self.at
+
+
+class Counting(MemoryEmbedder):
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.texts += texts
+        return super().embed(texts)
+
+
+def source_with(*queries: str) -> MemorySource:
+    catalog = NamedCatalog("demo", office_tools(), cases=tuple(map(case, queries)))
+    source = MemorySource(
+        catalog, others=[NamedCatalog("small", office_tools()[:2]), NamedCatalog("large", office_tools()[:5])]
+    )
+    source.clock = Ticking()
+    return source
+
+
+def test_every_tier_has_the_papers_numbers_beside_ours() -> None:
+    demo, large = latency(source_with("late orders", "send mail"), Steps()).tables
+    assert demo.title == "demo, 11 tools"
+    assert large.title == "large, 5 tools"
+    rows = {row[0]: row for row in demo.rows}
+    for tier, (median, p95) in PUBLISHED.items():
+        assert (rows[tier][2], rows[tier][4]) == (f"{median:g}", f"{p95:g}")
+    assert rows["database (vector)"][3] == "1.00"
+    assert rows["marketplace (vector)"][1:] == ("not built", "60", "–", "180", "–")
+
+
+def test_requests_and_searches_are_asked_once_each() -> None:
+    catalog = NamedCatalog("demo", office_tools(), cases=(case("a"), case("b"), case("a")))
+    assert asked(MemorySource(catalog, searches=[case("b"), case("c")])) == ("a", "b", "c")
+
+
+def test_no_ranker_finds_the_vectors_of_queries_that_another_one_has_asked() -> None:
+    source, embedder = source_with("late orders"), Counting()
+    index = indexed(source.demo(), source, Steps())
+    source.embedder = embedder
+    for _ in range(2):
+        found = measured_ranker("dense", index, ["late orders"], source, Steps())
+        assert found.queries == 1
+    assert embedder.texts.count("late orders") == 2

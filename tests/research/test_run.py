@@ -1,0 +1,57 @@
+"""The chapters: found by id, made in the order of the report, stopped between two steps."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from inspector.domain.error import ConfigError
+from inspector.domain.report import Section, markdown
+from inspector.research.heading import report
+from inspector.research.run import CHAPTERS, Chapter, chapters, make
+from inspector.research.source import Steps, Stopped
+from tests.support.reproduction import MemorySource
+
+SECTION = Section("one", "One", "a paper", "this", ())
+
+
+def test_chapters_come_in_the_order_of_the_report_and_once() -> None:
+    found = chapters(["reduction", "latency", "reduction"])
+    assert [chapter.id for chapter in found] == ["latency", "reduction"]
+    assert chapters([]) == ()
+
+
+def test_an_unknown_chapter_is_told_with_the_nearest() -> None:
+    with pytest.raises(ConfigError) as caught:
+        chapters(["latencies"])
+    assert "latency" in caught.value.hint
+
+
+def test_no_chapter_has_the_id_of_another() -> None:
+    assert len({chapter.id for chapter in CHAPTERS}) == len(CHAPTERS)
+
+
+def test_a_section_is_there_as_soon_as_it_is_made_and_stopping_keeps_the_next_from_beginning() -> None:
+    stopping = False
+    chapter = Chapter("one", "One", "a paper", "this", lambda _source, _steps: (SECTION,))
+    made = make([chapter, chapter], MemorySource(), Steps(stopped=lambda: stopping))
+    assert next(made) is SECTION
+    stopping = True
+    with pytest.raises(Stopped):
+        next(made)
+
+
+def test_a_report_says_when_on_what_and_how_to_repeat_it() -> None:
+    source = MemorySource()
+    text = markdown(report([SECTION], source, "toolsight reproduce one"))
+    assert text.startswith("# Published numbers, reproduced\n")
+    assert f"{datetime.fromtimestamp(source.clock.now(), UTC):%Y-%m-%d}" in text
+    for word in (
+        "`toolsight reproduce one`",
+        "processors",
+        "Python 3",
+        "characters, exact",
+        "`memory`",
+        "memory 1.0",
+    ):
+        assert word in text
+    assert "/work" not in text
