@@ -188,17 +188,6 @@ class FieldRow(Vertical):
             widget.value = visible(_written(value), newlines=False)
             self._written = (widget.value, value) if isinstance(value, str) else None
 
-    def clear(self) -> None:
-        """Empty the field."""
-        widget = self._input
-        self._written = None
-        if isinstance(widget, Select):
-            widget.value = Select.NULL
-        elif isinstance(widget, TextArea):
-            widget.text = ""
-        else:
-            widget.value = ""
-
     def show_error(self, message: str) -> None:
         """Say what is wrong; nothing when the message is empty."""
         line = self.query_one(".field--error", Static)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -107,15 +107,6 @@ class SchemaForm(VerticalScroll, can_focus=False):
                 found[row.field.name] = str(error)
             row.show_error(found.get(row.field.name, ""))
         return found
-
-    def set_values(self, values: Mapping[str, object]) -> None:
-        """Fill fields in; a field that is not among the values becomes empty."""
-        for row in self.rows:
-            if row.field.name in values:
-                row.write(values[row.field.name])
-            else:
-                row.clear()
-            row.show_error("")
 
     def action_submit(self) -> None:
         """Check the form; post its values, or go to the first field that is wrong."""

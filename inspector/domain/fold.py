@@ -223,7 +223,6 @@ def _(event: ev.ModelRequested, state: SessionState) -> SessionState:
     return replace(
         state,
         turn=event.turn,
-        thinking=event.think,
         costs=(*state.costs, _cost(event, state)),
     )
 
@@ -240,11 +239,10 @@ def _(event: ev.ModelResponded, state: SessionState) -> SessionState:
         reported = replace(
             costs[-1],
             reported_input=usage.input_tokens,
-            reported_cached=usage.cached_tokens,
             reported_output=usage.output_tokens,
         )
         costs = (*costs[:-1], reported)
-    return replace(state, thinking=False, costs=costs)
+    return replace(state, costs=costs)
 
 
 @_step.register

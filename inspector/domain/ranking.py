@@ -59,7 +59,6 @@ class Outcome(StrEnum):
     OVER_LIMIT = "over limit"
     OTHER_SERVER = "other server"
     OTHER_TAG = "other tag"
-    DUPLICATE = "same name, earlier tier"
     PRECONDITION = "precondition not met"
 
     @property

@@ -85,7 +85,6 @@ class CallCost:
     terms: CacheTerms = UNCACHED
     at: float = 0.0
     reported_input: int | None = None
-    reported_cached: int | None = None
     reported_output: int | None = None
 
 
@@ -125,7 +124,6 @@ class SessionState:
     rejections: int = 0
     recoveries: int = 0
     recovering: bool = False
-    thinking: bool = False
     busy: bool = False
     at: float = 0.0
     profile: str = ""

@@ -35,19 +35,6 @@ class Toolset:
         rule = self.servers.get(tool.server)
         return rule is not None and rule.permits(tool.name)
 
-    def unknown_tools(self, tools: Iterable[Tool]) -> tuple[str, ...]:
-        """The `server:tool` ids that the rules name and the connected servers do not have."""
-        known: dict[str, set[str]] = {}
-        for tool in tools:
-            known.setdefault(tool.server, set()).add(tool.name)
-        return tuple(
-            f"{server}:{name}"
-            for server, rule in self.servers.items()
-            if server in known
-            for name in sorted((rule.include or frozenset()) | rule.exclude)
-            if name not in known[server]
-        )
-
 
 def permitted(tools: Iterable[Tool], toolset: Toolset | None) -> tuple[Tool, ...]:
     """The tools that pass; no toolset permits everything."""

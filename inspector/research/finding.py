@@ -50,9 +50,6 @@ class Span:
     low: float
     high: float
 
-    def meets(self, other: "Span") -> bool:
-        return self.low <= other.high and other.low <= self.high
-
 
 def implied_tasks() -> Mapping[str, Span]:
     """C_task of each row of table 3 by equation 3, without a system prompt, for every rho that rounds so."""

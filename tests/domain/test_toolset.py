@@ -23,8 +23,3 @@ def test_a_toolset_leaves_out_other_servers_and_excluded_tools() -> None:
 def test_include_permits_only_what_it_names() -> None:
     only = Toolset("only", servers={"words": ServerRule(include=frozenset({"random_word"}))})
     assert ids(permitted(TOOLS, only)) == ["words:random_word"]
-
-
-def test_rules_for_tools_that_do_not_exist_are_reported() -> None:
-    rules = {"words": ServerRule(include=frozenset({"define", "defin"})), "gone": ServerRule()}
-    assert Toolset("t", servers=rules).unknown_tools(TOOLS) == ("words:defin",)

@@ -284,8 +284,8 @@ def test_a_fall_of_more_than_is_allowed_is_a_drop() -> None:
 
 def test_a_ranker_that_only_one_side_has_is_reported() -> None:
     gone, new = drops([Mark("d", "BM25", 0.5)], [Mark("d", "bm25", 0.5)], 1.0)
-    assert (gone.is_missing, gone.ranker, gone.reason) == (True, "bm25", "0.500 before, not measured now")
-    assert (new.is_missing, new.ranker) == (True, "BM25")
+    assert (gone.now, gone.ranker, gone.reason) == (None, "bm25", "0.500 before, not measured now")
+    assert (new.before, new.ranker) == (None, "BM25")
     assert "nothing stored" in new.reason
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
-from inspector.engine.tokens.cost.break_even import break_even, break_evens, scaled
+from inspector.engine.tokens.cost.break_even import break_evens, scaled
 from inspector.engine.tokens.cost.cache_preset import PRESETS
 from inspector.engine.tokens.cost.delivery_cost import Delivery, session_cost
 from inspector.engine.tokens.cost.plan import (
@@ -34,13 +34,13 @@ def costs_less(plan: Plan, delivery: Delivery, tools: int, terms: CacheTerms = T
 def test_one_call_by_hand() -> None:
     """n tools of 10 against search_tools of 45, without a prompt: 5 tools are more than 45."""
     plan = Plan((PlannedTool("a", 10), PlannedTool("b", 10)), Overhead(meta=45), (PlannedCall(7),))
-    assert break_even(plan, Delivery.APPEND, TERMS) == 5
-    assert break_even(plan, Delivery.GATE, TERMS) == 1
+    assert break_evens(plan, TERMS)[Delivery.APPEND] == 5
+    assert break_evens(plan, TERMS)[Delivery.GATE] == 1
 
 
 @pytest.mark.parametrize("delivery", DISCOVERY)
 def test_from_there_on_it_costs_less_and_before_it_does_not(delivery: Delivery) -> None:
-    found = break_even(PLAN, delivery, TERMS)
+    found = break_evens(PLAN, TERMS)[delivery]
     assert found is not None
     assert not costs_less(PLAN, delivery, found - 1)
     assert all(costs_less(PLAN, delivery, tools) for tools in range(found, found + 60))
@@ -50,24 +50,24 @@ def test_from_there_on_it_costs_less_and_before_it_does_not(delivery: Delivery) 
 def test_rewriting_pays_above_some_fifty_tools_where_the_prompt_is_as_was_measured_elsewhere() -> None:
     assumed = Assumptions(own_call=False, search_tokens=0)
     plan = usual_plan(PLAN.tools, Overhead(system=2000, manifest=800), assumed)
-    assert break_even(plan, Delivery.REWRITE, CacheTerms()) == pytest.approx(50, abs=2)
+    assert break_evens(plan, CacheTerms())[Delivery.REWRITE] == pytest.approx(50, abs=2)
 
 
 def test_a_gate_that_chooses_for_every_call_never_pays_against_a_cache_that_charges_for_writing() -> None:
     plan = usual_plan(PLAN.tools, PLAN.overhead, Assumptions(calls_per_message=1))
-    assert break_even(plan, Delivery.GATE, CacheTerms()) is None
-    assert break_even(plan, Delivery.GATE, UNCACHED) is not None
+    assert break_evens(plan, CacheTerms())[Delivery.GATE] is None
+    assert break_evens(plan, UNCACHED)[Delivery.GATE] is not None
 
 
 def test_more_than_the_most_is_not_looked_at() -> None:
-    assert break_even(PLAN, Delivery.REWRITE, TERMS, most=10) is None
+    assert break_evens(PLAN, TERMS, most=10)[Delivery.REWRITE] is None
 
 
 def test_answers_count_where_there_are_prices() -> None:
     dear = Prices("m", 1e-6, 1e-3, cache_read=1e-7)
     free = Prices("m", 1e-6, 0.0, cache_read=1e-7)
-    with_answers = break_even(PLAN, Delivery.CALL_TOOL, dear.terms, dear)
-    without = break_even(PLAN, Delivery.CALL_TOOL, free.terms, free)
+    with_answers = break_evens(PLAN, dear.terms, dear)[Delivery.CALL_TOOL]
+    without = break_evens(PLAN, free.terms, free)[Delivery.CALL_TOOL]
     assert with_answers is not None
     assert without is not None
     assert with_answers > without
@@ -107,7 +107,7 @@ def test_any_sizes_can_be_scaled(sizes: list[int], tools: int) -> None:
 def test_nothing_can_be_scaled() -> None:
     empty = Plan((), Overhead(), (PlannedCall(5),))
     assert scaled(empty, 100).tools == ()
-    assert break_even(empty, Delivery.APPEND, TERMS) is None
+    assert break_evens(empty, TERMS)[Delivery.APPEND] is None
 
 
 def test_presets_say_where_they_are_from() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker, tool_search
+from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker
 from inspector.engine.discovery.rankers.sequence_match import ratio
 
 OPEN_URL = Tool(
@@ -87,66 +87,16 @@ def test_repaired_words_hit_however_the_name_is_written_and_whatever_stands_besi
 
 
 def test_nonsense_is_over_the_floor() -> None:
-    assert len(tool_search(TOOLS, "xyzzy plugh frotz").metadata["matches"]) == len(TOOLS)
+    assert FuzzyRanker(TOOLS).rank("xyzzy plugh frotz").kept.all()
 
 
 def test_what_shares_no_character_is_below_the_floor() -> None:
     assert not FuzzyRanker(TOOLS).rank("天気").kept.any()
 
 
-def test_the_answer_is_a_ranked_list_with_hints_where_there_are_any() -> None:
-    answer = tool_search([SEND, OPEN_URL], "fetch a specific URL", 3)
-    first, second = (match["score"] for match in answer.metadata["matches"])
-    assert answer.text == (
-        "Best tools for 'fetch a specific URL' (ranked by relevance):\n"
-        f"1. open_url (score={first:.4f}) — Fetch a URL and return a clean text excerpt.\n"
-        "   ↳ when to use: Use this when you need exact content from a specific URL. "
-        "Prefer this after search results identify a likely source.\n"
-        f"2. send_message (score={second:.4f}) — Send a message to a person."
-    )
-
-
-def test_the_metadata_has_the_query_the_limit_the_candidates_and_the_matches() -> None:
-    metadata = tool_search(TOOLS, "fetch a specific URL", 1).metadata
-    assert {key: metadata[key] for key in ("query", "limit", "total_candidates")} == {
-        "query": "fetch a specific URL",
-        "limit": 1,
-        "total_candidates": 3,
-    }
-    assert metadata["matches"] == [
-        {
-            "name": "open_url",
-            "description": OPEN_URL.description,
-            "prompt_instructions": OPEN_URL.title,
-            "score": round(value(OPEN_URL, "fetch a specific URL"), 4),
-        }
-    ]
-
-
-@pytest.mark.parametrize(("asked", "effective"), [(None, 5), (-3, 1), (0, 1), (7, 7), (10, 10), (99, 10)])
-def test_the_limit_is_clamped(asked: int | None, effective: int) -> None:
-    twelve = [Tool("s", "send_message", "Send a message.") for _ in range(12)]
-    metadata = tool_search(twelve, "send a message", asked).metadata
-    assert metadata["limit"] == effective == len(metadata["matches"])
-
-
-def test_the_options_of_the_document_can_be_set() -> None:
-    twelve = [Tool("s", "send_message") for _ in range(12)]
-    assert len(tool_search(twelve, "send", max_limit=15, default_limit=8).metadata["matches"]) == 8
-    assert len(tool_search(twelve, "send", 99, max_limit=11).metadata["matches"]) == 11
-    plain, raised = (tool_search([SEND], "send", token_bonus=b).metadata["matches"][0] for b in (0.0, 0.5))
-    assert raised["score"] == pytest.approx(plain["score"] + 0.5)
-
-
 def test_tools_of_the_same_score_stay_in_their_order() -> None:
     twins = [Tool("b", "send", "Send it."), Tool("a", "send", "Send it."), Tool("c", "send", "Send it.")]
     assert FuzzyRanker(twins).rank("send").order() == [0, 1, 2]
-
-
-def test_a_search_without_a_match_says_so() -> None:
-    answer = tool_search(TOOLS, "天気")
-    assert answer.text == "No matching tools for '天気'."
-    assert answer.metadata["matches"] == []
 
 
 @pytest.mark.parametrize("repaired", [False, True])

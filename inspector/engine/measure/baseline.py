@@ -28,10 +28,6 @@ class Drop:
     now: float | None
 
     @property
-    def is_missing(self) -> bool:
-        return self.before is None or self.now is None
-
-    @property
     def reason(self) -> str:
         """What is wrong, for people."""
         if self.now is None:

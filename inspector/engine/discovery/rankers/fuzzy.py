@@ -1,6 +1,6 @@
 """Fuzzy matching of the query against a tool's whole text (the ToolSearchTool document, “Scoring algorithm”).
 
-    score = SequenceMatcher(None, query, haystack).ratio() + token_bonus x token_hits
+    score = SequenceMatcher(None, query, haystack).ratio() + TOKEN_BONUS x token_hits
 
 The haystack is the lower-case name, description and prompt instructions; MCP knows no prompt instructions,
 so a tool's title stands in for them. Of a query 400 characters are compared and of a haystack 2,000.
@@ -10,8 +10,6 @@ every character that is more than 1 % of it, and “a” or “do” hit within 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,30 +23,19 @@ MAX_QUERY = 400
 MAX_HAYSTACK = 2_000
 FLOOR = 0.05
 TOKEN_BONUS = 0.12
-MAX_LIMIT = 10
-DEFAULT_LIMIT = 5
 
 
 class FuzzyRanker:
-    """Scores from 0 up; kept are scores of at least `floor`.
+    """Scores from 0 up; kept are scores of at least `FLOOR`.
 
     `repaired` compares without `autojunk`, and counts whole words, those of names split, without stop words.
     """
 
-    def __init__(
-        self,
-        tools: Sequence[Tool],
-        *,
-        token_bonus: float = TOKEN_BONUS,
-        floor: float = FLOOR,
-        repaired: bool = False,
-    ) -> None:
+    def __init__(self, tools: Sequence[Tool], *, repaired: bool = False) -> None:
         self.name = "fuzzy-repaired" if repaired else "fuzzy"
         self._ids = tuple(tool.id for tool in tools)
         self._haystacks = tuple(map(_haystack, tools))
         self._words = tuple(frozenset(words(_text(tool))) for tool in tools) if repaired else ()
-        self._token_bonus = token_bonus
-        self._floor = floor
         self._repaired = repaired
 
     def terms(self, query: str) -> tuple[str, ...]:
@@ -59,7 +46,7 @@ class FuzzyRanker:
         found = self._query_words(query)
         ratios = [ratio(text, haystack[:MAX_HAYSTACK], not self._repaired) for haystack in self._haystacks]
         hits = [sum(self._hits(position, word) for word in found) for position in range(len(self._ids))]
-        values = np.array(ratios, dtype=np.float64) + self._token_bonus * np.array(hits, dtype=np.float64)
+        values = np.array(ratios, dtype=np.float64) + TOKEN_BONUS * np.array(hits, dtype=np.float64)
 
         def explain(position: int) -> Score:
             length = float(len(self._haystacks[position][:MAX_HAYSTACK]))
@@ -68,11 +55,11 @@ class FuzzyRanker:
             for word in dict.fromkeys(found):
                 if self._hits(position, word):
                     count = found.count(word)
-                    inputs = {"token bonus": self._token_bonus, "times in query": float(count)}
-                    parts.append(Part(Signal.FUZZY, word, self._token_bonus * count, inputs))
+                    inputs = {"token bonus": TOKEN_BONUS, "times in query": float(count)}
+                    parts.append(Part(Signal.FUZZY, word, TOKEN_BONUS * count, inputs))
             return Score(self._ids[position], float(values[position]), tuple(parts))
 
-        return Ranking(values, values >= self._floor, explain)
+        return Ranking(values, values >= FLOOR, explain)
 
     def _query_words(self, query: str) -> list[str]:
         """The words that may hit, each as often as the query has it."""
@@ -80,58 +67,6 @@ class FuzzyRanker:
 
     def _hits(self, position: int, word: str) -> bool:
         return word in (self._words if self._repaired else self._haystacks)[position]
-
-
-@dataclass(frozen=True, slots=True)
-class FuzzyAnswer:
-    """What `tool_search` returns: the list for a model to read, and the same as data.
-
-    `metadata` has `query`, `limit` (after clamping), `total_candidates` and `matches`, each of them with
-    `name`, `description`, `prompt_instructions` and `score` (4 digits).
-    """
-
-    text: str
-    metadata: dict[str, Any]
-
-
-def tool_search(
-    tools: Sequence[Tool],
-    query: str,
-    limit: int | None = None,
-    *,
-    max_limit: int = MAX_LIMIT,
-    default_limit: int = DEFAULT_LIMIT,
-    token_bonus: float = TOKEN_BONUS,
-    repaired: bool = False,
-) -> FuzzyAnswer:
-    """The tool that the document describes, with its output format; `limit` is clamped to 1..max_limit."""
-    effective = max(1, min(default_limit if limit is None else limit, max_limit))
-    ranking = FuzzyRanker(tools, token_bonus=token_bonus, repaired=repaired).rank(query)
-    best = [position for position in ranking.order() if ranking.kept[position]][:effective]
-    matches = [_match(tools[position], float(ranking.values[position])) for position in best]
-    metadata = {"query": query, "limit": effective, "total_candidates": len(tools), "matches": matches}
-    return FuzzyAnswer(_answer_text(query, matches), metadata)
-
-
-def _match(tool: Tool, score: float) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "prompt_instructions": tool.title,
-        "score": round(score, 4),
-    }
-
-
-def _answer_text(query: str, matches: Sequence[dict[str, Any]]) -> str:
-    """The ranked list. What the tool says when nothing matches is not documented."""
-    if not matches:
-        return f"No matching tools for '{query}'."
-    lines = [f"Best tools for '{query}' (ranked by relevance):"]
-    for rank, match in enumerate(matches, 1):
-        lines.append(f"{rank}. {match['name']} (score={match['score']:.4f}) — {match['description']}")
-        if match["prompt_instructions"]:
-            lines.append(f"   ↳ when to use: {match['prompt_instructions']}")
-    return "\n".join(lines)
 
 
 def _text(tool: Tool) -> str:

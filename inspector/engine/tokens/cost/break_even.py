@@ -15,16 +15,7 @@ MOST = 5000
 def break_evens(
     plan: Plan, terms: CacheTerms, prices: Prices | None = None, most: int = MOST
 ) -> dict[Delivery, int | None]:
-    """For each delivery but static binding, see `break_even`."""
-    static = _costs(plan, Delivery.STATIC, terms, prices)
-    others = (delivery for delivery in Delivery if delivery is not Delivery.STATIC)
-    return {each: _crossing(_costs(plan, each, terms, prices), static, most) for each in others}
-
-
-def break_even(
-    plan: Plan, delivery: Delivery, terms: CacheTerms, prices: Prices | None = None, most: int = MOST
-) -> int | None:
-    """The smallest number of tools from which a delivery costs less than cached static binding.
+    """From how many tools on each delivery costs less than cached static binding.
 
     The same plan is priced over catalogs of other sizes, see `scaled`: in dollars with `prices`, in billed
     input tokens without. Once there are as many tools as the conversation needs and every request reaches the
@@ -34,7 +25,8 @@ def break_even(
     is found there by halving. None where it is not cheaper with `most` tools.
     """
     static = _costs(plan, Delivery.STATIC, terms, prices)
-    return _crossing(_costs(plan, delivery, terms, prices), static, most)
+    others = (delivery for delivery in Delivery if delivery is not Delivery.STATIC)
+    return {each: _crossing(_costs(plan, each, terms, prices), static, most) for each in others}
 
 
 Costs = Callable[[int], float]
