@@ -1,6 +1,7 @@
 """Choosing a toolset, a model or a milestone."""
 
 from collections.abc import Callable, Container
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -23,7 +24,8 @@ _ALL_TOOLS = "all tools"
 class ChoiceDialog(ModalScreen[None]):
     """A list and a line for what went wrong; it closes when the choice has been taken."""
 
-    CSS_PATH = "choice.tcss"
+    # Whole, because Textual looks for a relative one beside each subclass.
+    CSS_PATH = Path(__file__).with_name("choice.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", show=False)]
     AUTO_FOCUS = "RecordRows"
 
