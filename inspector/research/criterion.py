@@ -107,7 +107,7 @@ def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[s
     configuration = Configuration("off", servers, {})
     built = build_catalog(catalog.tools, configuration, settings, "", catalog.summaries, meter)
     state = fold([Record("off", 1, 0.0, built.event)])
-    loader = DefinitionLoader(lambda: built.catalog, lambda: len(catalog.tools) or 1)
+    loader = DefinitionLoader(built.catalog, len(catalog.tools) or 1)
     sent = tools_array(built.catalog, state, settings.binding.delivery, loader)
     return compact(sent), compact([definition(tool) for tool in catalog.tools])
 

@@ -164,7 +164,7 @@ class Discovery:
     def proxy(self) -> int:
         """Tokens of the definition of `call_tool`, which delivery `call_tool` has in place of all others."""
         catalog = Catalog(self._testbed.tools, frozenset(self._testbed.tokens))
-        loader = DefinitionLoader(lambda: catalog, lambda: 1)
+        loader = DefinitionLoader(catalog, 1)
         return sum(self._count(compact(one)) for one in tools_array(catalog, SessionState(), PROXY, loader))
 
     def run(self, task: Task) -> TaskRun:

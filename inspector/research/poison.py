@@ -155,8 +155,8 @@ def bindings(index: ToolIndex, clock: Clock) -> Mapping[str, Bound]:
 
 
 def _gate(rankers: CatalogRankers, settings: GateSettings, clock: Clock) -> Bound:
-    gate = Gate(lambda: rankers, clock)
-    return lambda query: gate.apply([UserMessage(query)], settings, {}, lambda _: 0).active
+    gate = Gate(clock)
+    return lambda query: gate.apply(rankers, [UserMessage(query)], settings, {}, lambda _: 0).active
 
 
 def _search(rankers: CatalogRankers, ranker: str, clock: Clock) -> Bound:

@@ -31,6 +31,7 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.measure.calibrate import threshold_of
 from tests.support.app import app_rig, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
@@ -315,7 +316,7 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
             await until(pilot, lambda: bool(_list(pilot).records))
         _list(pilot).move_to("0.52")
         await pilot.press("a")
-        assert rig.bench.retrieval.threshold_of(ranker) == 0.52
+        assert threshold_of(rig.bench.settings.discovery, ranker) == 0.52
         current = _list(pilot).current
         assert current is not None
         assert "●" in str(current.cells[0])

@@ -19,16 +19,15 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
-from inspector.domain.settings import BudgetSettings
 from inspector.domain.tool import Tool, definition
 from inspector.domain.wire import wire_messages
 from inspector.engine.tokens.count.attribution import attribute
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.engine.tokens.count.segment import request_pieces
 from tests.support.counting import character_meter
 
 MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}
-METERS = {name: BudgetMeter(TiktokenCounter(name), lambda: 128_000, BudgetSettings) for name in MODELS}
+METERS = {name: BudgetMeter(TiktokenCounter(name), FixedWindow(128_000)) for name in MODELS}
 FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", {"type": "object", "properties": {}})
 
 anything = st.text(max_size=60) | st.sampled_from(

@@ -18,6 +18,7 @@ from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
+from inspector.engine.live import LiveSettings
 from inspector.engine.ports import ChatModel
 from inspector.engine.tokens.cost.what_if import (
     Change,
@@ -29,7 +30,7 @@ from inspector.engine.tokens.cost.what_if import (
     toggled,
     what_if,
 )
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.engine.tokens.count.other_model import OtherModels, count_definitions
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import ToldModel
@@ -45,7 +46,7 @@ TOOLS = tuple(
 
 def meter(window: int = WINDOW) -> BudgetMeter:
     settings = Settings().budget
-    return BudgetMeter(CharacterCounter(), lambda: window, lambda: settings)
+    return BudgetMeter(CharacterCounter(), FixedWindow(window, settings.warn_at))
 
 
 def setup(values: Mapping[str, Any] | None = None, **toolsets: Toolset) -> Setup:
@@ -255,7 +256,10 @@ def test_another_model_is_made_once_with_its_window_and_prices() -> None:
         return ToldModel()
 
     models = OtherModels(
-        model_for, lambda _: CharacterCounter(), lambda name: prices if name == "dear" else None, Settings
+        model_for,
+        lambda _: CharacterCounter(),
+        lambda name: prices if name == "dear" else None,
+        LiveSettings(Settings()),
     )
     dear = models.named("dear")
     assert models.named("dear") is dear

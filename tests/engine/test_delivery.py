@@ -37,7 +37,7 @@ def sent(request: ModelRequest) -> list[str]:
 
 def array(state: SessionState, bench: Bench, delivery: str) -> tuple[dict[str, Any], ...]:
     catalog = bench.binder.catalog
-    return tools_array(catalog, state, delivery, DefinitionLoader(lambda: catalog, lambda: 8))
+    return tools_array(catalog, state, delivery, DefinitionLoader(catalog, 8))
 
 
 @pytest.mark.parametrize("delivery", MODES)
@@ -90,7 +90,7 @@ def test_behind_the_proxy_no_search_and_no_eviction_changes_the_array(
 @pytest.mark.parametrize("delivery", MODES)
 def test_where_nothing_waits_there_is_neither_search_nor_proxy(delivery: str) -> None:
     bench = bench_with(delivery=delivery)
-    bench.binder.rebuild(TOOLS[3:], "", {})
+    bench.binder.rebuild(TOOLS[3:], {})
     assert bound_names(bench.binder.request(())) == ["calc__evaluate"]
 
 
@@ -99,7 +99,7 @@ def test_a_bound_tool_that_the_catalog_no_longer_has_is_left_out(delivery: str) 
     bench = bench_with(delivery=delivery)
     bench.binder.context.find(["shop:list_orders"], "a search")
     state = bench.session.state
-    bench.binder.rebuild(TOOLS[1:], "", {})
+    bench.binder.rebuild(TOOLS[1:], {})
     names = [entry["function"]["name"] for entry in array(state, bench, delivery)]
     assert "shop__list_orders" not in names
 

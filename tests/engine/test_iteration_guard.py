@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.settings import GuardSettings
+from inspector.domain.settings import GuardSettings, Settings
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.guards.iteration import KEPT_CALLS, IterationGuard, Verdict
 
 WINDOW = 100.0
@@ -15,7 +16,7 @@ CALLS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.floats(0
 
 def guard(**changes: Any) -> IterationGuard:
     settings = dataclasses.replace(SETTINGS, **changes)
-    return IterationGuard(lambda: settings)
+    return IterationGuard(LiveSettings(Settings(guard=settings)))
 
 
 def counts(verdict: Verdict) -> tuple[int, int]:
@@ -129,11 +130,11 @@ def test_finding_a_tool_again_starts_its_count_anew_in_both_windows() -> None:
 
 
 def test_smaller_windows_apply_at_once() -> None:
-    current = SETTINGS
-    watch = IterationGuard(lambda: current)
+    live = LiveSettings(Settings(guard=SETTINGS))
+    watch = IterationGuard(live)
     for at in range(4):
         watch.after_call("a:b", {}, at)
-    current = dataclasses.replace(SETTINGS, window_seconds=1.5, window_calls=3)
+    live.settings = Settings(guard=dataclasses.replace(SETTINGS, window_seconds=1.5, window_calls=3))
     assert counts(watch.after_call("a:b", {}, 4)) == (2, 3)
 
 

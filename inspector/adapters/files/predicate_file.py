@@ -16,7 +16,7 @@ from types import CodeType, ModuleType
 
 from inspector.domain.error import ConfigError
 from inspector.domain.precondition import BUILT_IN
-from inspector.engine.loop.binding.precondition import OwnPredicate
+from inspector.engine.ports import OwnPredicate
 
 MAX_BYTES = 1_000_000
 _FACTS = "facts"

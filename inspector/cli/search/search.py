@@ -61,7 +61,7 @@ def search(
 
     async def work(bench: Workbench) -> None:
         if ranker:
-            bench.retrieval.use_ranker(ranker)
+            bench.change_setting("discovery.ranker", ranker)
         if tool_id:
             _why(bench, asked, tool_id)
         elif side_by_side:

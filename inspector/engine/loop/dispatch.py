@@ -1,7 +1,7 @@
 """One tool call of a model: synthetic, rejected, or sent to its server."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,9 +11,9 @@ from inspector.domain.events.event import CallFinished, CallRejected, CallStarte
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolCall, ToolResult
 from inspector.domain.session import Binding
-from inspector.domain.settings import Settings
 from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.context import GATE
@@ -52,7 +52,7 @@ class Dispatcher:
         approvals: Approvals,
         guard: IterationGuard,
         clock: Clock,
-        settings: Callable[[], Settings],
+        live: LiveSettings,
     ) -> None:
         self._session = session
         self._binder = binder
@@ -60,7 +60,7 @@ class Dispatcher:
         self._approvals = approvals
         self._guard = guard
         self._clock = clock
-        self._settings = settings
+        self._live = live
         self._synthetic: Mapping[str, SyntheticTool] = {}
 
     def register(self, tool: SyntheticTool) -> None:
@@ -160,7 +160,7 @@ class Dispatcher:
 
     @property
     def _is_gated(self) -> bool:
-        return self._settings().binding.policy == GATE
+        return self._live.settings.binding.policy == GATE
 
     def _not_available(self, near: tuple[str, ...]) -> str:
         """The structured error of Tool Attention, section 5.5."""

@@ -1,9 +1,9 @@
 """Token counts of the request that is really sent, part by part, as its compact JSON."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from inspector.domain.budget import Budget, Tokenizer, TokenParts, ToolCost
 from inspector.domain.jsonvalue import compact
@@ -33,15 +33,30 @@ class _Counted:
     framing: int
 
 
+class WindowLimits(Protocol):
+    """The context window that requests are measured against, in tokens, and the share that warns."""
+
+    @property
+    def window(self) -> int: ...
+
+    @property
+    def warn_at(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixedWindow:
+    """Limits that stay as they are."""
+
+    window: int
+    warn_at: float = BudgetSettings().warn_at
+
+
 class BudgetMeter:
     """Counts with one tokenizer. What was counted once is not counted again."""
 
-    def __init__(
-        self, counter: TokenCounter, window: Callable[[], int], settings: Callable[[], BudgetSettings]
-    ) -> None:
+    def __init__(self, counter: TokenCounter, limits: WindowLimits) -> None:
         self._counter = counter
-        self._window = window
-        self._settings = settings
+        self._limits = limits
         self._entries = EntryTexts()
         self._tools: dict[str, tuple[Tool, str, int]] = {}
         self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
@@ -58,7 +73,7 @@ class BudgetMeter:
     @property
     def window(self) -> int:
         """The model's, in tokens."""
-        return self._window()
+        return self._limits.window
 
     def tool(self, tool: Tool) -> int:
         """Tokens that a tool adds to a `tools` array that goes on after it."""
@@ -116,7 +131,7 @@ class BudgetMeter:
         parts["system"] -= in_pool
         parts["meta"] -= in_manifest
         sized = TokenParts(**parts, pool=in_pool, manifest=in_manifest, output_reserve=request.max_output)
-        return Budget(self._window(), sized, static_tools, self.tokenizer, self._settings().warn_at)
+        return Budget(self.window, sized, static_tools, self.tokenizer, self._limits.warn_at)
 
     def blocks(self, request: ModelRequest) -> list[Block]:
         """The request as a prompt cache sees it: tools, system prompt, messages; together all its tokens."""

@@ -12,7 +12,8 @@ from inspector.domain.error import ModelError
 from inspector.domain.events.event import ContextReduced
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import Message, ModelRequest
-from inspector.domain.settings import BudgetSettings, Settings
+from inspector.domain.settings import BudgetSettings
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.delivery import has_proxy
 from inspector.engine.loop.binding.eviction import Limits, evictions
@@ -51,17 +52,17 @@ class Fitted:
 class Headroom:
     """Makes requests fit, and tells of every step that changed something."""
 
-    def __init__(self, session: Session, binder: Binder, settings: Callable[[], Settings]) -> None:
+    def __init__(self, session: Session, binder: Binder, live: LiveSettings) -> None:
         self._session = session
         self._binder = binder
-        self._settings = settings
+        self._live = live
 
     def fit(self, messages: tuple[Message, ...], *, think: bool = False) -> Fitted:
         """The next request, its conversation shortened if need be.
 
         Where nothing makes it fit the conversation is not cut down in vain: see `require_room`.
         """
-        settings = self._settings().budget
+        settings = self._live.settings.budget
 
         def truncate(messages: tuple[Message, ...], excess: int) -> Reduced:
             return truncated(messages, excess, settings.kept_tokens, self._size, self._spared)
@@ -81,7 +82,7 @@ class Headroom:
         if not fitted.over:
             return
         hint = "Choose a model with a larger window, defer servers, or lower budget.output_reserve."
-        if not self._settings().budget.emergency:
+        if not self._live.settings.budget.emergency:
             hint += " With budget.emergency on the conversation is cut down first."
         window, shares = fitted.budget.window, _shares(fitted.budget)
         text = f"the request does not fit: {fitted.used} tokens, the window has {window} ({shares})"

@@ -83,7 +83,7 @@ class RaceScreen(LabScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._profile = self.bench.policy.profile
+        self._profile = self.session.profile
         if self._profile == STATIC:
             self._profile = DEFAULT_PROFILE
         if self.app.animation_level == "none":
@@ -109,8 +109,8 @@ class RaceScreen(LabScreen):
         file, lab = self._file, self.lab
         if file is None or file.scenario is None or lab is None:
             return
-        run = choice(file.scenario, self.bench.policy, self._profile)
-        race = Race(file.scenario, (STATIC, run.profile), prices=self.bench.accounting.prices())
+        run = choice(file.scenario, self.session, self._profile)
+        race = Race(file.scenario, (STATIC, run.profile), prices=self.session.accounting.prices())
         self._playback.begin(race, file)
         self.said = Content()
         self._run(lab, file, run, race, self.job.begin(file, run.profile))

@@ -1,19 +1,19 @@
 """The rankers side by side: one query, and every tool's rank under each of them."""
 
-import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.draw.failure import failure_text
+from inspector.app.context import Job
+from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.compare import content as present
-from inspector.app.pages.find.query_screen import XrayScreen
+from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow, compare, ranks_of
@@ -24,7 +24,7 @@ from widgets import KeyBar, RecordList
 _ROWS = 15
 
 
-class CompareScreen(XrayScreen):
+class CompareScreen(QueryScreen):
     """Rankers as columns; those that do not fit are an arrow key away."""
 
     CSS_PATH = "screen.tcss"
@@ -61,7 +61,7 @@ class CompareScreen(XrayScreen):
         super().on_mount()
         self._names = present.order(self.retrieval.ranker_name)
         self._show()
-        self.run_worker(self._compare(), exclusive=True, exit_on_error=False)
+        self._compare()
 
     def on_resize(self) -> None:
         super().on_resize()
@@ -72,16 +72,22 @@ class CompareScreen(XrayScreen):
         current = self.query_one("#ranks", RecordList).current
         return current.key if current is not None else ""
 
-    async def _compare(self) -> None:
-        rankers = self.retrieval.rankers
-        quick = tuple(name for name in self._names if name not in present.SLOW)
-        try:
-            for names in (quick, self._names):
-                self._comparison = await asyncio.to_thread(self._measured, rankers, names)
-                self._show(move=names is quick)
-        except ToolsightError as error:
-            text = Content.styled(": ".join(failure_text(error)), "$text-error")
-            self.query_one("#facts", Static).update(text)
+    def _compare(self) -> None:
+        rankers, names = self.retrieval.rankers, self._names
+        quick = tuple(name for name in names if name not in present.SLOW)
+
+        def compare_all(job: Job) -> Comparison:
+            job.tell(partial(self._compared, self._measured(rankers, quick), move=True))
+            return self._measured(rankers, names)
+
+        self.run_job("compare", compare_all, self._compared, failed=self._failed)
+
+    def _compared(self, comparison: Comparison, *, move: bool = False) -> None:
+        self._comparison = comparison
+        self._show(move=move)
+
+    def _failed(self, error: ToolsightError) -> None:
+        self.query_one("#facts", Static).update(failure_line(error))
 
     def _measured(self, rankers: CatalogRankers, names: tuple[str, ...]) -> Comparison:
         """The comparison, with a row for the pinned tool wherever it stands."""

@@ -106,7 +106,7 @@ class ProfileCompareScreen(LabScreen):
         scenario = self._file.scenario
         assert scenario is not None
         for name in names:
-            run = choice(scenario, self.bench.policy, name)
+            run = choice(scenario, self.session, name)
             number = self.job.begin(self._file, name)
             self.show()
             try:

@@ -130,7 +130,7 @@ class GuardLabScreen(LabScreen):
 
     @property
     def _choice(self) -> Choice | None:
-        return self._scenarios.choice(self.bench.policy, self._chosen)
+        return self._scenarios.choice(self.session, self._chosen)
 
     @on(RecordList.Selected, "#scenarios")
     def action_run(self) -> None:
@@ -227,7 +227,7 @@ class GuardLabScreen(LabScreen):
     def action_profile(self) -> None:
         """Choose what the scenarios run under."""
         file = self._scenarios.file
-        rows = present.profile_rows(file.scenario if file else None, self.bench.policy.profile, self._chosen)
+        rows = present.profile_rows(file.scenario if file else None, self.session.profile, self._chosen)
         dialog = ChoiceDialog("Run under", rows, self._choose, self._chosen or present.OWN)
         self.app.push_screen(dialog, lambda _: self.show())
 

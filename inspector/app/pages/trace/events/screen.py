@@ -64,7 +64,7 @@ class EventsScreen(BaseScreen):
         newest = view.feed[-1].seq if view.feed else 0
         if not self._records or newest > self._records[-1].seq:
             known = continued(self._records, view.feed) if self._records else None
-            self._records = self.bench.records() if known is None else known
+            self._records = self.session.records() if known is None else known
             self._show()
 
     def _show(self) -> None:
@@ -98,14 +98,9 @@ class EventsScreen(BaseScreen):
     @work(exit_on_error=False)
     async def action_export(self) -> None:
         """Write what is shown to a file of the user's choice."""
-        suggested = Path(f"toolsight-{self.bench.session_id}.jsonl")
+        suggested = Path(f"toolsight-{self.session.session_id}.jsonl")
         rows = self.query_one("#events", RecordList).shown
         records = [self._shown[row.key] for row in rows if row.key in self._shown]
         chosen = await self.app.push_screen_wait(ExportDialog(suggested, json_lines(records)))
         if chosen:
             self.notify(f"Wrote {len(records)} events to {visible(chosen)}", markup=False)
-
-    @on(RecordList.Copied)
-    @on(SchemaTree.Copied)
-    def _tell_copied(self) -> None:
-        self.notify("", title="Copied", markup=False, timeout=2)
