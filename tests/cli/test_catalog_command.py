@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Toolsight
+from tests.cli.conftest import Done, Toolsight
 from tests.support.mcp_case import SERVERS
 
 
@@ -38,11 +38,14 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(toolsight: Toolsight, config: Path) -> Toolsight:
-    return lambda *arguments: toolsight(*arguments, "--config", str(config), "--approve")
+    def approved(*arguments: str, **environment: str | None) -> Done:
+        return toolsight(*arguments, "--config", str(config), "--approve", **environment)
+
+    return approved
 
 
-def test_nothing_starts_before_consent(toolsight: Toolsight, config: Path) -> None:
-    refused = toolsight("tools", "--config", str(config))
+def test_nothing_starts_before_consent(toolsight: Toolsight, config: Path, tmp_path: Path) -> None:
+    refused = toolsight("tools", "--config", str(config), TOOLSIGHT_DB=str(tmp_path / "new.db"))
     assert refused.exit_code == 1
     assert "has not been approved" in refused.stderr
     assert "--approve" in refused.stderr

@@ -74,6 +74,12 @@ def test_every_command_but_the_demo_which_has_a_run_of_its_own_is_in_the_table()
     assert {*SMOKES, "demo"} == set(cli.list_commands(click.Context(cli)))
 
 
+def test_the_help_lists_every_command(toolsight: Toolsight) -> None:
+    helped = toolsight("--help")
+    assert helped.exit_code == 0
+    assert {*SMOKES, "demo"} <= {line.split()[0] for line in helped.stdout.splitlines() if line.strip()}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", SMOKES)
 def test_a_command_does_its_work(process: Toolsight, words: dict[str, tuple[str, ...]], command: str) -> None:

@@ -11,7 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
-from tests.cli.conftest import exit_code_of
+from tests.cli.conftest import Toolsight, exit_code_of
 from tests.support.mcp_case import SERVERS
 
 # What the command line itself may print: colours of tables, and line ends.
@@ -60,6 +60,12 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@pytest.fixture(autouse=True)
+def _terminal(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {**variables, "COLUMNS": "120", "TERM": "xterm-256color"}.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -67,16 +73,20 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> str:
         ["manifest"],
         ["search", "hostile text"],
         ["chat", "call the hostile tool", "--yes"],
-        ["events"],
     ],
     ids=lambda command: command[0],
 )
-def test_no_raw_control_character_reaches_the_terminal(
-    command: list[str], config: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in {**variables, "COLUMNS": "120", "TERM": "xterm-256color"}.items():
-        monkeypatch.setenv(name, value)
-    output = printed_in_terminal(*command, "--config", config, "--approve")
+def test_no_raw_control_character_reaches_the_terminal(command: list[str], config: str) -> None:
+    assert_harmless(printed_in_terminal(*command, "--config", config, "--approve"))
+
+
+def test_no_raw_control_character_of_the_record_reaches_it(toolsight: Toolsight, config: str) -> None:
+    played = toolsight("chat", "call the hostile tool", "--yes", "--config", config, "--approve")
+    assert played.exit_code == 0, played.stderr
+    assert_harmless(printed_in_terminal("events"))
+
+
+def assert_harmless(output: bytes) -> None:
     assert output
     assert not CONTROL.findall(OWN.sub(b"", output))
     assert not BIDI_OR_TAG.findall(output.decode("utf-8", "replace"))

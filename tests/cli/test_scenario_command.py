@@ -161,9 +161,10 @@ def test_ctrl_c_keeps_what_was_played(
 
 
 def test_a_shipped_scenario_goes_as_expected_on_the_demo_servers(
-    toolsight: Toolsight, database: Path
+    toolsight: Toolsight, tmp_path: Path
 ) -> None:
-    printed = toolsight("scenario", "run", "trailing_slash_loop", "--check")
+    database = tmp_path / "toolsight.db"
+    printed = toolsight("scenario", "run", "trailing_slash_loop", "--check", "--db", str(database))
     assert printed.exit_code == 0, printed.stdout + printed.stderr
     assert "1 of 1 went as expected" in printed.stdout
     with SqliteStore(database) as store:

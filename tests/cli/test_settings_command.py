@@ -72,7 +72,10 @@ def chosen(*arguments: str) -> Options:
     return told[0]
 
 
-def test_every_setting_is_listed_with_where_its_value_comes_from(listed: Listed, file: Path) -> None:
+def test_every_setting_is_listed_with_where_its_value_comes_from(
+    said: Said, listed: Listed, file: Path
+) -> None:
+    assert said("--config", str(file)).startswith(f"profile kaman   {file}")
     found = listed("--config", str(file), "--set", "binding.capacity=3")
     assert found["profile"] == "kaman"
     assert found["config"] == str(file)
