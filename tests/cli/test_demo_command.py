@@ -1,7 +1,6 @@
 """The headless demonstration, as `make demo` runs it without a terminal."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,17 +8,18 @@ import pytest
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.events import event as ev
 from inspector.domain.fold import fold
-from tests.cli.conftest import Toolsight
+from tests.cli.conftest import Done, Toolsight
 
 
 @pytest.fixture(scope="module")
-def played(toolsight: Toolsight) -> subprocess.CompletedProcess[str]:
-    return toolsight("demo", "--headless")
+def played(process: Toolsight) -> Done:
+    """The one real run of the quick tests: a process, nine servers, and the packaged embedding model."""
+    return process("demo", "--headless")
 
 
 @pytest.fixture(scope="module")
-def records(played: subprocess.CompletedProcess[str], database: Path) -> list[ev.Record]:
-    assert played.returncode == 0, played.stderr
+def records(played: Done, database: Path) -> list[ev.Record]:
+    assert played.exit_code == 0, played.stderr
     with SqliteStore(database) as store:
         (session,) = store.sessions()
         return store.read(session.id)
@@ -29,8 +29,8 @@ def of(records: list[ev.Record], kind: type[ev.Event]) -> list[ev.Event]:
     return [record.event for record in records if isinstance(record.event, kind)]
 
 
-def test_the_demo_succeeds_and_prints_its_transcript(played: subprocess.CompletedProcess[str]) -> None:
-    assert played.returncode == 0, played.stderr
+def test_the_demo_succeeds_and_prints_its_transcript(played: Done) -> None:
+    assert played.exit_code == 0, played.stderr
     assert "9 of 9 servers ready" in played.stdout
     assert "scripted, no LLM" in played.stdout
 
@@ -50,7 +50,7 @@ def test_the_conversation_searches_loads_and_calls(records: list[ev.Record]) -> 
 
 
 def test_the_late_orders_in_the_transcript_come_from_the_shop_database(
-    played: subprocess.CompletedProcess[str], records: list[ev.Record]
+    played: Done, records: list[ev.Record]
 ) -> None:
     orders = [
         event
