@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.fold import fold
 from inspector.domain.jsonvalue import compact
 from inspector.domain.ranking import SearchRequest

@@ -15,7 +15,7 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.scenario.film import CALL, film, guard_settings
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
-from inspector.domain.events.event import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
+from inspector.domain.events import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
 from inspector.domain.settings import GuardSettings
 from inspector.engine.loop.guards.iteration import IterationGuard
 from tests.support.app import app_rig, until

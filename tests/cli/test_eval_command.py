@@ -14,7 +14,7 @@ from inspector.adapters.sqlite.store import SqliteStore
 from inspector.cli.bench.evaluate import evaluate
 from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events.event import CallStarted, Record, SearchPerformed
+from inspector.domain.events import CallStarted, Record, SearchPerformed
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from tests.cli.conftest import Toolsight
 from tests.support.weather_configuration import write_weather_configuration

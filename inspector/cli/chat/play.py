@@ -9,7 +9,7 @@ from inspector.cli.composition import database_path, fixtures_path
 from inspector.cli.launch import demo_session
 from inspector.cli.options import DEMO_MODEL, Options
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.events.event import ModelRequested
+from inspector.domain.events import ModelRequested
 from inspector.domain.events.json import record_json
 from inspector.domain.number import percent
 from inspector.engine.workbench import Workbench

@@ -25,7 +25,7 @@ from inspector.cli.scenario.report import (
     totals_lines,
 )
 from inspector.domain.error import ConfigError, ModelError
-from inspector.domain.events.event import Failed, Record
+from inspector.domain.events import Failed, Record
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.comparison import static_tokens
 from inspector.engine.scenario.run import ScenarioResult

@@ -5,8 +5,7 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import Any
 
-from inspector.domain.events.event import ModelResponded, Record
-from inspector.domain.events.text import summary
+from inspector.domain.events import ModelResponded, Record
 from inspector.domain.expectation import Expectation, Finding
 from inspector.domain.number import percent
 from inspector.domain.scenario import Scenario
@@ -76,7 +75,7 @@ def record_line(record: Record, width: int) -> str | None:
     if record.kind in _DETAIL or (isinstance(event, ModelResponded) and not event.text):
         return None
     said = f"{'thinks: ' if event.thought else ''}{event.text}" if isinstance(event, ModelResponded) else None
-    return _line(record, summary(event) if said is None else said, width)
+    return _line(record, event.summary() if said is None else said, width)
 
 
 def totals_lines(result: ScenarioResult, static_tokens: int) -> Iterator[str]:
@@ -106,7 +105,7 @@ def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width:
         yield f"{mark} {never}{finding.expectation.text}   {reason}"
         if not finding.met and finding.seq in by_seq:
             record = by_seq[finding.seq]
-            yield f"{_INDENT}{_line(record, summary(record.event), width - len(_INDENT))}"
+            yield f"{_INDENT}{_line(record, record.event.summary(), width - len(_INDENT))}"
 
 
 def result_json(name: str, session: str, result: ScenarioResult) -> dict[str, Any]:

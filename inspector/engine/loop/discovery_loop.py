@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from inspector.domain.error import ModelError
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     AnswerStreamed,
     BudgetMeasured,
     Failed,

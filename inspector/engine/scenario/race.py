@@ -6,7 +6,7 @@ the n-th model call of either lane happens at the same moment, and a lane that n
 
 from dataclasses import dataclass, replace
 
-from inspector.domain.events.event import ModelRequested, Record, UserSaid
+from inspector.domain.events import ModelRequested, Record, UserSaid
 from inspector.domain.price import Prices
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.comparison import comparison

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from inspector.domain.events.event import ToolEvicted, ToolLoaded, ToolRefreshed
+from inspector.domain.events import ToolEvicted, ToolLoaded, ToolRefreshed
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.settings import BindingSettings
 from inspector.domain.tool import Tool

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from inspector.domain.budget import CHARACTERS_PER_TOKEN
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CallStarted,
     CatalogBuilt,
     ContextReduced,

@@ -20,7 +20,7 @@ from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import EXAMPLES, welcome
 from inspector.app.pages.find.search.screen import SearchScreen
 from inspector.domain.conversation import Item, ItemKind
-from inspector.domain.events.event import TurnEnded
+from inspector.domain.events import TurnEnded
 from widgets import KeyBar, PlainInput, RecordList
 
 _TABS = ("chat", "tools", "events")
