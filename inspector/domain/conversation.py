@@ -24,6 +24,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.number import count, percent
 from inspector.domain.ranking import SearchReport
 
 
@@ -187,13 +188,13 @@ def _tool_evicted(event: ToolEvicted, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
-    title = f"near the window, {event.step}: {event.before} -> {event.after} tokens"
+    title = f"near the window, {event.step}: {event.before:,} -> {count(event.after, 'token')}"
     return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
 
 
 @_step.register
 def _redundant_search(event: RedundantSearch, seq: int, items: _Items) -> _Items:
-    title = f"redundant search: {event.overlap:.0%} of what {event.earlier} had found"
+    title = f"redundant search: {percent(event.overlap)} of what {event.earlier} had found"
     return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
 
 

@@ -140,7 +140,7 @@ async def test_a_search_that_brings_nothing_new_says_what_it_repeats(tmp_path: P
         await _ran(pilot, "down", "down", "down")
         await pilot.press(*["right"] * 3)
         await _at(pilot, 4)
-        assert "⚠ 100% known: “orders by status”, like “list orders”" in _text(pilot, "#bound")
+        assert "⚠ 100 % known: “orders by status”, like “list orders”" in _text(pilot, "#bound")
         assert _text(pilot, "#read").count("[Note: an earlier search") == 1
 
 

@@ -19,7 +19,7 @@ from inspector.cli import consent
 from inspector.cli.audit import command, run as audit_run
 from inspector.cli.audit.growth import say_growth
 from inspector.cli.audit.json import audit_json, stored_totals
-from inspector.cli.audit.report import audit_markdown, dollars, say_audit, shown_path
+from inspector.cli.audit.report import audit_markdown, say_audit, shown_path
 from inspector.cli.audit.slide import HEIGHT, WIDTH, slide
 from inspector.cli.options import Options
 from inspector.domain.budget import Tokenizer
@@ -237,13 +237,13 @@ def test_a_baseline_passes_until_a_configuration_grows(run: Run, home: Path, tmp
     written(path, {"mcpServers": {"calc": server("calc", home), "weather": server("weather", home)}})
     grown = run(*compare)
     assert grown.returncode == 1
-    assert "Grew by more than 5.0%" in grown.stdout
+    assert "Grew by more than 5.0 %" in grown.stdout
     assert "weather" in grown.stdout.partition("Grew")[2]
     report = run(*compare, "--max-increase", "500", "--json")
     assert report.returncode == 0
     (moved,) = json.loads(report.stdout)["growth"]
     assert not moved["exceeds"]
-    assert "No configuration grew by more than 500.0%" in report.stderr
+    assert "No configuration grew by more than 500.0 %" in report.stderr
 
 
 def test_a_baseline_that_is_none_is_an_error(tmp_path: Path) -> None:
@@ -394,15 +394,6 @@ def test_what_is_new_gone_or_not_comparable_is_told(capsys: pytest.CaptureFixtur
     assert "gone: B  b, 6 tokens before" in shown
     assert "not compared: y of C  c" in shown
     assert "No configuration grew" in shown
-
-
-def test_money_below_a_cent_has_more_digits() -> None:
-    assert [dollars(amount) for amount in (0.0, 0.0012, 0.01, 1234.5)] == [
-        "0.00",
-        "0.0012",
-        "0.01",
-        "1,234.50",
-    ]
 
 
 def test_a_path_is_shown_from_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:

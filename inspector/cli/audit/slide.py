@@ -5,8 +5,8 @@ from html import escape
 
 from rich.cells import cell_len, set_cell_size
 
-from inspector.cli.audit.report import basis_lines, dollars, shown_path, title
-from inspector.domain.number import percent
+from inspector.cli.audit.report import basis_lines, shown_path, title
+from inspector.domain.number import count, money, percent
 from inspector.engine.tokens.audit.result import TURNS, Audit, ConfigurationAudit
 from widgets import visible
 
@@ -48,7 +48,10 @@ def _subtitle(found: Audit, measured: Sequence[ConfigurationAudit]) -> str:
     without = sum(len(one.servers) for one in found.configurations) - servers
     left = f", {without} not measured" if without else ""
     tools = sum(len(one.tools) for one in measured)
-    return f"{len(measured)} configurations, {servers} servers{left}, {tools:,} tools: tokens of every turn"
+    what = (
+        f"{count(len(measured), 'configuration')}, {count(servers, 'server')}{left}, {count(tools, 'tool')}"
+    )
+    return f"{what}: tokens of every turn"
 
 
 def _legend() -> Iterator[str]:
@@ -122,8 +125,8 @@ def _segments(
 def _money(one: ConfigurationAudit) -> str:
     if one.bill is None or one.discovery_bill is None:
         return ""
-    static, discovery = dollars(one.bill.uncached), dollars(one.discovery_bill.uncached)
-    return f", ${discovery} instead of ${static} for {TURNS:,} turns"
+    static, discovery = money(one.bill.uncached), money(one.discovery_bill.uncached)
+    return f", {discovery} instead of {static} for {TURNS:,} turns"
 
 
 def _footer(found: Audit, hidden: int) -> Iterator[str]:

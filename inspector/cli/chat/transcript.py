@@ -24,6 +24,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.message import arguments_text
+from inspector.domain.number import count, milliseconds
 
 _RESULT_LINES = 12
 _RESULT_CHARACTERS = 1200
@@ -51,13 +52,13 @@ class Transcript:
 
     @_print.register
     def _search_performed(self, event: SearchPerformed) -> None:
-        say(f"\n⌕ search_tools  {event.summary()}  {event.report.latency_ms:.0f} ms")
+        say(f"\n⌕ search_tools  {event.summary()}  {milliseconds(event.report.latency_ms)}")
         for hit in event.report.results:
             say(f"    {hit.tool_id}  {hit.score.value:.2f}  {hit.outcome}")
 
     @_print.register
     def _tool_loaded(self, event: ToolLoaded) -> None:
-        say(f"  + loaded {event.tool}  {event.tokens} tokens")
+        say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}")
 
     @_print.register
     def _tool_evicted(self, event: ToolEvicted) -> None:
@@ -69,7 +70,7 @@ class Transcript:
 
     @_print.register
     def _call_finished(self, event: CallFinished) -> None:
-        say(f"    {'ok' if event.ok else 'failed'}  {event.milliseconds:.0f} ms")
+        say(f"    {'ok' if event.ok else 'failed'}  {milliseconds(event.milliseconds)}")
         say(_indented(_shortened(event.text)))
 
     @_print.register
@@ -90,7 +91,7 @@ class Transcript:
 
     @_print.register
     def _gate_applied(self, event: GateApplied) -> None:
-        say(f"\n◇ gate  {event.summary()}  {event.milliseconds:.0f} ms")
+        say(f"\n◇ gate  {event.summary()}  {milliseconds(event.milliseconds)}")
         for tool_id in event.active:
             say(f"    {tool_id}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.domain.events import ModelResponded, Record
 from inspector.domain.expectation import Expectation, Finding
-from inspector.domain.number import percent
+from inspector.domain.number import count, percent
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.comparison import AlignedCall, Compared, Comparison
 from inspector.engine.scenario.run import ScenarioResult
@@ -46,7 +46,7 @@ def listing(name: str, scenario: Scenario, width: int) -> Iterator[str]:
     """A scenario in a list: its name and title, what it is about, and what is expected."""
     turns = len(scenario.users)
     profile = f", profile {scenario.profile}" if scenario.profile else ""
-    yield f"{name}   {scenario.title}   ({turns} {'turn' if turns == 1 else 'turns'}{profile})"
+    yield f"{name}   {scenario.title}   ({count(turns, 'turn')}{profile})"
     if scenario.about:
         yield _wrapped(" ".join(scenario.about.split()), width)
     for expected in scenario.expect:
@@ -82,7 +82,7 @@ def totals_lines(result: ScenarioResult, static_tokens: int) -> Iterator[str]:
     """What a run came to; `static_tokens` are those of binding every tool in each of its model calls."""
     had = result.totals
     yield f"profile {result.profile}   {_outcome(had)}"
-    tokens = f"{had.tool_tokens:,} tool tokens in {had.model_calls} model calls"
+    tokens = f"{had.tool_tokens:,} tool tokens in {count(had.model_calls, 'model call')}"
     if had.costs:
         tokens += f" ({had.costs[0].tool_tokens:,} in the first, {had.costs[-1].tool_tokens:,} in the last)"
     yield tokens

@@ -6,6 +6,7 @@ from typing import ClassVar
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import arguments_text
+from inspector.domain.number import milliseconds
 
 __all__ = [
     "ApprovalDecided",
@@ -44,7 +45,7 @@ class CallFinished(Event):
     structured: JsonObject | None = None
 
     def summary(self) -> str:
-        return f"{self.tool}  {'ok' if self.ok else 'failed'}  {self.milliseconds:.0f} ms"
+        return f"{self.tool}  {'ok' if self.ok else 'failed'}  {milliseconds(self.milliseconds)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from inspector.domain.events.base import Event, Group
 from inspector.domain.index_state import IndexState
+from inspector.domain.number import count
 
 __all__ = ["CatalogBuilt", "CatalogEntry", "IndexChanged"]
 
@@ -44,9 +45,8 @@ class CatalogBuilt(Event):
     def summary(self) -> str:
         deferred = sum(entry.deferred for entry in self.entries)
         toolset = f"toolset {self.toolset}: " if self.toolset else ""
-        return (
-            f"{toolset}{len(self.entries)} tools, {deferred} deferred, {self.static_tokens} tokens if static"
-        )
+        tools, static = count(len(self.entries), "tool"), count(self.static_tokens, "token")
+        return f"{toolset}{tools}, {deferred:,} deferred, {static} if static"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +59,5 @@ class IndexChanged(Event):
 
     def summary(self) -> str:
         index = self.index
-        return f"{index.phase}  {index.embedded} of {index.total} texts  {index.reason or index.model}"
+        texts = f"{index.embedded:,} of {count(index.total, 'text')}"
+        return f"{index.phase}  {texts}  {index.reason or index.model}"

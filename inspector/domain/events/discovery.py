@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from inspector.domain.events.base import Event, Group, Tone
+from inspector.domain.number import percent, signed
 from inspector.domain.ranking import SearchReport
 
 __all__ = [
@@ -46,7 +47,7 @@ class RedundantSearch(Event):
     note: str
 
     def summary(self) -> str:
-        return f"{self.query}  {self.overlap:.0%} as {self.earlier}"
+        return f"{self.query}  {percent(self.overlap)} as {self.earlier}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class ToolLoaded(Event):
     place: int = 0
 
     def summary(self) -> str:
-        return f"{self.tool}  +{self.tokens}  {self.reason}"
+        return f"{self.tool}  {signed(self.tokens)}  {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import ClassVar
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.message import ToolCall, Usage
+from inspector.domain.number import count
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 
 __all__ = [
@@ -56,8 +57,9 @@ class ModelRequested(Event):
 
     def summary(self) -> str:
         thinks = ", has to think" if self.think else ""
-        resent = f", {self.resent} tokens anew: {self.change}" if self.resent and self.same else ""
-        return f"turn {self.turn}: {len(self.bound)} tools, {self.tokens.used} tokens{resent}{thinks}"
+        resent = f", {count(self.resent, 'token')} anew: {self.change}" if self.resent and self.same else ""
+        tools, used = count(len(self.bound), "tool"), count(self.tokens.used, "token")
+        return f"turn {self.turn}: {tools}, {used}{resent}{thinks}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class ContextReduced(Event):
     text: str
 
     def summary(self) -> str:
-        return f"{self.step}: {self.before} -> {self.after} tokens, {self.text}"
+        return f"{self.step}: {self.before:,} -> {count(self.after, 'token')}, {self.text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,4 +121,5 @@ class BudgetMeasured(Event):
     budget: Budget
 
     def summary(self) -> str:
-        return f"{self.budget.parts.used} of {self.budget.window} tokens, {self.budget.saved} saved"
+        budget = self.budget
+        return f"{budget.parts.used:,} of {count(budget.window, 'token')}, {budget.saved:,} saved"

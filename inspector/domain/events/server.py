@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from inspector.domain.events.base import Event, Group, Tone
+from inspector.domain.number import count, milliseconds
 from inspector.domain.server import ServerInfo, SkippedTool
 
 __all__ = ["ServerConnecting", "ServerFailed", "ServerReady", "ServerStopped", "ToolsChanged"]
@@ -36,7 +37,8 @@ class ServerReady(Event):
 
     def summary(self) -> str:
         skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
-        return f"{self.server}  {self.tools} tools{skipped}, {self.tokens} tokens, {self.milliseconds:.0f} ms"
+        tools = f"{count(self.tools, 'tool')}{skipped}, {count(self.tokens, 'token')}"
+        return f"{self.server}  {tools}, {milliseconds(self.milliseconds)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.number import count
 
 __all__ = [
     "Failed",
@@ -30,7 +31,7 @@ class SessionStarted(Event):
     profile: str = ""
 
     def summary(self) -> str:
-        return f"{self.config}  {self.model_label}  {len(self.servers)} servers"
+        return f"{self.config}  {self.model_label}  {count(len(self.servers), 'server')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class SessionsForgotten(Event):
     sessions: tuple[str, ...]
 
     def summary(self) -> str:
-        return f"{len(self.sessions)} recorded sessions, too old or too many"
+        return f"{count(len(self.sessions), 'recorded session')}, too old or too many"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.jsonvalue import compact
+from inspector.domain.number import plural
 from inspector.engine.loop.binding.delivery import TEXT, has_proxy
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
@@ -62,7 +63,8 @@ def plan_of(
     searched = any(call.loaded for call in recorded)
     gated = any(call.gated is not None for call in recorded)
     calls = _calls(recorded, tools, assumed)
-    notes = [f"a recorded session of {len(recorded)} model calls over {len(tools)} tools"]
+    what = f"{len(recorded):,} {plural(len(recorded), 'model call')}"
+    notes = [f"a recorded session of {what} over {len(tools):,} {plural(len(tools), 'tool')}"]
     if not searched:
         calls = _searched(calls, recorded, tools, assumed)
         notes.append("its searches are assumed: one before a tool is used first")

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from inspector.app.pages.chat.race import content as present
 from inspector.app.theme import DARK
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, money, percent, tokens
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import Frame, Verdict
 from widgets import middle
@@ -88,9 +88,9 @@ def _total(lane: Lane, y: float, side: int) -> Iterator[str]:
     yield _stroke([(_LEFT, y - 6), (_LEFT + 36, y - 6)], side)
     yield _text(_LEFT + 48, y, middle(lane.profile, 24), 20, _COLORS[side], font_weight="bold")
     yield _text(_LEFT, y + 44, f"{lane.tokens:,}", 42, font_weight="bold")
-    rest = f"in {lane.calls} model calls, all input {tokens(lane.input_tokens)}"
+    rest = f"in {count(lane.calls, 'model call')}, all input {tokens(lane.input_tokens)}"
     if lane.dollars is not None:
-        rest += f", {present.money(lane.dollars)}"
+        rest += f", {money(lane.dollars)}"
     yield _text(_LEFT, y + 70, rest, 17, _SOFT)
 
 

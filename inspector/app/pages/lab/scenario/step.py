@@ -24,7 +24,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.message import arguments_text
-from inspector.domain.number import tokens
+from inspector.domain.number import count, percent, tokens
 from inspector.domain.session import Binding
 from widgets import Column, Record, Tone, middle, plain, visible
 
@@ -96,7 +96,7 @@ def _line(frame: Frame) -> tuple[str, str]:
                 return kind, f"{event.tool} {arguments_text(event.arguments)}"
             case CallRejected():
                 return "reject", f"{event.name}: {event.reason}"
-    return "start", f"{frame.state.ready_servers} servers, {len(frame.state.tools)} tools"
+    return "start", f"{count(frame.state.ready_servers, 'server')}, {count(len(frame.state.tools), 'tool')}"
 
 
 def _model_line(events: Sequence[Event]) -> str:
@@ -111,7 +111,7 @@ def guard_title(frame: Frame) -> str:
     """What the guard allows."""
     guard = frame.guard
     in_time = f"{guard.max_repeats} in {guard.window_seconds:g} s"
-    limits = f"{in_time}, {guard.window_repeats} in {guard.window_calls} calls"
+    limits = f"{in_time}, {guard.window_repeats} in {count(guard.window_calls, 'call')}"
     return f"Guard: {limits}" if guard.enabled else "Guard: off, it only counts"
 
 
@@ -176,7 +176,7 @@ def _without_note(text: str, frame: Frame) -> str:
 
 def _request(event: ModelRequested) -> Iterator[Content]:
     yield Content.styled(
-        f"is sent {len(event.bound)} tools, {tokens(event.tokens.tool_tokens)} tokens", MUTED
+        f"is sent {count(len(event.bound), 'tool')}, {tokens(event.tokens.tool_tokens)} tokens", MUTED
     )
     if event.think:
         yield Content.styled("⚠ It has to think: it may not call a tool.", "bold $text-warning")
@@ -216,6 +216,6 @@ def _overlaps(shown: Film, number: int, width: int) -> Iterator[Content]:
             event = record.event
             if isinstance(event, RedundantSearch):
                 now = ("›" if frame.number == number else " ", "bold")
-                share = (f"⚠ {event.overlap:.0%} known: ", "$text-warning")
+                share = (f"⚠ {percent(event.overlap)} known: ", "$text-warning")
                 text = middle(f"{event.query}, like {event.earlier}", max(width - 15, 8))
                 yield Content.assemble(now, share, text)

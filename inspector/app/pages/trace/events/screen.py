@@ -16,6 +16,7 @@ from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.trace.events.content import ALL, COLUMNS, GROUPS, continued, event_row, in_group
 from inspector.domain.events import Record
 from inspector.domain.events.json import json_lines
+from inspector.domain.number import count
 from widgets import KeyBar, Record as Row, RecordList, SchemaTree, visible
 
 
@@ -103,7 +104,7 @@ class EventsScreen(BaseScreen):
         records = [self._shown[row.key] for row in rows if row.key in self._shown]
         chosen = await self.app.push_screen_wait(ExportDialog(suggested, json_lines(records)))
         if chosen:
-            self.notify(f"Wrote {len(records)} events to {visible(chosen)}", markup=False)
+            self.notify(f"Wrote {count(len(records), 'event')} to {visible(chosen)}", markup=False)
 
     @on(RecordList.Copied)
     @on(SchemaTree.Copied)
