@@ -15,12 +15,13 @@ from click.testing import CliRunner
 from fixtures.hostile import HOSTILE
 from inspector.adapters.files.client_config import ClientConfiguration
 from inspector.adapters.memory.fakes import MemoryServerMemory
+from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
 from inspector.cli.audit import command, run as audit_run
 from inspector.cli.audit.growth import say_growth
 from inspector.cli.audit.json import audit_json, stored_totals
 from inspector.cli.audit.report import audit_markdown, say_audit, shown_path
-from inspector.cli.audit.slide import HEIGHT, WIDTH, slide
+from inspector.cli.audit.slide import slide
 from inspector.cli.options import Options
 from inspector.domain.budget import Tokenizer
 from inspector.domain.configuration import Configuration
