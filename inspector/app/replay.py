@@ -12,7 +12,7 @@ from inspector.app.bridge import KEPT_IN_FEED, ReplayedState, View
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import AnswerStreamed, ModelRequested, Record
+from inspector.domain.events import AnswerStreamed, ModelRequested, Record
 from inspector.domain.fold import fold
 from inspector.domain.message import ModelRequest
 from inspector.domain.session import Binding, SessionState

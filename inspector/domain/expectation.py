@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import EVENT_TYPES, Event, Record
+from inspector.domain.events import EVENT_TYPES, Event, Record
 from inspector.domain.jsonvalue import compact
 
 EQUALS, CONTAINS, AT_LEAST, AT_MOST = "equals", "contains", "at_least", "at_most"

@@ -4,12 +4,44 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatch
 
-from inspector.domain.events import event as ev
+from inspector.domain.events import (
+    BudgetMeasured,
+    CallCounted,
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    ContextReduced,
+    Event,
+    GateApplied,
+    IndexChanged,
+    LoopDetected,
+    MilestoneReached,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    ServerStopped,
+    SessionStarted,
+    SettingsChanged,
+    ToolEvicted,
+    ToolLoaded,
+    ToolRefreshed,
+    ToolsChanged,
+    TurnEnded,
+    UserSaid,
+)
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, CallCost, ServerState, SessionState, ToolState
 
 
-def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> SessionState:
+def fold(records: Iterable[Record], state: SessionState | None = None) -> SessionState:
     """Replay a stream from the start, or on from `state`."""
     current = state or SessionState()
     for record in records:
@@ -17,20 +49,20 @@ def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> Ses
     return current
 
 
-def apply(state: SessionState, record: ev.Record) -> SessionState:
+def apply(state: SessionState, record: Record) -> SessionState:
     """The state after one more event."""
     state = replace(state, at=record.at, conversation=state.conversation.after(record))
     return _step(record.event, state)
 
 
 @singledispatch
-def _step(_event: ev.Event, state: SessionState) -> SessionState:
+def _step(_event: Event, state: SessionState) -> SessionState:
     """Events that only the conversation or the feed shows change nothing here."""
     return state
 
 
 @_step.register
-def _(event: ev.SessionStarted, state: SessionState) -> SessionState:
+def _session_started(event: SessionStarted, state: SessionState) -> SessionState:
     return replace(
         state,
         config=event.config,
@@ -45,17 +77,17 @@ def _(event: ev.SessionStarted, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.SettingsChanged, state: SessionState) -> SessionState:
+def _settings_changed(event: SettingsChanged, state: SessionState) -> SessionState:
     return replace(state, profile=event.profile, settings=event.settings)
 
 
 @_step.register
-def _(event: ev.MilestoneReached, state: SessionState) -> SessionState:
+def _milestone_reached(event: MilestoneReached, state: SessionState) -> SessionState:
     return replace(state, milestones=tuple(dict.fromkeys((*state.milestones, event.name))))
 
 
 @_step.register
-def _(event: ev.ModelSwitched, state: SessionState) -> SessionState:
+def _model_switched(event: ModelSwitched, state: SessionState) -> SessionState:
     return replace(state, model=event.model, model_label=event.label, window=event.window)
 
 
@@ -64,13 +96,13 @@ def _with_server(state: SessionState, server: ServerState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ServerConnecting, state: SessionState) -> SessionState:
+def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionState:
     server = ServerState(event.server, phase=ServerPhase.CONNECTING, target=event.target)
     return _with_server(state, server)
 
 
 @_step.register
-def _(event: ev.ServerReady, state: SessionState) -> SessionState:
+def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     server = ServerState(
         event.server,
@@ -86,7 +118,7 @@ def _(event: ev.ServerReady, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ToolsChanged, state: SessionState) -> SessionState:
+def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
     for name in event.changed:
@@ -95,7 +127,7 @@ def _(event: ev.ToolsChanged, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ServerFailed, state: SessionState) -> SessionState:
+def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     server = replace(
         known,
@@ -110,18 +142,18 @@ def _(event: ev.ServerFailed, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ServerStopped, state: SessionState) -> SessionState:
+def _server_stopped(event: ServerStopped, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
 
 
 @_step.register
-def _(event: ev.IndexChanged, state: SessionState) -> SessionState:
+def _index_changed(event: IndexChanged, state: SessionState) -> SessionState:
     return replace(state, index=event.index)
 
 
 @_step.register
-def _(event: ev.CatalogBuilt, state: SessionState) -> SessionState:
+def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
     tools = {entry.id: _rebound(state.tools.get(entry.id), entry) for entry in event.entries}
     return replace(
         state,
@@ -141,7 +173,7 @@ def _(event: ev.CatalogBuilt, state: SessionState) -> SessionState:
     )
 
 
-def _rebound(known: ToolState | None, entry: ev.CatalogEntry) -> ToolState:
+def _rebound(known: ToolState | None, entry: CatalogEntry) -> ToolState:
     """Loaded tools stay loaded and evicted ones evicted when the catalog is built again (PRD section 5)."""
     fresh = Binding.DEFERRED if entry.deferred else Binding.PINNED
     if known is None:
@@ -161,7 +193,7 @@ def _with_tool(state: SessionState, tool_id: str, **changes: object) -> SessionS
 
 
 @_step.register
-def _(event: ev.ToolLoaded, state: SessionState) -> SessionState:
+def _tool_loaded(event: ToolLoaded, state: SessionState) -> SessionState:
     tool = state.tools.get(event.tool)
     if tool is None or tool.binding.is_bound:
         return state
@@ -170,7 +202,7 @@ def _(event: ev.ToolLoaded, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ToolRefreshed, state: SessionState) -> SessionState:
+def _tool_refreshed(event: ToolRefreshed, state: SessionState) -> SessionState:
     tool = state.tools.get(event.tool)
     return state if tool is None else _found(state, tool, event.reason, tool.binding)
 
@@ -191,7 +223,7 @@ def _found(state: SessionState, tool: ToolState, reason: str, binding: Binding) 
 
 
 @_step.register
-def _(event: ev.ToolEvicted, state: SessionState) -> SessionState:
+def _tool_evicted(event: ToolEvicted, state: SessionState) -> SessionState:
     known = state.tools.get(event.tool)
     if known is None or known.binding is not Binding.LOADED:
         return state
@@ -201,7 +233,7 @@ def _(event: ev.ToolEvicted, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.GateApplied, state: SessionState) -> SessionState:
+def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
     """What the gate let through is bound for this call; what it had let through before waits again."""
     before = frozenset(state.load_order)
     scores = {one.tool: one.score for one in event.candidates}
@@ -219,7 +251,7 @@ def _(event: ev.GateApplied, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ModelRequested, state: SessionState) -> SessionState:
+def _model_requested(event: ModelRequested, state: SessionState) -> SessionState:
     return replace(
         state,
         turn=event.turn,
@@ -228,13 +260,13 @@ def _(event: ev.ModelRequested, state: SessionState) -> SessionState:
     )
 
 
-def _cost(event: ev.ModelRequested, state: SessionState) -> CallCost:
+def _cost(event: ModelRequested, state: SessionState) -> CallCost:
     static = state.budget.static_tools if state.budget is not None else 0
     return CallCost(event.turn, event.tokens, static, event.charge, event.terms, state.at)
 
 
 @_step.register
-def _(event: ev.ModelResponded, state: SessionState) -> SessionState:
+def _model_responded(event: ModelResponded, state: SessionState) -> SessionState:
     usage, costs = event.usage, state.costs
     if costs and costs[-1].turn == event.turn:
         reported = replace(
@@ -248,24 +280,24 @@ def _(event: ev.ModelResponded, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(_event: ev.ContextReduced, state: SessionState) -> SessionState:
+def _context_reduced(_event: ContextReduced, state: SessionState) -> SessionState:
     return replace(state, reductions=state.reductions + 1)
 
 
 @_step.register
-def _(event: ev.CallStarted, state: SessionState) -> SessionState:
+def _call_started(event: CallStarted, state: SessionState) -> SessionState:
     if not state.recovering or event.by != "model":
         return state
     return replace(state, recovering=False, recoveries=state.recoveries + 1)
 
 
 @_step.register
-def _(_event: ev.CallRejected, state: SessionState) -> SessionState:
+def _call_rejected(_event: CallRejected, state: SessionState) -> SessionState:
     return replace(state, rejections=state.rejections + 1, recovering=True)
 
 
 @_step.register
-def _(event: ev.CallFinished, state: SessionState) -> SessionState:
+def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
     known = state.tools.get(event.tool)
     uses = known.uses + 1 if known else 0
     state = _with_tool(state, event.tool, uses=uses, last_turn=state.turn, last_used_at=state.at)
@@ -274,35 +306,35 @@ def _(event: ev.CallFinished, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.CallCounted, state: SessionState) -> SessionState:
+def _call_counted(event: CallCounted, state: SessionState) -> SessionState:
     return replace(state, counts={**state.counts, event.tool: event})
 
 
 @_step.register
-def _(_event: ev.LoopDetected, state: SessionState) -> SessionState:
+def _loop_detected(_event: LoopDetected, state: SessionState) -> SessionState:
     return replace(state, loops=state.loops + 1)
 
 
 @_step.register
-def _(_event: ev.RedundantSearch, state: SessionState) -> SessionState:
+def _redundant_search(_event: RedundantSearch, state: SessionState) -> SessionState:
     return replace(state, redundant=state.redundant + 1)
 
 
 @_step.register
-def _(_event: ev.SearchPerformed, state: SessionState) -> SessionState:
+def _search_performed(_event: SearchPerformed, state: SessionState) -> SessionState:
     return replace(state, searches=state.searches + 1)
 
 
 @_step.register
-def _(event: ev.BudgetMeasured, state: SessionState) -> SessionState:
+def _budget_measured(event: BudgetMeasured, state: SessionState) -> SessionState:
     return replace(state, budget=event.budget)
 
 
 @_step.register
-def _(_event: ev.UserSaid, state: SessionState) -> SessionState:
+def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
     return replace(state, busy=True)
 
 
 @_step.register
-def _(_event: ev.TurnEnded, state: SessionState) -> SessionState:
+def _turn_ended(_event: TurnEnded, state: SessionState) -> SessionState:
     return replace(state, busy=False)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from inspector.domain.events.event import Event
+from inspector.domain.events import Event
 
 MARKER = "[redacted]"
 _MARKER_START = "[redacted"

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events.event import IndexChanged, SessionStarted
+from inspector.domain.events import IndexChanged, SessionStarted
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
 from inspector.engine.discovery.retrieval import Retrieval

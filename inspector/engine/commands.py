@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from inspector.domain.events.event import TurnEnded
+from inspector.domain.events import TurnEnded
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest

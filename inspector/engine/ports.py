@@ -8,7 +8,7 @@ from typing import Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.error import ServerExited
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
 from inspector.domain.price import Prices

@@ -11,7 +11,7 @@ from inspector.domain.budget import ToolCost
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalSet
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.message import ModelRequest
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms

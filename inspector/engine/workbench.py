@@ -9,7 +9,7 @@ from typing import Any, Self
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     MilestoneReached,
     ModelSwitched,
     Record,

@@ -13,7 +13,7 @@ from inspector.adapters.clock import SystemClock
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.domain.error import ServerExited
-from inspector.domain.events.event import Event, ServerFailed, ServerReady, ToolsChanged
+from inspector.domain.events import Event, ServerFailed, ServerReady, ToolsChanged
 from inspector.domain.server import Era, ServerSpec
 from inspector.engine.connections import Connections
 from tests.support.counting import named_characters

@@ -18,7 +18,7 @@ import pytest
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.memory.fakes import MemoryServerMemory
-from inspector.domain.events.event import Event, ServerFailed
+from inspector.domain.events import Event, ServerFailed
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings

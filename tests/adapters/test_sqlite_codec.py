@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from inspector.adapters.sqlite.codec import UnreadableEvent, decode, encode
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events.event import EVENT_TYPES, CallFinished, CallStarted, Event, Record
+from inspector.domain.events import EVENT_TYPES, CallFinished, CallStarted, Event, Record
 from inspector.domain.fold import fold
 from tests.domain.test_event import events, events_by_kind
 

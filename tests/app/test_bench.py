@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -20,7 +19,6 @@ from inspector.app.pages.lab.bench.content import (
     DEFAULT_RANKERS,
     Running,
     State,
-    bar,
     detail,
     running,
     status,
@@ -395,8 +393,3 @@ def test_the_time_that_is_left_goes_by_what_was_done_in_all_rankers() -> None:
     assert running(names, "set: hybrid", 0, 10, 0.0).seconds_left is None
     now = running(names, "set: bm25", 5, 10, 30.0)
     assert (now.number, now.of, now.share, now.seconds_left) == (2, 2, 0.75, 10.0)
-
-
-@given(st.floats(-1, 2), st.integers(1, 30))
-def test_a_bar_always_has_its_width(share: float, width: int) -> None:
-    assert len(bar(share, width)) == width

@@ -17,7 +17,11 @@ from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.timeline import content as present
 from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
 from inspector.app.replay import CHECKPOINT, Replay, ReplayRefusal, Stream
-from inspector.domain.events import event as ev
+from inspector.domain.events.base import Record
+from inspector.domain.events.call import CallRejected
+from inspector.domain.events.catalog import CatalogBuilt, CatalogEntry
+from inspector.domain.events.discovery import ToolEvicted, ToolLoaded
+from inspector.domain.events.session import UserSaid
 from inspector.domain.fold import fold
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Timeline
@@ -69,7 +73,7 @@ def _shown(pilot: Pilot[None]) -> Replay:
     return pilot.app.replay  # type: ignore[attr-defined, no-any-return]
 
 
-def _view(pilot: Pilot[None]) -> ev.Record:
+def _view(pilot: Pilot[None]) -> Record:
     return pilot.app.view  # type: ignore[attr-defined, no-any-return]
 
 
@@ -265,7 +269,7 @@ async def test_an_empty_session_says_what_to_do() -> None:
 
 
 async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold() -> None:
-    turn = [request(1), ev.ToolLoaded("shop:list", 9, "search"), ev.ToolEvicted("shop:list", "loop", "loop")]
+    turn = [request(1), ToolLoaded("shop:list", 9, "search"), ToolEvicted("shop:list", "loop", "loop")]
     async with app_rig(servers=reading_office()) as (pilot, rig):
         everything = records([CATALOG, *turn * 3333], "long")
         for record in everything:
@@ -299,12 +303,12 @@ def test_a_stream_with_gaps_is_found_by_number() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_breaks_the_page(text: str) -> None:
     stream = [
-        ev.CatalogBuilt(text, (ev.CatalogEntry(text, 1, True), ev.CatalogEntry("b", 1, False)), text, 0, 0),
-        ev.UserSaid(text),
-        ev.ToolLoaded(text, 1, text),
+        CatalogBuilt(text, (CatalogEntry(text, 1, True), CatalogEntry("b", 1, False)), text, 0, 0),
+        UserSaid(text),
+        ToolLoaded(text, 1, text),
         request(1, text, change=text),
-        ev.CallRejected("c", text, text, text),
-        ev.ToolEvicted(text, text, text),
+        CallRejected("c", text, text, text),
+        ToolEvicted(text, text, text),
     ]
     timeline = Timeline.of(records(stream))
     for column in (1, 2):

@@ -13,12 +13,13 @@ import pytest
 from fixtures.hostile import HOSTILE
 from inspector.adapters.files.client_config import ClientConfiguration
 from inspector.adapters.memory.fakes import MemoryServerMemory
+from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
 from inspector.cli.audit import run as audit_run
 from inspector.cli.audit.growth import say_growth
 from inspector.cli.audit.json import audit_json, stored_totals
-from inspector.cli.audit.report import audit_markdown, dollars, say_audit, shown_path
-from inspector.cli.audit.slide import HEIGHT, WIDTH, slide
+from inspector.cli.audit.report import audit_markdown, say_audit, shown_path
+from inspector.cli.audit.slide import slide
 from inspector.domain.budget import Tokenizer
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
@@ -239,13 +240,13 @@ def test_a_baseline_passes_until_a_configuration_grows(
     written(stored[0], {"mcpServers": {"calc": server("calc", home), "weather": server("weather", home)}})
     grown = compared(run, stored)
     assert grown.exit_code == 1
-    assert "Grew by more than 5.0%" in grown.stdout
+    assert "Grew by more than 5.0 %" in grown.stdout
     assert "weather" in grown.stdout.partition("Grew")[2]
     report = compared(run, stored, "--max-increase", "500", "--json")
     assert report.exit_code == 0
     (moved,) = json.loads(report.stdout)["growth"]
     assert not moved["exceeds"]
-    assert "No configuration grew by more than 500.0%" in report.stderr
+    assert "No configuration grew by more than 500.0 %" in report.stderr
 
 
 def test_a_baseline_of_something_else_does_not_pass(run: Run, stored: tuple[Path, Path]) -> None:
@@ -403,15 +404,6 @@ def test_what_is_new_gone_or_not_comparable_is_told(capsys: pytest.CaptureFixtur
     assert "gone: B  b, 6 tokens before" in shown
     assert "not compared: y of C  c" in shown
     assert "No configuration grew" in shown
-
-
-def test_money_below_a_cent_has_more_digits() -> None:
-    assert [dollars(amount) for amount in (0.0, 0.0012, 0.01, 1234.5)] == [
-        "0.00",
-        "0.0012",
-        "0.01",
-        "1,234.50",
-    ]
 
 
 def test_a_path_is_shown_from_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:

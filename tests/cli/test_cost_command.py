@@ -7,7 +7,7 @@ import pytest
 
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.budget import TokenParts
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CatalogBuilt,
     CatalogEntry,
     Event,

@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import event as ev
+from inspector.domain.events import (
+    CallFinished,
+    CatalogBuilt,
+    Event,
+    ModelRequested,
+    Record,
+    SearchPerformed,
+    ToolLoaded,
+)
 from inspector.domain.fold import fold
 from tests.cli.conftest import Done, Toolsight
 
@@ -18,14 +26,14 @@ def played(process: Toolsight) -> Done:
 
 
 @pytest.fixture(scope="module")
-def records(played: Done, database: Path) -> list[ev.Record]:
+def records(played: Done, database: Path) -> list[Record]:
     assert played.exit_code == 0, played.stderr
     with SqliteStore(database) as store:
         (session,) = store.sessions()
         return store.read(session.id)
 
 
-def of(records: list[ev.Record], kind: type[ev.Event]) -> list[ev.Event]:
+def of(records: list[Record], kind: type[Event]) -> list[Event]:
     return [record.event for record in records if isinstance(record.event, kind)]
 
 
@@ -35,14 +43,14 @@ def test_the_demo_succeeds_and_prints_its_transcript(played: Done) -> None:
     assert "scripted, no LLM" in played.stdout
 
 
-def test_more_than_seventy_tools_are_connected(records: list[ev.Record]) -> None:
+def test_more_than_seventy_tools_are_connected(records: list[Record]) -> None:
     assert len(fold(records).tools) >= 70
 
 
-def test_the_conversation_searches_loads_and_calls(records: list[ev.Record]) -> None:
-    searches = of(records, ev.SearchPerformed)
-    loads = {event.tool for event in of(records, ev.ToolLoaded) if isinstance(event, ev.ToolLoaded)}
-    results = [e for e in of(records, ev.CallFinished) if isinstance(e, ev.CallFinished)]
+def test_the_conversation_searches_loads_and_calls(records: list[Record]) -> None:
+    searches = of(records, SearchPerformed)
+    loads = {event.tool for event in of(records, ToolLoaded) if isinstance(event, ToolLoaded)}
+    results = [e for e in of(records, CallFinished) if isinstance(e, CallFinished)]
     assert searches
     assert results
     assert all(result.ok for result in results)
@@ -50,12 +58,12 @@ def test_the_conversation_searches_loads_and_calls(records: list[ev.Record]) -> 
 
 
 def test_the_late_orders_in_the_transcript_come_from_the_shop_database(
-    played: Done, records: list[ev.Record]
+    played: Done, records: list[Record]
 ) -> None:
     orders = [
         event
-        for event in of(records, ev.CallFinished)
-        if isinstance(event, ev.CallFinished) and event.tool == "shop:list_orders"
+        for event in of(records, CallFinished)
+        if isinstance(event, CallFinished) and event.tool == "shop:list_orders"
     ]
     assert orders
     assert orders[0].ok
@@ -63,19 +71,19 @@ def test_the_late_orders_in_the_transcript_come_from_the_shop_database(
     assert first_line in played.stdout
 
 
-def test_the_first_call_saves_more_than_half_of_the_tool_tokens(records: list[ev.Record]) -> None:
-    first = next(event for event in of(records, ev.ModelRequested) if isinstance(event, ev.ModelRequested))
-    static = [e.static_tokens for e in of(records, ev.CatalogBuilt) if isinstance(e, ev.CatalogBuilt)][-1]
+def test_the_first_call_saves_more_than_half_of_the_tool_tokens(records: list[Record]) -> None:
+    first = next(event for event in of(records, ModelRequested) if isinstance(event, ModelRequested))
+    static = [e.static_tokens for e in of(records, CatalogBuilt) if isinstance(e, CatalogBuilt)][-1]
     assert 0 < first.tokens.tool_tokens < static / 2
 
 
 def test_the_events_command_prints_what_is_in_the_database(
-    records: list[ev.Record], toolsight: Toolsight
+    records: list[Record], toolsight: Toolsight
 ) -> None:
     printed = json.loads(toolsight("events", "--json").stdout)
     assert [(row["seq"], row["kind"]) for row in printed] == [(r.seq, r.kind) for r in records]
 
 
-def test_the_sessions_command_lists_it(records: list[ev.Record], toolsight: Toolsight) -> None:
+def test_the_sessions_command_lists_it(records: list[Record], toolsight: Toolsight) -> None:
     (session,) = json.loads(toolsight("sessions", "--json").stdout)
     assert (session["id"], session["events"]) == (records[0].session, len(records))

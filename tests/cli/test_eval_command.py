@@ -12,7 +12,7 @@ from inspector.adapters.files.evalset_append import append_cases
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events.event import CallStarted, Record, SearchPerformed
+from inspector.domain.events import CallStarted, Record, SearchPerformed
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import event as ev
-from inspector.domain.events.event import EVENT_TYPES, Event
+from inspector.domain.events import EVENT_TYPES, CatalogBuilt, CatalogEntry, Event, GateApplied
 from inspector.domain.fold import apply, fold
 from inspector.domain.session import Binding, SessionState
 from tests.domain.test_event import events_by_kind, records, texts
@@ -28,7 +27,7 @@ _SESSIONS = count()
 tools = st.sampled_from((*TOOLS, *UNKNOWN)) | texts
 tool_lists = st.lists(tools, max_size=4).map(tuple)
 entries = st.lists(
-    st.builds(ev.CatalogEntry, st.sampled_from(TOOLS), st.integers(0, 9999), st.booleans()), max_size=6
+    st.builds(CatalogEntry, st.sampled_from(TOOLS), st.integers(0, 9999), st.booleans()), max_size=6
 ).map(tuple)
 # A field that holds an id takes it from the pool; the rest of the event is anything.
 _POOL: Mapping[str, st.SearchStrategy[object]] = {
@@ -59,12 +58,12 @@ streams: st.SearchStrategy[list[Event]] = st.lists(moves | every_kind, max_size=
 _relaxed = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def catalog(*, deferred: bool) -> ev.CatalogBuilt:
-    return ev.CatalogBuilt("", (ev.CatalogEntry("a:one", 1, deferred),), "", 0, 0)
+def catalog(*, deferred: bool) -> CatalogBuilt:
+    return CatalogBuilt("", (CatalogEntry("a:one", 1, deferred),), "", 0, 0)
 
 
-def gate(*active: str) -> ev.GateApplied:
-    return ev.GateApplied("q", active, (), 0.3, 0, 1, 1.0)
+def gate(*active: str) -> GateApplied:
+    return GateApplied("q", active, (), 0.3, 0, 1, 1.0)
 
 
 @_relaxed
@@ -100,7 +99,7 @@ def test_the_events_of_binding_and_settings_fold_the_same_from_the_store(
     tmp_path: Path, kind: str, data: st.DataObject
 ) -> None:
     session = f"k{next(_SESSIONS)}"
-    stream = [ev.CatalogBuilt("", tuple(ev.CatalogEntry(t, 9, deferred=True) for t in TOOLS), "", 0, 0)]
+    stream = [CatalogBuilt("", tuple(CatalogEntry(t, 9, deferred=True) for t in TOOLS), "", 0, 0)]
     written = records([*stream, data.draw(pooled(kind)), data.draw(pooled(kind))], session)
     with SqliteStore(tmp_path / "t.db") as store:
         for record in written:
@@ -128,7 +127,7 @@ def test_a_pinned_tool_stays_pinned_until_the_catalog_is_built_again(stream: lis
     for record in records(stream):
         pinned = {tool.id for tool in state.with_binding(Binding.PINNED)}
         state = apply(state, record)
-        if not isinstance(record.event, ev.CatalogBuilt):
+        if not isinstance(record.event, CatalogBuilt):
             assert {tool.id for tool in state.with_binding(Binding.PINNED)} == pinned
 
 

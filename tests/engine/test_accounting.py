@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from inspector.adapters.memory.fakes import MemoryPrices, MemoryServer
 from inspector.domain.budget import Tokenizer
-from inspector.domain.events.event import BudgetMeasured, ModelSwitched
+from inspector.domain.events import BudgetMeasured, ModelSwitched
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED
 from inspector.domain.settings import BudgetSettings, Settings

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.adapters.memory.fakes import FixedApprover, ManualClock, MemoryStore
-from inspector.domain.events.event import ApprovalDecided
+from inspector.domain.events import ApprovalDecided
 from inspector.domain.redaction import Redactor
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.loop.approval import Approvals

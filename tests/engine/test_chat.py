@@ -9,7 +9,7 @@ import pytest
 from inspector.adapters.memory.fakes import FixedApprover, ManualClock, MemoryStore
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ModelError, ServerExited
-from inspector.domain.events import event as ev
+from inspector.domain.events import TurnEnded
 from inspector.domain.fold import fold
 from inspector.domain.message import (
     AssistantMessage,
@@ -86,7 +86,7 @@ class Bench:
         self.chat = Chat(self.session, self.live, self.clock, self.servers, self.approver, self.binder)
         self.binder.rebuild(TOOLS, {})
 
-    async def say(self, text: str = "hello") -> ev.TurnEnded:
+    async def say(self, text: str = "hello") -> TurnEnded:
         return await self.chat.loop.run(text)
 
     def kinds(self) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.error import ServerExited
-from inspector.domain.events.event import GateApplied
+from inspector.domain.events import GateApplied
 from inspector.domain.message import (
     AssistantMessage,
     Message,

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.evaluation import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalCase, EvalSet
-from inspector.domain.events.event import CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
+from inspector.domain.events import CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool

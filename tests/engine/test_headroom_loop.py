@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.domain.conversation import ItemKind
 from inspector.domain.error import ModelError
-from inspector.domain.events.event import ContextReduced
+from inspector.domain.events import ContextReduced
 from inspector.domain.fold import fold
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import (

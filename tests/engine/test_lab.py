@@ -22,7 +22,7 @@ from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.demo.script_model import ScriptModel
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import SettingsChanged, TurnEnded
+from inspector.domain.events import SettingsChanged, TurnEnded
 from inspector.domain.message import ToolResult
 from inspector.domain.scenario import AddedTool, CatalogChange
 from inspector.domain.server import ServerSpec

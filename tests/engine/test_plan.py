@@ -9,7 +9,7 @@ from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.domain.budget import TokenParts
 from inspector.domain.configuration import Configuration
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CallStarted,
     CatalogBuilt,
     CatalogEntry,

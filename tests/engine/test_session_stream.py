@@ -6,7 +6,7 @@ import pytest
 
 from inspector.adapters.memory.fakes import ManualClock, MemoryStore
 from inspector.domain.error import StoreError
-from inspector.domain.events.event import MilestoneReached, Record, UserSaid
+from inspector.domain.events import MilestoneReached, Record, UserSaid
 from inspector.domain.fold import apply
 from inspector.domain.redaction import Redactor
 from inspector.engine.session import Session

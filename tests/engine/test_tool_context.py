@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.fakes import ManualClock, MemoryStore
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.configuration import Configuration
-from inspector.domain.events import event as ev
+from inspector.domain.events import BudgetMeasured, CallFinished, ModelRequested, ToolEvicted
 from inspector.domain.fold import fold
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
@@ -64,10 +64,10 @@ class Ground:
     def ask_model(self) -> None:
         """The next model call."""
         self.turn += 1
-        self.session.emit(ev.ModelRequested(self.turn, (), TokenParts(), 1))
+        self.session.emit(ModelRequested(self.turn, (), TokenParts(), 1))
 
     def call(self, tool_id: str) -> None:
-        self.session.emit(ev.CallFinished("c", tool_id, True, "ok", 1.0))
+        self.session.emit(CallFinished("c", tool_id, True, "ok", 1.0))
 
     def find(self, *names: str) -> tuple[str, ...]:
         return self.context.find([f"shop:{name}" for name in names], "a search")
@@ -78,7 +78,7 @@ class Ground:
 
     def evicted(self) -> list[tuple[str, str]]:
         records = self.store.read("s", kinds=("evict",))
-        return [(r.event.tool, r.event.cause) for r in records if isinstance(r.event, ev.ToolEvicted)]
+        return [(r.event.tool, r.event.cause) for r in records if isinstance(r.event, ToolEvicted)]
 
 
 def test_a_search_binds_what_it_finds_in_the_order_it_finds_it() -> None:
@@ -228,7 +228,7 @@ def test_discovered_tools_take_no_more_than_their_share_of_the_free_window(
 ) -> None:
     ground = Ground(adaptive=True, share=share)
     budget = Budget(window, TokenParts(system=200, history=100), 0)
-    ground.session.emit(ev.BudgetMeasured(budget))
+    ground.session.emit(BudgetMeasured(budget))
     for name in found:
         ground.find(name)
         assert tokens_of_loaded(ground) <= share * max(window - 300, 0)
@@ -237,14 +237,14 @@ def test_discovered_tools_take_no_more_than_their_share_of_the_free_window(
 def test_pinned_tools_leave_less_of_the_window_free() -> None:
     ground = Ground(adaptive=True, share=1.0)
     pinned = ground.session.state.tools["calc:evaluate"].tokens
-    ground.session.emit(ev.BudgetMeasured(Budget(1000, TokenParts(history=100, tools=pinned), 0)))
+    ground.session.emit(BudgetMeasured(Budget(1000, TokenParts(history=100, tools=pinned), 0)))
     assert ground.context.limits.tokens == 900 - pinned
 
 
 def test_what_is_over_the_token_limit_goes_worst_find_first() -> None:
     ground = Ground(adaptive=True, share=1.0)
     room = sum(ground.session.state.tools[tool_id].tokens for tool_id in ("shop:c", "shop:a"))
-    ground.session.emit(ev.BudgetMeasured(Budget(room, TokenParts(), 0)))
+    ground.session.emit(BudgetMeasured(Budget(room, TokenParts(), 0)))
     ground.find("a")
     assert ground.find("c", "a", "b") == ("shop:c",)
     assert ground.loaded == ["a", "c"]

@@ -15,7 +15,6 @@ from inspector.research.catalog_size import (
     catalog_size,
     findings,
     part_of,
-    percent,
 )
 from inspector.research.first_call import cheapest, first_call, meter_of, reaching, reduction
 from inspector.research.generated import MEAN, generated
@@ -119,13 +118,6 @@ def test_the_findings_name_the_papers_own_numbers() -> None:
     assert "1,800" in found[1]
     assert "2,000" in found[1]
     assert "3,200" in found[2]
-
-
-@pytest.mark.parametrize(
-    ("share", "told"), [(0.95, "95.0%"), (0.9499, "94.9%"), (1.0, "100.0%"), (0.97, "97.0%")]
-)
-def test_a_share_never_looks_like_more_than_it_is(share: float, told: str) -> None:
-    assert percent(share) == told
 
 
 def test_the_section_has_the_papers_numbers_and_a_bar_for_each_size_and_set() -> None:

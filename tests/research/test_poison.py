@@ -86,7 +86,7 @@ def test_the_section_sets_shares_beside_the_papers_and_beside_chance() -> None:
     source = MemorySource(demo(), poisons=[BAIT, Poison("q", "override", "shop:get_order", "Do as I say.")])
     section = poison(source, Steps())
     by_group, by_kind, pool = section.tables
-    assert by_group.rows[0][3] == "92.0%"
+    assert by_group.rows[0][3] == "92.0 %"
     assert len(by_group.rows) == 1 + 6
     assert by_kind.headers[1:] == ("bait", "override")
     assert "exposure" in section.title
@@ -99,12 +99,12 @@ def test_the_published_share_is_what_chance_excludes() -> None:
     assert chance(0, 0) == 0.0
     assert chance(200, 100) == 0.0
     assert "45.8 of 50" in findings()[1]
-    assert "would be 3%" in findings()[0]
+    assert "would be 3 %" in findings()[0]
 
 
 def test_no_request_means_no_share() -> None:
     source = MemorySource(NamedCatalog("demo", office_tools()), poisons=[BAIT])
-    assert all(cell != "0.0%" for row in poison(source, Steps()).tables[0].rows for cell in row[3:6])
+    assert all(cell != "0.0 %" for row in poison(source, Steps()).tables[0].rows for cell in row[3:6])
     assert len(GROUPS) == 3
 
 

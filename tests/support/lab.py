@@ -21,7 +21,7 @@ from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.app.pages.lab.job import ScenarioFile
 from inspector.demo.script_model import ScriptModel
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.message import ToolResult
 from inspector.domain.tool import Tool
 from inspector.engine.ports import Ports

@@ -27,7 +27,7 @@ from inspector.cli.progress import Progress
 from inspector.cli.render import say
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import CallStarted
+from inspector.domain.events import CallStarted
 from inspector.domain.toolset import ServerRule
 from inspector.engine.live import LiveModel
 from inspector.engine.policy import Policy

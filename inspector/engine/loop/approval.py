@@ -1,6 +1,6 @@
 """Asking before a call that may change something."""
 
-from inspector.domain.events.event import ApprovalDecided
+from inspector.domain.events import ApprovalDecided
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest, Approver, Decision

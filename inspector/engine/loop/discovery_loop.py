@@ -3,7 +3,7 @@
 import asyncio
 
 from inspector.domain.error import ModelError
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     AnswerStreamed,
     BudgetMeasured,
     Failed,

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
-from inspector.domain.events.event import CallFinished, CallRejected, CallStarted
+from inspector.domain.events import CallFinished, CallRejected, CallStarted
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolCall, ToolResult
 from inspector.domain.session import Binding

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from inspector.domain.events.event import RedundantSearch, SearchPerformed
+from inspector.domain.events import RedundantSearch, SearchPerformed
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.ranking import SearchRequest

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     IndexChanged,
     ModelRequested,
     Record,

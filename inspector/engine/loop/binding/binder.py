@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
-from inspector.domain.events.event import BudgetMeasured, ToolEvicted
+from inspector.domain.events import BudgetMeasured, ToolEvicted
 from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.discovery_rule import Decision, decide
-from inspector.domain.events.event import CatalogBuilt, CatalogEntry
+from inspector.domain.events import CatalogBuilt, CatalogEntry
 from inspector.domain.manifest import Manifest, entries, fitted_manifest, search_tools_definition
 from inspector.domain.settings import Settings
 from inspector.domain.summary_pool import summary_pool

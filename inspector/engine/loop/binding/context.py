@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from inspector.domain.events.event import ToolEvicted, ToolLoaded, ToolRefreshed
+from inspector.domain.events import ToolEvicted, ToolLoaded, ToolRefreshed
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from inspector.domain.events.event import GateApplied, GateScore
+from inspector.domain.events import GateApplied, GateScore
 from inspector.domain.message import AssistantMessage, Message, ToolMessage, UserMessage
 from inspector.domain.settings import GateSettings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers

@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from inspector.domain.events.binding import CallCounted, LoopDetected
+from inspector.domain.events import CallCounted, LoopDetected
 from inspector.domain.jsonvalue import JsonObject, canonical
 from inspector.domain.settings import GuardSettings
 from inspector.domain.tool_pattern import matches, values_for

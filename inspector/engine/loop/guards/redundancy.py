@@ -6,7 +6,7 @@ Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search b
 from collections import deque
 from collections.abc import Collection, Sequence
 
-from inspector.domain.events.binding import RedundantSearch
+from inspector.domain.events import RedundantSearch
 from inspector.engine.live import LiveSettings
 
 KEPT_SEARCHES = 64

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from inspector.domain.budget import CHARACTERS_PER_TOKEN
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CallStarted,
     CatalogBuilt,
     ContextReduced,
@@ -17,6 +17,7 @@ from inspector.domain.events.event import (
     UserSaid,
 )
 from inspector.domain.jsonvalue import compact
+from inspector.domain.number import plural
 from inspector.engine.loop.binding.delivery import TEXT, has_proxy
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
@@ -62,7 +63,8 @@ def plan_of(
     searched = any(call.loaded for call in recorded)
     gated = any(call.gated is not None for call in recorded)
     calls = _calls(recorded, tools, assumed)
-    notes = [f"a recorded session of {len(recorded)} model calls over {len(tools)} tools"]
+    what = f"{len(recorded):,} {plural(len(recorded), 'model call')}"
+    notes = [f"a recorded session of {what} over {len(tools):,} {plural(len(tools), 'tool')}"]
     if not searched:
         calls = _searched(calls, recorded, tools, assumed)
         notes.append("its searches are assumed: one before a tool is used first")

@@ -8,7 +8,7 @@ from typing import Any
 from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.fold import fold
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ModelRequest

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from inspector.domain.budget import Budget
 from inspector.domain.error import ModelError
-from inspector.domain.events.event import ContextReduced
+from inspector.domain.events import ContextReduced
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import Message, ModelRequest
 from inspector.domain.settings import BudgetSettings

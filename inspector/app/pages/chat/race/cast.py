@@ -7,7 +7,7 @@ from textwrap import wrap
 from rich.cells import cell_len
 
 from inspector.app.pages.chat.race import content as present
-from inspector.domain.number import tokens
+from inspector.domain.number import count, money, tokens
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import Frame, Verdict
 from widgets import plain, shorten, visible
@@ -69,10 +69,10 @@ def _facts(lane: Lane, width: int) -> str:
     searches = f" ({present.SEARCHES} {tokens(lane.search_tokens)} searches)" if lane.search_tokens else ""
     facts = [
         f" tokens for tools{searches}",
-        f"{lane.calls} model calls",
+        count(lane.calls, "model call"),
         f"all input {tokens(lane.input_tokens)}",
-        *([present.money(lane.dollars)] if lane.dollars is not None else []),
-        f"{lane.bound} tools bound",
+        *([money(lane.dollars)] if lane.dollars is not None else []),
+        f"{count(lane.bound, 'tool')} bound",
     ]
     return present.joined([plain(fact) for fact in facts], width).plain
 

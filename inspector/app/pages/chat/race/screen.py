@@ -24,7 +24,7 @@ from inspector.app.pages.chat.race.result import RaceResult
 from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
 from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.engine.scenario.comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race

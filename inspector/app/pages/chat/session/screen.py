@@ -20,7 +20,7 @@ from inspector.app.pages.chat.session.conversation_panel import ConversationPane
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import EXAMPLES, welcome
 from inspector.domain.conversation import Item, ItemKind
-from inspector.domain.events.event import TurnEnded
+from inspector.domain.events import TurnEnded
 from widgets import KeyBar, PlainInput, RecordList
 
 _TABS = ("chat", "tools", "events")

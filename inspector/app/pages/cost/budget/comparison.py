@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.settings import BindingSettings, Settings

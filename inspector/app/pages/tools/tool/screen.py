@@ -19,7 +19,7 @@ from inspector.app.pages.tools.tool import content as present
 from inspector.app.pages.tools.tool.answer import CallAnswer
 from inspector.app.pages.tools.tool.form import form_fields
 from inspector.domain.error import ToolsightError
-from inspector.domain.events.event import CallFinished
+from inspector.domain.events import CallFinished
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding as Bound, ToolState
