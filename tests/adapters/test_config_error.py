@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from inspector.adapters.files.config import read, source
+from inspector.adapters.files import content
+from inspector.adapters.files.config import read
 from inspector.domain.error import ConfigError
 
 SERVER: dict[str, Any] = {"command": "x"}
@@ -230,7 +231,7 @@ def test_another_encoding_is_told_with_its_line(tmp_path: Path, encoding: str) -
 def test_a_huge_file_is_refused_before_it_is_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "MAX_BYTES", 1024 * 1024)
+    monkeypatch.setattr(content, "MAX_BYTES", content.MEGABYTE)
     path = tmp_path / "c.json"
     path.write_bytes(b" " * (1024 * 1024 + 1))
     assert "larger than 1 MB" in refused(path).message

@@ -60,6 +60,11 @@ def test_groups_win_over_the_flat_list(lines: WriteLines, tmp_path: Path) -> Non
     assert read_evalset(tmp_path).cases[0].relevant == needs(":a :b", ":c")
 
 
+def test_what_groups_replace_and_keys_of_other_programs_are_not_checked(lines: WriteLines) -> None:
+    row = {"id": "q", "query": "", "groups": [["s:a"]], "relevant": 3, "kind": "k", "split": 4, "score": 1}
+    assert read_cases(lines("cases.jsonl", row)) == (EvalCase("q", "", needs("s:a"), "k"),)
+
+
 def test_each_tool_of_a_flat_list_is_needed(lines: WriteLines, tmp_path: Path) -> None:
     lines("tools.jsonl", {"name": "a"}, {"name": "b"})
     lines("queries.jsonl", {"id": "q", "query": "", "relevant": [":b", ":a", ":b"]})
@@ -141,22 +146,22 @@ GOOD = {"id": "q0", "query": "x", "relevant": []}
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (b"{", "no JSON"),
+        (b"{", "is no JSON"),
         (b"[]", "holds no object"),
         (b"\xff", "not UTF-8"),
         (b'{"id": NaN}', "NaN is not JSON"),
-        (b"1" * 5000, "no JSON"),
+        (b"1" * 5000, "is no JSON"),
         (b"[" * 200_000, "nested too deeply"),
-        ({"query": "x", "relevant": []}, "`id` is missing"),
-        ({"id": "a", "relevant": []}, "`query` is missing"),
-        ({"id": 1, "query": "x", "relevant": []}, "`id` is no string"),
-        ({"id": "a", "query": "x"}, "`relevant` is missing"),
-        ({"id": "a", "query": "x", "relevant": "s:a"}, "`relevant` is no list"),
-        ({"id": "a", "query": "x", "relevant": [3]}, "holds something that is no tool"),
-        ({"id": "a", "query": "x", "relevant": [[]]}, "holds something that is no tool"),
-        ({"id": "a", "query": "x", "relevant": [["s:a", None]]}, "holds something that is no tool"),
-        ({"id": "a", "query": "x", "relevant": [], "groups": 3}, "`groups` is no list"),
-        ({"id": "a", "query": "x", "relevant": [], "kind": 3}, "`kind` is no string"),
+        ({"query": "x", "relevant": []}, "id is missing"),
+        ({"id": "a", "relevant": []}, "query is missing"),
+        ({"id": 1, "query": "x", "relevant": []}, "id must be a string, not a number"),
+        ({"id": "a", "query": "x"}, "relevant is missing"),
+        ({"id": "a", "query": "x", "relevant": "s:a"}, "relevant must be a list, not a string"),
+        ({"id": "a", "query": "x", "relevant": [3]}, "relevant[0] must be a list, not a number"),
+        ({"id": "a", "query": "x", "relevant": [[]]}, "relevant[0] is empty"),
+        ({"id": "a", "query": "x", "relevant": [["s:a", None]]}, "relevant[0][1] must be a string, not null"),
+        ({"id": "a", "query": "x", "relevant": [], "groups": 3}, "groups must be a list"),
+        ({"id": "a", "query": "x", "relevant": [], "kind": 3}, "kind must be a string"),
         ({"id": "q0", "query": "x", "relevant": []}, "'q0' is there twice"),
     ],
 )
@@ -174,10 +179,10 @@ def test_a_bad_line_is_told_with_its_place_and_what_to_do(
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ({"id": "t2"}, "`name` is missing"),
-        ({"id": "t2", "name": ""}, "`name` is empty"),
-        ({"id": "t2", "name": "x", "server": 3}, "`server` is no string"),
-        ({"id": "t2", "name": "x", "inputSchema": []}, "`inputSchema` is no object"),
+        ({"id": "t2"}, "name is missing"),
+        ({"id": "t2", "name": ""}, "name is empty"),
+        ({"id": "t2", "name": "x", "server": 3}, "server must be a string"),
+        ({"id": "t2", "name": "x", "inputSchema": []}, "inputSchema must be an object, not a list"),
         ({"id": "t1", "name": "x"}, "'t1' is there twice"),
     ],
 )
@@ -201,9 +206,12 @@ def test_a_label_for_a_tool_that_the_folder_does_not_have_is_told(lines: WriteLi
     assert len(raised.value.message) < len(str(path)) + 120
 
 
-@pytest.mark.parametrize("name", ["missing.jsonl", ".", "nul\0.jsonl"])
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ConfigError, match="cannot be read") as raised:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("missing.jsonl", "does not exist"), (".", "is a folder"), ("nul\0.jsonl", "cannot be read")],
+)
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as raised:
         read_cases(tmp_path / name)
     assert raised.value.hint
 

@@ -108,7 +108,7 @@ def test_a_file_that_changed_since_it_was_approved_is_not_executed(written: Writ
         ("\ndef f(facts): yield True\n", ":2", "at once"),
         ("x = " + "(" * 5000 + ")" * 5000, "", "too many nested"),
         ("x = " + "-" * 300_000 + "1", "", ""),
-        ("#" * (MAX_BYTES + 1), "", "longer than"),
+        ("#" * (MAX_BYTES + 1), "", "larger than 1 MB"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_with_its_line(

@@ -70,103 +70,139 @@ def test_a_file_needs_no_more_than_a_user_and_a_step(tmp_path: Path) -> None:
     assert scenario.window == 0
 
 
+STEP = "turns[0].steps[0]"
+
+
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "told", "hint"),
     [
-        ("turns: [", "not readable as YAML"),
-        ("- a list", "the file: has to be a mapping"),
-        ("title: x", "the file: turns has to have at least one entry"),
-        ("title: [x]\nturns: [{user: a, steps: [{say: b}]}]", "the file: title has to be text"),
-        ("turns: [{steps: [{say: b}]}]", "turn 1: user is missing"),
-        ("turns: [{user: a}]", "turn 1: steps has to have at least one entry"),
-        ("turns: [{user: a, steps: no}]", "turn 1: steps has to be a list"),
-        ("turns: [{user: a, steps: [{}]}]", "turn 1, step 1: say or calls has to be given"),
-        ("turns: [{user: a, steps: [{think: b}]}]", "turn 1, step 1: say or calls has to be given"),
-        ("turns: [{user: a, steps: [{says: b}]}]", "turn 1, step 1: says is not known"),
-        ("turns: [{user: a, steps: [{say: b, wait: -1}]}]", "turn 1, step 1: wait has to be a number of sec"),
-        ("turns: [{user: a, wait: .inf, steps: [{say: b}]}]", "turn 1: wait has to be a number of seconds"),
-        ("turns: [{user: a, wait: .nan, steps: [{say: b}]}]", "turn 1: wait has to be a number of seconds"),
-        ("turns: [{user: a, wait: yes, steps: [{say: b}]}]", "turn 1: wait has to be a number of seconds"),
-        ("window: 0\nturns: [{user: a, steps: [{say: b}]}]", "the file: window has to be a whole number"),
-        ("window: 1.5\nturns: [{user: a, steps: [{say: b}]}]", "the file: window has to be a whole number"),
-        ("window: yes\nturns: [{user: a, steps: [{say: b}]}]", "the file: window has to be a whole number"),
-        ("window: 1e10\nturns: [{user: a, steps: [{say: b}]}]", "the file: window has to be a whole number"),
-        ("turns: [{user: a, steps: [{calls: [{}]}]}]", "turn 1, step 1, call 1: tool is missing"),
-        ("turns: [{user: a, steps: [{calls: [{tool: t, arguments: 3}]}]}]", "call 1, arguments: has to be"),
+        ("title: x\nturns: [", "2:9: not readable as YAML", "quote text"),
+        ("turns: [{user: a: b}]", "1:17: not readable as YAML", "quote text"),
+        ("turns: " + "[" * 5000, "not readable as YAML: nested too deeply", ""),
+        ("- a list", "1: must be an object, not a list", ""),
+        ("", "1: must be an object, not null", ""),
+        ("title: x", "1: turns is missing", "`user` and `steps`"),
+        (
+            "titel: x\nturns: []",
+            "1: titel is not a key Toolsight knows (and 1 more)",
+            "Did you mean `title`?",
+        ),
+        ("turns: []", "1: turns is empty", "`user` and `steps`"),
+        (
+            "turns: [{user: a, user: b, steps: [{say: b}]}]",
+            "1:19: not readable as YAML: user is there twice",
+            "",
+        ),
+        ("title: [x]\nturns: [{user: a, steps: [{say: b}]}]", "1: title must be a string, not a list", ""),
+        ("title: 3\nturns: [{user: a, steps: [{say: b}]}]", "1: title must be a string", "double quotes"),
+        ("turns: [{steps: [{say: b}]}]", "1: turns[0].user is missing", "What the user says"),
+        ("turns: [{user: ' ', steps: [{say: b}]}]", "1: turns[0].user is empty", "What the user says"),
+        ("turns: [{user: a}]", "1: turns[0].steps is missing", "answers"),
+        ("turns: [{user: a, steps: no}]", "1: turns[0].steps must be a list, not true or false", "answers"),
+        ("turns: [{user: a, steps: [{}]}]", f"1: {STEP} has neither say nor calls", "Give"),
+        ("turns: [{user: a, steps: [{think: b}]}]", f"1: {STEP} has neither say nor calls", "Give"),
+        ("turns:\n- user: a\n  steps:\n  - says: b", f"4: {STEP}.says is not a key", "`say`?"),
+        ("turns: [{user: a, steps: [{say: b, wait: -1}]}]", f"1: {STEP}.wait must be greater", "0 to 1e9"),
+        ("turns: [{user: a, wait: .inf, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
+        ("turns: [{user: a, wait: .nan, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
+        ("turns: [{user: a, wait: yes, steps: [{say: b}]}]", "1: turns[0].wait must be a number", "seconds"),
+        ("window: 0\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be greater than", "tokens"),
+        ("window: 1.5\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
+        ("window: yes\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
+        ("window: 1e10\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
+        ("turns: [{user: a, steps: [{calls: [{}]}]}]", f"1: {STEP}.calls[0].tool is missing", "server:NAME"),
+        (
+            "turns: [{user: a, steps: [{calls: [{tool: t, arguments: 3}]}]}]",
+            f"1: {STEP}.calls[0].arguments must be an object",
+            "{key: value}",
+        ),
         (
             "turns: [{user: a, steps: [{calls: [{tool: t, arguments: {day: 2026-03-02}}]}]}]",
-            "arguments has a value that JSON cannot hold",
+            f"1: {STEP}.calls[0].arguments has a value that JSON cannot hold",
+            "Put a date in quotes",
         ),
     ],
 )
-def test_a_turn_that_cannot_be_played_is_refused_by_file_entry_and_key(
-    tmp_path: Path, text: str, told: str
+def test_a_turn_that_cannot_be_played_is_refused_by_line_and_key(
+    tmp_path: Path, text: str, told: str, hint: str
 ) -> None:
-    _refuse(_written(tmp_path, text), told)
+    _refuse(_written(tmp_path, text), told, hint)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "told", "hint"),
     [
-        ("profile: kamen", "the file: profile: there is no profile 'kamen'"),
-        ("profile: [x]", "the file: profile has to be text"),
-        ("settings: [x]", "settings: has to be a mapping"),
-        ("settings: {binding.capcity: 2}", "settings: there is no setting 'binding.capcity'"),
-        ("settings: {binding.capacity: two}", "settings: binding.capacity must be a whole number"),
-        ("settings: {binding.capacity: -1}", "settings: binding.capacity must be at least 0"),
-        ("expect: {event: loop}", "the file: expect has to be a list"),
-        ("expect: [loop]", "expect 1: has to be a mapping"),
-        ("expect: [{event: loop}, {event: lop}]", "expect 2: there is no event 'lop'"),
-        ("never: [{event: loop, counts: 3}]", "never 1: the event 'loop' has no field 'counts'"),
-        ("expect: [{event: user, text: 2026-03-02}]", "expect 1: an entry has a value that JSON cannot hold"),
+        ("profile: kamen", "profile is 'kamen', which there is not", "Did you mean `kaman`?"),
+        ("profile: [x]", "1: profile must be a string", ""),
+        ("settings: [x]", "1: settings must be an object", ""),
+        ("settings: {binding.capcity: 2}", "settings.binding.capcity is not a setting", "binding.capacity"),
+        ("settings: {binding.capacity: two}", "settings.binding.capacity must be a whole number", ""),
+        ("settings: {binding.capacity: -1}", "settings.binding.capacity must be at least 0", ""),
+        ("expect: {event: loop}", "1: expect must be a list", ""),
+        ("expect: [loop]", "1: expect[0] must be an object", ""),
+        ("expect:\n- event: loop\n- event: lop", "3: expect[1] cannot be checked: there is no event", "loop"),
+        ("never: [{event: loop, counts: 3}]", "1: never[0] cannot be checked: the event 'loop' has", "count"),
+        (
+            "expect: [{event: user, text: 2026-03-02}]",
+            "1: expect[0] has a value that JSON cannot hold",
+            "date",
+        ),
     ],
 )
 def test_settings_and_expectations_are_checked_when_the_file_is_read(
-    tmp_path: Path, text: str, told: str
+    tmp_path: Path, text: str, told: str, hint: str
 ) -> None:
-    _refuse(_written(tmp_path, f"{text}\n{MINIMAL}"), told)
+    _refuse(_written(tmp_path, f"{text}\n{MINIMAL}"), told, hint)
+
+
+def test_settings_may_stand_in_sections_as_in_a_configuration(tmp_path: Path) -> None:
+    scenario = load_scenario(_written(tmp_path, f"settings: {{binding: {{capacity: 2}}}}\n{MINIMAL}"))
+    assert scenario.settings == {"binding.capacity": 2}
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "told", "hint"),
     [
-        ("{remove: [x]}", "turn 1, change: server is missing"),
-        ("{server: a, rename: {}}", "turn 1, change: rename is not known"),
-        ("{server: a, remove: [b]}", "turn 1, change: b is no tool of a; write a:NAME"),
-        ("{server: a, remove: ['a:']}", "turn 1, change: a: is no tool of a"),
-        ("{server: a, add: [{id: 'b:c'}]}", "turn 1, change: b:c is no tool of a"),
-        ("{server: a, add: [{description: x}]}", "turn 1, change, add 1: id is missing"),
-        ("{server: a, describe: {'a:b': 3}}", "turn 1, change, describe: a:b has to be text"),
-        ("x", "turn 1, change: has to be a mapping"),
+        ("{remove: [x]}", "change.server is missing", "whose tools change"),
+        ("{server: a, added: []}", "change.added is not a key", "Did you mean `add`?"),
+        ("{server: a, remove: [b]}", "change names b, no tool of a", "Write a:NAME."),
+        ("{server: a, remove: ['a:']}", "change names a:, no tool of a", "Write a:NAME."),
+        ("{server: a, add: [{id: 'b:c'}]}", "change names b:c, no tool of a", "Write a:NAME."),
+        ("{server: a, add: [{description: x}]}", "change.add[0].id is missing", "server:NAME"),
+        ("{server: a, describe: {'a:b': 3}}", 'change.describe."a:b" must be a string', "double quotes"),
+        ("{server: a, describe: {1: x}}", "change.describe[1] is a key that is no string", "double quotes"),
+        ("x", "change must be an object, not a string", ""),
     ],
 )
 def test_a_change_of_a_catalog_is_checked_when_the_file_is_read(
-    tmp_path: Path, change: str, told: str
+    tmp_path: Path, change: str, told: str, hint: str
 ) -> None:
-    _refuse(_written(tmp_path, f"turns: [{{user: a, change: {change}, steps: [{{say: b}}]}}]"), told)
+    text = f"turns: [{{user: a, change: {change}, steps: [{{say: b}}]}}]"
+    _refuse(_written(tmp_path, text), f"1: turns[0].{told}", hint)
 
 
-def test_a_wrong_name_is_told_with_the_nearest_one(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as refused:
-        load_scenario(_written(tmp_path, f"never: [{{event: loop, counts: 3}}]\n{MINIMAL}"))
-    assert "count" in refused.value.hint
+def test_a_value_that_holds_itself_is_refused(tmp_path: Path) -> None:
+    text = "turns: [{user: a, steps: [{calls: [{tool: t, arguments: &self {again: *self}}]}]}]"
+    _refuse(_written(tmp_path, text), "has a value that JSON cannot hold", "")
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    _refuse(tmp_path / "none.yaml", "cannot be read")
+    _refuse(tmp_path / "none.yaml", "does not exist", "Check the name.")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "case.yaml"
     path.write_bytes(b"\xff\xfe\xfd\x80")
-    _refuse(path, "not readable")
+    _refuse(path, "1 is not UTF-8", "Save the file as UTF-8.")
 
 
-def _refuse(path: Path, told: str) -> None:
+def _refuse(path: Path, told: str, hint: str) -> None:
     with pytest.raises(ConfigError) as refused:
         load_scenario(path)
-    assert told in refused.value.message
     assert str(path) in refused.value.message
+    assert told in refused.value.message.removeprefix(f"{path}:")
+    assert hint in refused.value.hint
+    assert refused.value.hint
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)

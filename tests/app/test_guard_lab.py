@@ -149,7 +149,7 @@ async def test_a_file_that_cannot_be_read_says_why_and_is_not_run(tmp_path: Path
     lab = MemoryLab(written(tmp_path))
     async with opened(lab) as (pilot, _):
         await pilot.press("end", "enter")
-        await until(pilot, lambda: "has to be a list" in _text(pilot, "#about"))
+        await until(pilot, lambda: "must be a list" in _text(pilot, "#about"))
         assert lab.runs == []
 
 

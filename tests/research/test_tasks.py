@@ -1,5 +1,7 @@
 """Tasks need tools that exist, in the stated shapes, and are not written in the words of the tools."""
 
+import hashlib
+
 import pytest
 
 from inspector.domain.summary_pool import tool_summary
@@ -99,3 +101,8 @@ def test_popular_tools_are_the_same_in_every_seed() -> None:
         return set(sorted(set(needed), key=needed.count)[-30:])
 
     assert len(top(MADE, 1) & top(MADE, 2)) >= 12
+
+
+def test_the_tasks_that_the_documented_numbers_are_of_have_not_changed() -> None:
+    said = [f"{task.kind} {sorted(task.scopes)} {task.turns}" for task in tasks(MADE)]
+    assert hashlib.sha256("\n".join(said).encode()).hexdigest().startswith("43ae5d5eb1fb")

@@ -1,5 +1,6 @@
 """The testbed has the servers, tools and tokens of table 2, and is the same for the same seed."""
 
+import hashlib
 from statistics import mean
 
 import pytest
@@ -93,3 +94,10 @@ def test_plurals_follow_the_head_of_a_noun(one: str, many: str) -> None:
 
 def test_an_article_fits_the_sound_after_it() -> None:
     assert with_article("a issue, a user, a old index") == "an issue, a user, an old index"
+
+
+def test_the_tools_that_the_documented_numbers_are_of_have_not_changed() -> None:
+    testbed = build_testbed(quarter, total=1000)
+    texts = [compact({**definition(tool), "read_only": tool.annotations.read_only}) for tool in testbed.tools]
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    assert digest.startswith("c1e9545bee25")

@@ -12,7 +12,7 @@ from typing import Any
 
 from inspector.adapters.files.config.dialect import SECTIONS
 from inspector.adapters.files.config.reader import configured, servers
-from inspector.adapters.files.config.source import load
+from inspector.adapters.files.json_text import load_object
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.server import ServerSpec
@@ -113,7 +113,7 @@ def read_place(
 ) -> tuple[ClientConfiguration | Unreadable, ...]:
     """The configurations in a file, and what of it cannot be read; nothing where a client has no servers."""
     try:
-        data = load(place.path)
+        data = load_object(place.path)
     except ConfigError as error:
         return (Unreadable(place.client, place.scope, place.path, error),)
     is_whole = place.client in (TOOLSIGHT, FILE)

@@ -7,71 +7,90 @@ The first bad line stops the reading with its file and number: a data set that l
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 
+from inspector.adapters.files import content
+from inspector.adapters.files.json_text import load_lines
+from inspector.adapters.files.problem import Model, NullAsAbsent, not_empty, refusal, validated
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.tool import Tool
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
 _SEED = 0
-_BOM = b"\xef\xbb\xbf"
-_RELEVANT_HINT = '`relevant` is a list of "server:tool", or of lists of tools of which any one will do.'
+_RELEVANT_HINT = (
+    '`relevant` is a list of "server:tool", or of lists of which any one will do; [] where no tool fits.'
+)
+
+_Text = Annotated[str, Field(description="Every line needs a string for this key.")]
+_Group = Annotated[
+    list[str],
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+    Field(min_length=1, description=_RELEVANT_HINT),
+]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One object of a file and where it is."""
+class _Line(NullAsAbsent):
+    """One line, whose other keys are none of our business."""
 
-    path: Path
-    number: int
-    value: Mapping[str, Any]
-
-    def fault(self, what: str, hint: str) -> ConfigError:
-        """The error to raise about this line."""
-        return ConfigError(f"{self.path}:{self.number}: {what}", hint=hint)
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """A string; `default` where the key is missing or null. Raises ConfigError where that is None."""
-        value = self.value.get(key)
-        if value is None and default is not None:
-            return default
-        if not isinstance(value, str):
-            what = f"`{key}` is missing" if value is None else f"`{key}` is no string"
-            raise self.fault(what, f"Every line needs a string as its `{key}`.")
-        return value
+    model_config = ConfigDict(extra="ignore")
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A tool and what its file calls it."""
+class _ToolLine(_Line):
+    name: Annotated[str, AfterValidator(not_empty), Field(description="Every tool needs a name.")]
+    id: str | None = None
+    server: str = ""
+    description: str = ""
+    inputSchema: dict[str, Any] = Field(  # noqa: N815 - the format's own name
+        default_factory=dict, description="It is a JSON Schema of `type: object`."
+    )
 
-    id: str
-    tool: Tool
+    def tool(self) -> Tool:
+        return Tool(self.server, self.name, self.description, {**self.inputSchema, "type": "object"})
+
+
+class _CaseLine(_Line):
+    """`groups` win over `relevant`, where a lone id is a group of its own."""
+
+    id: _Text
+    query: _Text
+    relevant: Annotated[
+        list[_Group] | None,
+        Field(validation_alias=AliasChoices("groups", "relevant"), description=_RELEVANT_HINT),
+    ] = None
+    kind: Annotated[str, Field(validation_alias=AliasChoices("kind", "split"))] = ""
+
+    @model_validator(mode="after")
+    def _is_labelled(self) -> "_CaseLine":
+        if self.relevant is None:
+            raise refusal("relevant is missing", _RELEVANT_HINT)
+        return self
 
 
 def read_evalset(folder: Path, name: str = "") -> EvalSet:
     """The data set of a folder, named like it. Raises ConfigError, also for a label that names no tool."""
-    entries = _entries(folder)
-    known = {entry.id: entry.tool.id for entry in entries}
+    tools = _tools(folder)
 
-    def tool_id(line: _Line, given: str) -> str:
-        if given not in known:
-            raise line.fault(f"no tool has the id {given!r:.80}", f"Its `id` has to be in {TOOLS}.")
-        return known[given]
+    def tool_id(place: str, given: str) -> str:
+        if given not in tools:
+            raise ConfigError(
+                f"{place}: no tool has the id {given!r:.80}", hint=f"Its `id` has to be in {TOOLS}."
+            )
+        return tools[given].id
 
     cases = _cases(folder / QUERIES, tool_id)
-    return EvalSet(name or folder.resolve().name, tuple(entry.tool for entry in entries), cases)
+    return EvalSet(name or folder.resolve().name, tuple(tools.values()), cases)
 
 
 def read_tools(folder: Path) -> tuple[Tool, ...]:
     """The tools of a folder, which needs no requests. Raises ConfigError."""
-    return tuple(entry.tool for entry in _entries(folder))
+    return tuple(_tools(folder).values())
 
 
 def read_cases(path: Path) -> tuple[EvalCase, ...]:
@@ -89,7 +108,7 @@ def write_cases(path: Path, cases: Sequence[EvalCase]) -> None:
     try:
         path.write_text(text, encoding="ascii", newline="\n")
     except (OSError, ValueError) as error:
-        _refuse(path, error, "written", "Check that its folder exists and may be written to.")
+        raise content.unusable(path, error, "written") from error
 
 
 def sample(evalset: EvalSet, count: int) -> EvalSet:
@@ -105,39 +124,22 @@ def _row(case: EvalCase) -> Mapping[str, Any]:
     return {"id": case.id, "query": case.query, "relevant": groups, "kind": case.kind}
 
 
-def _entries(folder: Path) -> list[_Entry]:
-    lines = list(_lines(folder / TOOLS))
-    tools = _distinct([_tool(line) for line in lines])
-    entries: dict[str, _Entry] = {}
-    for line, tool in zip(lines, tools, strict=True):
-        entry = _Entry(line.text("id", tool.id), tool)
-        if entry.id in entries:
-            raise line.fault(f"the id {entry.id!r:.80} is there twice", "Labels need ids that differ.")
-        entries[entry.id] = entry
-    return list(entries.values())
-
-
-def _tool(line: _Line) -> Tool:
-    name = line.text("name")
-    if not name:
-        raise line.fault("`name` is empty", "Every tool needs a name.")
-    return Tool(line.text("server", ""), name, line.text("description", ""), _schema(line))
-
-
-def _schema(line: _Line) -> Mapping[str, Any]:
-    schema = line.value.get("inputSchema")
-    if schema is None:
-        schema = {}
-    if not isinstance(schema, dict):
-        raise line.fault("`inputSchema` is no object", "It is a JSON Schema of `type: object`.")
-    return {**schema, "type": "object"}
+def _tools(folder: Path) -> dict[str, Tool]:
+    """The tools by what their file calls them."""
+    lines = _lines(folder / TOOLS, _ToolLine)
+    tools: dict[str, Tool] = {}
+    for (place, line), tool in zip(lines, _distinct([line.tool() for _, line in lines]), strict=True):
+        name = tool.id if line.id is None else line.id
+        _refuse_twice(place, name, tools, "Labels need ids that differ.")
+        tools[name] = tool
+    return tools
 
 
 def _distinct(tools: Sequence[Tool]) -> list[Tool]:
     """The tools with ids that differ: of those that share one, all but the first get a number."""
     taken = {tool.id for tool in tools}
     last: dict[str, int] = {}
-    found = []
+    distinct = []
     for tool in tools:
         named = tool
         number = last.get(tool.id, 1)
@@ -147,69 +149,24 @@ def _distinct(tools: Sequence[Tool]) -> list[Tool]:
                 named = replace(tool, name=f"{tool.name}#{number}")
         last[tool.id] = number
         taken.add(named.id)
-        found.append(named)
-    return found
+        distinct.append(named)
+    return distinct
 
 
-def _cases(path: Path, tool_id: Callable[[_Line, str], str]) -> tuple[EvalCase, ...]:
+def _cases(path: Path, tool_id: Callable[[str, str], str]) -> tuple[EvalCase, ...]:
     cases: dict[str, EvalCase] = {}
-    for line in _lines(path):
-        groups = (frozenset(tool_id(line, given) for given in group) for group in _groups(line))
-        kind = line.text("kind", line.text("split", ""))
-        case = EvalCase(line.text("id"), line.text("query"), tuple(dict.fromkeys(groups)), kind)
-        if case.id in cases:
-            raise line.fault(f"the id {case.id!r:.80} is there twice", "Results are matched by it.")
-        cases[case.id] = case
+    for place, line in _lines(path, _CaseLine):
+        groups = (frozenset(tool_id(place, given) for given in group) for group in line.relevant or ())
+        _refuse_twice(place, line.id, cases, "Results are matched by it.")
+        cases[line.id] = EvalCase(line.id, line.query, tuple(dict.fromkeys(groups)), line.kind)
     return tuple(cases.values())
 
 
-def _groups(line: _Line) -> list[list[str]]:
-    """`groups` where there are any, else `relevant`, a lone id there being a group of its own."""
-    key = "relevant" if line.value.get("groups") is None else "groups"
-    value = line.value.get(key)
-    if value is None:
-        raise line.fault("`relevant` is missing", f"{_RELEVANT_HINT} It is [] where no tool fits.")
-    if not isinstance(value, list):
-        raise line.fault(f"`{key}` is no list", _RELEVANT_HINT)
-    groups = [[item] if isinstance(item, str) else item for item in value]
-    for group in groups:
-        if not isinstance(group, list) or not group or not all(isinstance(item, str) for item in group):
-            raise line.fault(f"`{key}` holds something that is no tool", _RELEVANT_HINT)
-    return groups
+def _refuse_twice(place: str, case_id: str, known: Container[str], hint: str) -> None:
+    if case_id in known:
+        raise ConfigError(f"{place}: the id {case_id!r:.80} is there twice", hint=hint)
 
 
-def _lines(path: Path) -> Iterator[_Line]:
-    """The objects of a file, blank lines left out. Raises ConfigError at the first line that is none."""
-    try:
-        with path.open("rb") as file:
-            for number, data in enumerate(file, start=1):
-                text = data.removeprefix(_BOM) if number == 1 else data
-                if text.strip():
-                    yield _Line(path, number, _object(path, number, text))
-    except (OSError, ValueError) as error:
-        _refuse(path, error, "read", "Check the name and the file's permissions.")
-
-
-def _object(path: Path, number: int, data: bytes) -> dict[str, Any]:
-    place = f"{path}:{number}"
-    try:
-        value = json.loads(data.decode("utf-8"), parse_constant=_constant)
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{place} is not UTF-8", hint="Save the file as UTF-8.") from error
-    except RecursionError as error:
-        raise ConfigError(f"{place} is nested too deeply", hint="Is it really JSON Lines?") from error
-    except ValueError as error:
-        message = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise ConfigError(f"{place}: no JSON: {message}", hint="Each line holds one JSON object.") from error
-    if not isinstance(value, dict):
-        raise ConfigError(f"{place} holds no object", hint="Each line holds one JSON object.")
-    return value
-
-
-def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _refuse(path: Path, error: Exception, done: str, hint: str) -> NoReturn:
-    reason = getattr(error, "strerror", None) or error
-    raise ConfigError(f"{path} cannot be {done}: {reason}", hint=hint) from error
+def _lines(path: Path, model: type[Model]) -> list[tuple[str, Model]]:
+    """The checked lines of a file, each with its place. Raises ConfigError at the first bad one."""
+    return [(place, validated(model, value, place)) for place, value in load_lines(path)]

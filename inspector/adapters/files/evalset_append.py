@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from inspector.adapters.files import content
 from inspector.adapters.files.evalset import read_cases, write_cases
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
-
-_HINT = "Check that its folder exists and may be written to."
 
 
 def is_there(path: Path) -> bool:
@@ -31,7 +30,7 @@ def append_cases(path: Path, cases: Sequence[EvalCase]) -> None:
     # A link stays one: what it leads to is replaced.
     target = path.resolve()
     if not target.parent.is_dir():
-        raise ConfigError(f"{path} cannot be written: it has no folder", hint=_HINT)
+        raise content.unusable(path, NotADirectoryError("it has no folder"), "written")
     new = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp")
     try:
         write_cases(new, cases)
@@ -40,7 +39,7 @@ def append_cases(path: Path, cases: Sequence[EvalCase]) -> None:
             raise ConfigError(f"{path} was changed meanwhile, so nothing was added", hint="Try it again.")
         new.replace(target)
     except OSError as error:
-        raise ConfigError(f"{path} cannot be written: {error.strerror}", hint=_HINT) from error
+        raise content.unusable(path, error, "written") from error
     finally:
         with suppress(OSError):
             new.unlink()
@@ -65,5 +64,4 @@ def _content(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"{path} cannot be read: {reason}", hint=_HINT) from error
+        raise content.unusable(path, error, "read") from error

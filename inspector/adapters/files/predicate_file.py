@@ -14,11 +14,12 @@ from pathlib import Path
 from traceback import walk_tb
 from types import CodeType, ModuleType
 
+from inspector.adapters.files import content
 from inspector.domain.error import ConfigError
 from inspector.domain.precondition import BUILT_IN
 from inspector.engine.ports import OwnPredicate
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = content.MEGABYTE
 _FACTS = "facts"
 _HINT = "A predicate is a function such as: def is_ready(facts, name): return name in facts.milestones"
 _MAX_REASON = 200
@@ -53,15 +54,9 @@ def _read(path: Path) -> bytes:
         # Neither a pipe, which may never end, nor a device.
         if not path.is_file():
             raise ConfigError(f"{path} is no file", hint="Check the name.")
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        hint = "Check the name and the file's permissions."
-        raise ConfigError(f"{path} cannot be read: {reason}", hint=hint) from error
-    if len(data) > MAX_BYTES:
-        raise ConfigError(f"{path} is longer than {MAX_BYTES:,} bytes", hint=_HINT)
-    return data
+    except OSError as error:
+        raise content.unusable(path, error, "read") from error
+    return content.read_bytes(path, "predicate", limit=MAX_BYTES)
 
 
 def _digest(data: bytes) -> str:

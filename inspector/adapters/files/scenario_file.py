@@ -1,15 +1,17 @@
-"""Scenario files (YAML): read, checked, and every mistake told by file, entry and key."""
+"""Scenario files (YAML), checked by pydantic models; every mistake is told by file, line and key."""
 
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, Field, PlainValidator, model_validator
+
+from inspector.adapters.files.config import setting
+from inspector.adapters.files.problem import NullAsAbsent, not_empty, refusal, validated
+from inspector.adapters.files.yaml_tree import load_yaml
 from inspector.domain.error import ConfigError
 from inspector.domain.expectation import Expectation, expectation
-from inspector.domain.knob import find_knob
 from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.profile import find_profile
 from inspector.domain.scenario import (
     AddedTool,
     CatalogChange,
@@ -20,229 +22,123 @@ from inspector.domain.scenario import (
 )
 from inspector.domain.tool import wire_name
 
-_FILE = "the file"
-_ROOT_KEYS = {"title", "about", "profile", "settings", "window", "turns", "expect", "never"}
-_TURN_KEYS = {"user", "wait", "milestone", "change", "steps"}
-
-_LONGEST_WAIT = 1e9
-_LARGEST_WINDOW = 1_000_000_000
-
-Given = TypeVar("Given")
-Made = TypeVar("Made")
-
 
 def load_scenario(path: Path) -> Scenario:
-    """Read a scenario file. Raises ConfigError that names the file, the entry and the key."""
-    reader = _Reader(path)
-    root = reader.mapping(_parsed(path), _FILE)
-    reader.known(root, _ROOT_KEYS, _FILE)
-    turns = reader.filled(root, "turns", _FILE)
-    places = [(raw, f"turn {number}") for number, raw in enumerate(turns, 1)]
-    entries = [(_turn_entry(reader, raw, where), where) for raw, where in places]
+    """Read a scenario file. Raises ConfigError that names the file, the line and the key."""
+    data, place = load_yaml(path, "scenario")
+    model = validated(_ScenarioModel, data, place)
     return Scenario(
-        title=reader.text(root, "title", _FILE) or path.stem,
-        about=reader.text(root, "about", _FILE),
-        users=tuple(reader.required(entry, "user", where) for entry, where in entries),
-        turns=tuple(_steps(reader, entry, where) for entry, where in entries),
-        prepare=tuple(_preparation(reader, entry, where) for entry, where in entries),
-        profile=_profile(reader, root),
-        settings=_settings(reader, root),
-        expect=_expectations(reader, root, "expect"),
-        never=_expectations(reader, root, "never"),
-        window=reader.tokens(root, "window", _FILE),
+        title=model.title or path.stem,
+        about=model.about,
+        users=tuple(turn.user for turn in model.turns),
+        turns=tuple(tuple(step.step() for step in turn.steps) for turn in model.turns),
+        prepare=tuple(turn.preparation() for turn in model.turns),
+        profile=setting.profile(path, model.profile) if model.profile else "",
+        settings=setting.values(path, model.settings),
+        expect=tuple(model.expect),
+        never=tuple(model.never),
+        window=model.window,
     )
 
 
-def _parsed(path: Path) -> object:
-    import yaml
-
+def _sendable(value: Any) -> dict[str, Any]:
+    """YAML reads an unquoted day as a date, which no event holds and no server could be sent."""
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise refusal("must be an object whose keys are strings", "Write it as {key: value}.")
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (UnicodeError, ValueError, RecursionError, yaml.YAMLError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigError(f"{path}: not readable as YAML: {reason}") from error
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        hint = "Put a date in quotes; leave out what is no finite number."
+        raise refusal(f"has a value that JSON cannot hold ({error})", hint) from error
+    return value
 
 
-def _profile(reader: "_Reader", root: Mapping[str, Any]) -> str:
-    name = reader.text(root, "profile", _FILE)
-    return reader.checked(find_profile, name, f"{_FILE}: profile").name if name else ""
+def _expectation(value: Any) -> Expectation:
+    try:
+        return expectation(_sendable(value))
+    except ConfigError as error:
+        raise refusal(f"cannot be checked: {error.message}", error.hint) from error
 
 
-def _settings(reader: "_Reader", root: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = reader.optional(root, "settings", "settings")
-    knobs = {path: reader.checked(find_knob, path, "settings") for path in given}
-    return {path: reader.checked(knob.check, given[path], "settings") for path, knob in knobs.items()}
+_Seconds = Annotated[
+    float, Field(ge=0, le=1e9, allow_inf_nan=False, description="A number of seconds, from 0 to 1e9.")
+]
+_Window = Annotated[int, Field(ge=1, le=10**9, description="A whole number of tokens, from 1 to 1e9.")]
+# pydantic's own stripping refuses half of a surrogate pair, which a scenario may hold to try it out.
+_Text = Annotated[str, AfterValidator(str.strip)]
+_Needed = Annotated[_Text, AfterValidator(not_empty)]
+_Arguments = Annotated[dict[str, Any], PlainValidator(_sendable)]
+_Expectation = Annotated[Expectation, PlainValidator(_expectation)]
 
 
-def _expectations(reader: "_Reader", root: Mapping[str, Any], key: str) -> tuple[Expectation, ...]:
-    found = []
-    for number, raw in enumerate(reader.items(root, key, _FILE), 1):
-        where = f"{key} {number}"
-        entry = reader.mapping(raw, where)
-        reader.sendable(entry, "an entry", where)
-        found.append(reader.checked(expectation, entry, where))
-    return tuple(found)
+class _CallModel(NullAsAbsent):
+    tool: Annotated[_Needed, Field(description=f"Write server:NAME, or {SEARCH_TOOLS}.")]
+    arguments: _Arguments = Field(default_factory=dict)
+
+    def call(self) -> ScriptedCall:
+        server, colon, name = self.tool.partition(":")
+        is_wire_name = not colon or self.tool == SEARCH_TOOLS
+        return ScriptedCall(self.tool if is_wire_name else wire_name(server, name), self.arguments)
 
 
-def _turn_entry(reader: "_Reader", raw: object, where: str) -> Mapping[str, Any]:
-    entry = reader.mapping(raw, where)
-    reader.known(entry, _TURN_KEYS, where)
-    return entry
+class _StepModel(NullAsAbsent):
+    say: _Text = ""
+    calls: list[_CallModel] = Field(default_factory=list)
+    think: _Text = ""
+    wait: _Seconds = 0.0
+
+    @model_validator(mode="after")
+    def _answers(self) -> "_StepModel":
+        if not self.say and not self.calls:
+            raise refusal("has neither say nor calls", "Give what the model says, what it calls, or both.")
+        return self
+
+    def step(self) -> Step:
+        return Step(self.say, tuple(call.call() for call in self.calls), self.think, self.wait)
 
 
-def _preparation(reader: "_Reader", entry: Mapping[str, Any], where: str) -> Preparation:
-    change = reader.optional(entry, "change", f"{where}, change")
-    return Preparation(
-        wait=reader.seconds(entry, "wait", where),
-        milestone=reader.text(entry, "milestone", where),
-        change=_change(reader, change, f"{where}, change") if change else None,
-    )
+class _AddedModel(NullAsAbsent):
+    id: Annotated[_Needed, Field(description="Write server:NAME.")]
+    description: _Text = ""
+    answer: _Text = ""
 
 
-def _change(reader: "_Reader", entry: Mapping[str, Any], where: str) -> CatalogChange:
-    reader.known(entry, {"server", "remove", "add", "describe"}, where)
-    server = reader.required(entry, "server", where)
-    added = enumerate(reader.items(entry, "add", where), 1)
-    described = reader.optional(entry, "describe", f"{where}, describe")
-    change = CatalogChange(
-        server,
-        remove=tuple(reader.whole_text(raw, "remove", where) for raw in reader.items(entry, "remove", where)),
-        add=tuple(_added(reader, raw, f"{where}, add {number}") for number, raw in added),
-        describe={
-            name: reader.whole_text(text, name, f"{where}, describe") for name, text in described.items()
-        },
-    )
-    for tool_id in (*change.remove, *(tool.id for tool in change.add), *change.describe):
-        name = tool_id.removeprefix(f"{server}:")
-        if not name or name == tool_id:
-            raise reader.error(where, tool_id, f"is no tool of {server}; write {server}:NAME")
-    return change
+class _ChangeModel(NullAsAbsent):
+    server: Annotated[_Needed, Field(description="The server whose tools change.")]
+    remove: list[_Text] = Field(default_factory=list)
+    add: list[_AddedModel] = Field(default_factory=list)
+    describe: dict[str, _Text] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _is_of_one_server(self) -> "_ChangeModel":
+        prefix = f"{self.server}:"
+        for tool_id in (*self.remove, *(tool.id for tool in self.add), *self.describe):
+            if not tool_id.startswith(prefix) or tool_id == prefix:
+                raise refusal(f"names {tool_id}, no tool of {self.server}", f"Write {prefix}NAME.")
+        return self
+
+    def change(self) -> CatalogChange:
+        added = tuple(AddedTool(tool.id, tool.description, tool.answer) for tool in self.add)
+        return CatalogChange(self.server, tuple(self.remove), added, self.describe)
 
 
-def _added(reader: "_Reader", raw: object, where: str) -> AddedTool:
-    entry = reader.mapping(raw, where)
-    reader.known(entry, {"id", "description", "answer"}, where)
-    return AddedTool(
-        reader.required(entry, "id", where),
-        reader.text(entry, "description", where),
-        reader.text(entry, "answer", where),
-    )
+class _TurnModel(NullAsAbsent):
+    user: Annotated[_Needed, Field(description="What the user says in this turn.")]
+    wait: _Seconds = 0.0
+    milestone: _Text = ""
+    change: _ChangeModel | None = None
+    steps: Annotated[list[_StepModel], Field(min_length=1, description="A list of the model's answers.")]
+
+    def preparation(self) -> Preparation:
+        return Preparation(self.wait, self.milestone, self.change.change() if self.change else None)
 
 
-def _steps(reader: "_Reader", turn: Mapping[str, Any], where: str) -> tuple[Step, ...]:
-    steps = enumerate(reader.filled(turn, "steps", where), 1)
-    return tuple(_step(reader, raw, f"{where}, step {number}") for number, raw in steps)
-
-
-def _step(reader: "_Reader", raw: object, where: str) -> Step:
-    entry = reader.mapping(raw, where)
-    reader.known(entry, {"say", "calls", "think", "wait"}, where)
-    calls = reader.items(entry, "calls", where)
-    say = reader.text(entry, "say", where)
-    if not say and not calls:
-        raise reader.error(where, "say", "or calls has to be given")
-    return Step(
-        say,
-        tuple(_call(reader, call, f"{where}, call {number}") for number, call in enumerate(calls, 1)),
-        think=reader.text(entry, "think", where),
-        wait=reader.seconds(entry, "wait", where),
-    )
-
-
-def _call(reader: "_Reader", raw: object, where: str) -> ScriptedCall:
-    entry = reader.mapping(raw, where)
-    reader.known(entry, {"tool", "arguments"}, where)
-    tool = reader.required(entry, "tool", where)
-    arguments = reader.optional(entry, "arguments", f"{where}, arguments")
-    reader.sendable(arguments, "arguments", where)
-    return ScriptedCall(_wire(tool), arguments)
-
-
-def _wire(tool: str) -> str:
-    server, colon, name = tool.partition(":")
-    return wire_name(server, name) if colon and tool != SEARCH_TOOLS else tool
-
-
-class _Reader:
-    """Reads typed values out of one file and names the place of a wrong one."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def error(self, where: str, key: str, problem: str) -> ConfigError:
-        return ConfigError(f"{self._path}: {where}: {key} {problem}")
-
-    def checked(self, rule: Callable[[Given], Made], value: Given, where: str) -> Made:
-        """What a rule of the domain makes of a value; its error gets the place."""
-        try:
-            return rule(value)
-        except ConfigError as error:
-            raise ConfigError(f"{self._path}: {where}: {error.message}", hint=error.hint) from error
-
-    def mapping(self, raw: object, where: str) -> Mapping[str, Any]:
-        if isinstance(raw, Mapping) and all(isinstance(key, str) for key in raw):
-            return raw
-        raise ConfigError(f"{self._path}: {where}: has to be a mapping with text keys")
-
-    def optional(self, entry: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
-        """The mapping at a key, empty where there is none; `where` is its own place."""
-        return self.mapping({} if entry.get(key) is None else entry[key], where)
-
-    def known(self, entry: Mapping[str, Any], keys: set[str], where: str) -> None:
-        for key in entry:
-            if key not in keys:
-                raise self.error(where, key, f"is not known; known: {', '.join(sorted(keys))}")
-
-    def whole_text(self, value: object, key: str, where: str) -> str:
-        if isinstance(value, str):
-            return value.strip()
-        raise self.error(where, key, "has to be text")
-
-    def text(self, entry: Mapping[str, Any], key: str, where: str) -> str:
-        value = entry.get(key)
-        return "" if value is None else self.whole_text(value, key, where)
-
-    def required(self, entry: Mapping[str, Any], key: str, where: str) -> str:
-        text = self.text(entry, key, where)
-        if not text:
-            raise self.error(where, key, "is missing")
-        return text
-
-    def seconds(self, entry: Mapping[str, Any], key: str, where: str) -> float:
-        value = entry.get(key)
-        if value is None:
-            return 0.0
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LONGEST_WAIT:
-            raise self.error(where, key, "has to be a number of seconds, from 0 to 1e9")
-        return float(value)
-
-    def tokens(self, entry: Mapping[str, Any], key: str, where: str) -> int:
-        value = entry.get(key)
-        if value is None:
-            return 0
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= _LARGEST_WINDOW:
-            raise self.error(where, key, "has to be a whole number of tokens, from 1 to 1e9")
-        return value
-
-    def items(self, entry: Mapping[str, Any], key: str, where: str) -> list[Any]:
-        value = entry.get(key)
-        if value is None:
-            return []
-        if isinstance(value, list):
-            return value
-        raise self.error(where, key, "has to be a list")
-
-    def filled(self, entry: Mapping[str, Any], key: str, where: str) -> list[Any]:
-        items = self.items(entry, key, where)
-        if not items:
-            raise self.error(where, key, "has to have at least one entry")
-        return items
-
-    def sendable(self, value: object, key: str, where: str) -> None:
-        """YAML reads an unquoted day as a date, which no event holds and no server could be sent."""
-        try:
-            json.dumps(value, allow_nan=False)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise self.error(where, key, f"has a value that JSON cannot hold ({error})") from error
+class _ScenarioModel(NullAsAbsent):
+    title: _Text = ""
+    about: _Text = ""
+    profile: _Text = ""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    window: _Window = 0
+    turns: Annotated[list[_TurnModel], Field(min_length=1, description="A list of `user` and `steps`.")]
+    expect: list[_Expectation] = Field(default_factory=list)
+    never: list[_Expectation] = Field(default_factory=list)

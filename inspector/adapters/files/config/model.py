@@ -2,17 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from inspector.adapters.files.problem import Strict
 
 _DAY = 24 * 60 * 60
 _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class DiscoveryModel(_Strict):
+class DiscoveryModel(Strict):
     """`tool_discovery`; None where the file leaves the default to Toolsight."""
 
     enabled: bool | None = None
@@ -28,11 +26,13 @@ class DiscoveryModel(_Strict):
     evaluation: list[str] | None = None
 
 
-class ServerModel(_Strict):
+class ServerModel(Strict):
     """One entry of `mcpServers`. Timeouts are in seconds."""
 
     command: str = ""
-    args: list[str] = Field(default_factory=list)
+    args: list[str] = Field(
+        default_factory=list, description="Write each argument as a string of its own, in brackets."
+    )
     env: dict[str, str] = Field(default_factory=dict)
     cwd: str = ""
     url: str = ""
@@ -45,14 +45,14 @@ class ServerModel(_Strict):
     era: Literal["legacy", "2026-07-28", "auto"] | None = None
 
 
-class RuleModel(_Strict):
+class RuleModel(Strict):
     """`include` or `exclude`, never both."""
 
     include: list[str] | None = None
     exclude: list[str] | None = None
 
 
-class ToolsetModel(_Strict):
+class ToolsetModel(Strict):
     """One entry of `tool_sets`. A server's rule is `true` or a RuleModel; the reader tells them apart."""
 
     description: str = ""
@@ -60,7 +60,7 @@ class ToolsetModel(_Strict):
     always_include: list[str] | None = None
 
 
-class FileModel(_Strict):
+class FileModel(Strict):
     """A whole file, after its client's own keys are gone. The knobs of `settings` check themselves."""
 
     profile: str | None = None

@@ -5,15 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from inspector.adapters.files.config import problem, setting
+from inspector.adapters.files.config import setting
 from inspector.adapters.files.config.dialect import SECTIONS, Form, normalised
 from inspector.adapters.files.config.expansion import Scope
 from inspector.adapters.files.config.model import FileModel
 from inspector.adapters.files.config.server import ServerReader
-from inspector.adapters.files.config.source import load
 from inspector.adapters.files.config.toolset import toolset
+from inspector.adapters.files.json_text import load_object
+from inspector.adapters.files.problem import validated
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
@@ -36,7 +35,7 @@ def read(
     of discovery gets it switched on with every server deferred, so that there is something to see. `cwd`
     is relative to the file; without it a server starts in the folder Toolsight was started in.
     """
-    return configured(path, load(path), environment=environment, variables=variables, inputs=inputs)
+    return configured(path, load_object(path), environment=environment, variables=variables, inputs=inputs)
 
 
 def configured(
@@ -85,10 +84,7 @@ def servers(
 
 
 def _model(path: Path, form: Form) -> FileModel:
-    try:
-        return FileModel.model_validate(form.data)
-    except ValidationError as error:
-        raise problem.invalid(path, error, section=form.section) from error
+    return validated(FileModel, form.data, str(path), names={SECTIONS[0]: form.section})
 
 
 def _require_servers(path: Path, form: Form, model: FileModel) -> None:

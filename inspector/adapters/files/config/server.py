@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from inspector.adapters.files.config.dialect import Form
 from inspector.adapters.files.config.expansion import Scope
 from inspector.adapters.files.config.model import ServerModel
-from inspector.adapters.files.config.source import dotted
+from inspector.adapters.files.problem import dotted
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.server import Era, ServerSpec

@@ -5,8 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
-from inspector.adapters.files.config import problem
-from inspector.adapters.files.config.source import dotted
+from inspector.adapters.files.problem import dotted, meant
 from inspector.domain.error import ConfigError
 from inspector.domain.knob import find_knob, knobs
 from inspector.domain.profile import DEFAULT_PROFILE, PROFILES
@@ -18,7 +17,7 @@ SECTIONS = tuple(section.name for section in fields(Settings))
 def profile(path: Path, name: str | None) -> str:
     """The name of a profile that there is. Raises ConfigError with the nearest."""
     if name is not None and name not in PROFILES:
-        hint = problem.meant(name, tuple(PROFILES))
+        hint = meant(name, tuple(PROFILES))
         raise ConfigError(f"{path}: profile is '{name}', which there is not", hint=hint)
     return name or DEFAULT_PROFILE
 
@@ -51,7 +50,7 @@ def _pairs(path: Path, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, 
         elif not isinstance(entry, Mapping):
             _refuse_entry(path, where, key)
         elif key not in SECTIONS and not entry:
-            hint = problem.meant(key, SECTIONS)
+            hint = meant(key, SECTIONS)
             raise ConfigError(f"{path}: {where} is no section of the settings", hint=hint)
         else:
             yield from ((f"{where}.{name}", f"{key}.{name}", value) for name, value in entry.items())
@@ -62,7 +61,7 @@ def _refuse_entry(path: Path, where: str, key: str) -> NoReturn:
         hint = f"Its settings go in braces, or write them as `{key}.…`."
         raise ConfigError(f"{path}: {where} must be an object", hint=hint)
     full = [one.path for one in knobs() if one.path.endswith(f".{key}")]
-    hint = f"Did you mean `{full[0]}`?" if full else problem.meant(key, SECTIONS)
+    hint = f"Did you mean `{full[0]}`?" if full else meant(key, SECTIONS)
     raise ConfigError(f"{path}: {where} is no section of the settings", hint=hint)
 
 

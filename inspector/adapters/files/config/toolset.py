@@ -3,12 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from inspector.adapters.files.config import problem
 from inspector.adapters.files.config.dialect import Form
 from inspector.adapters.files.config.model import RuleModel, ToolsetModel
-from inspector.adapters.files.config.source import dotted
+from inspector.adapters.files.problem import dotted, meant, validated
 from inspector.domain.error import ConfigError
 from inspector.domain.toolset import ServerRule, Toolset
 
@@ -24,7 +21,7 @@ def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> 
     loc = ("tool_sets", toolset_name, "servers", server)
     where = ".".join(dotted("", step) for step in loc)
     if server not in form.all_names:
-        hint = problem.meant(server, form.all_names)
+        hint = meant(server, form.all_names)
         raise ConfigError(f"{path}: {where} names no configured server", hint=hint)
     if rule is True:
         return ServerRule()
@@ -32,10 +29,7 @@ def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> 
         hint = "To permit nothing of a server, leave it out of the toolset."
         message = 'must be true, { "include": […] } or { "exclude": […] }'
         raise ConfigError(f"{path}: {where} {message}", hint=hint)
-    try:
-        model = RuleModel.model_validate(rule)
-    except ValidationError as error:
-        raise problem.invalid(path, error, section=form.section, at=loc) from error
+    model = validated(RuleModel, rule, str(path), at=loc)
     if (model.include is None) == (model.exclude is None):
         hint = "Write true to permit every tool of the server."
         raise ConfigError(f"{path}: {where} must have either include or exclude", hint=hint)

@@ -1,13 +1,17 @@
-"""A configuration file as JSON: comments and trailing commas allowed, every fault told with its place."""
+"""JSON that a person wrote: an object with comments and trailing commas, or an object in every line.
+
+Every fault is told with its place.
+"""
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+from inspector.adapters.files import content
+from inspector.adapters.files.problem import dotted
 from inspector.domain.error import ConfigError
-
-MAX_BYTES = 16 * 1024 * 1024
 
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
@@ -20,9 +24,10 @@ class _Pairs(dict[str, Any]):
     twice: str | None = None
 
 
-def load(path: Path) -> dict[str, Any]:
-    """The object in the file. Raises ConfigError with the file, and line and column where there are any."""
-    text = _text(path, _bytes(path))
+def load_object(path: Path) -> dict[str, Any]:
+    """The object in a configuration file. Raises ConfigError with the file and, if known, line and column."""
+    missing = "Check the name, or run `toolsight demo` to start without a file."
+    text = content.read_text(path, "configuration", limit=content.MAX_BYTES, missing=missing)
     if not text.strip():
         raise ConfigError(f"{path} is empty", hint=_EXPECTED)
     value = _parsed(path, text)
@@ -32,30 +37,24 @@ def load(path: Path) -> dict[str, Any]:
     return value
 
 
-def _bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder", hint="Name the configuration file in it.")
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError as error:
-        hint = "Check the name, or run `toolsight demo` to start without a file."
-        raise ConfigError(f"{path} does not exist", hint=hint) from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"{path} cannot be read: {reason}", hint="Check the file's permissions.") from error
-    if len(data) > MAX_BYTES:
-        limit = MAX_BYTES // 1024 // 1024
-        raise ConfigError(f"{path} is larger than {limit} MB", hint="Is it really a configuration file?")
-    return data
+def load_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of JSON Lines with their file and line, blank lines left out. Raises ConfigError."""
+    decoder = json.JSONDecoder(parse_constant=_constant)
+    for number, line in enumerate(content.read_text(path, "data set").split("\n"), 1):
+        if line.strip():
+            place = f"{path}:{number}"
+            yield place, _line_object(place, line, decoder)
 
 
-def _text(path: Path, data: bytes) -> str:
+def _line_object(place: str, line: str, decoder: json.JSONDecoder) -> dict[str, Any]:
+    problem = "holds no object"
     try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line} is not UTF-8", hint="Save the file as UTF-8.") from error
+        value = decoder.decode(line)
+        if isinstance(value, dict):
+            return value
+    except (RecursionError, ValueError) as error:
+        problem = "is nested too deeply" if isinstance(error, RecursionError) else f"is no JSON: {error}"
+    raise ConfigError(f"{place} {problem}", hint="Each line holds one JSON object.")
 
 
 def _parsed(path: Path, text: str) -> Any:
@@ -88,12 +87,12 @@ def _decoded(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> _Pairs:
-    found = _Pairs()
+    made = _Pairs()
     for key, value in pairs:
-        if key in found and found.twice is None:
-            found.twice = key
-        found[key] = value
-    return found
+        if key in made and made.twice is None:
+            made.twice = key
+        made[key] = value
+    return made
 
 
 def _constant(name: str) -> NoReturn:
@@ -128,9 +127,3 @@ def _refuse_duplicates(path: Path, value: Any, at: str) -> None:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             _refuse_duplicates(path, item, f"{at}[{index}]")
-
-
-def dotted(at: str, key: str) -> str:
-    """A key's path as messages show it; a key that a dot would break up is quoted."""
-    shown = key if re.fullmatch(r"[\w-]+", key) else json.dumps(key, ensure_ascii=False)
-    return f"{at}.{shown}" if at else shown
