@@ -208,18 +208,20 @@ def _tool_refreshed(event: ToolRefreshed, state: SessionState) -> SessionState:
 
 
 def _found(state: SessionState, tool: ToolState, reason: str, binding: Binding) -> SessionState:
-    first = state.at if tool.discovered_at is None else tool.discovered_at
-    state = _with_tool(
-        state,
-        tool.id,
+    tools = {**state.tools, tool.id: _found_tool(state, tool, reason, binding)}
+    return replace(state, tools=tools, discovered=state.discovered | {tool.id})
+
+
+def _found_tool(state: SessionState, tool: ToolState, reason: str, binding: Binding) -> ToolState:
+    return replace(
+        tool,
         binding=binding,
         reason=reason,
         last_turn=state.turn,
         found=tool.found + 1,
-        discovered_at=first,
+        discovered_at=state.at if tool.discovered_at is None else tool.discovered_at,
         last_used_at=state.at,
     )
-    return replace(state, discovered=state.discovered | {tool.id})
 
 
 @_step.register
@@ -235,19 +237,22 @@ def _tool_evicted(event: ToolEvicted, state: SessionState) -> SessionState:
 @_step.register
 def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
     """What the gate let through is bound for this call; what it had let through before waits again."""
-    before = frozenset(state.load_order)
+    before, tools = frozenset(state.load_order), dict(state.tools)
     scores = {one.tool: one.score for one in event.candidates}
-    for tool_id in state.load_order:
-        if tool_id not in event.active:
-            state = _with_tool(state, tool_id, binding=Binding.DEFERRED, reason="not at the gate this turn")
-    known = (tool_id for tool_id in dict.fromkeys(event.active) if tool_id in state.tools)
-    active = tuple(id_ for id_ in known if state.tools[id_].binding is not Binding.PINNED)
+    for tool_id in before.difference(event.active) & tools.keys():
+        waiting = "not at the gate this turn"
+        tools[tool_id] = replace(tools[tool_id], binding=Binding.DEFERRED, reason=waiting)
+    known = (tool_id for tool_id in dict.fromkeys(event.active) if tool_id in tools)
+    active = tuple(id_ for id_ in known if tools[id_].binding is not Binding.PINNED)
     for place, tool_id in enumerate(active, start=1):
         reason = f"gate {scores.get(tool_id, 0.0):.2f}"
-        state = _found(state, state.tools[tool_id], reason, Binding.LOADED)
-        state = _with_tool(state, tool_id, place=place)
+        found = _found_tool(state, tools[tool_id], reason, Binding.LOADED)
+        tools[tool_id] = replace(found, place=place)
     loads = sum(tool_id not in before for tool_id in active)
-    return replace(state, load_order=active, gate=event, loads=state.loads + loads)
+    discovered = state.discovered.union(active)
+    return replace(
+        state, tools=tools, load_order=active, gate=event, loads=state.loads + loads, discovered=discovered
+    )
 
 
 @_step.register

@@ -148,8 +148,8 @@ class SessionState:
     @property
     def bound_ids(self) -> tuple[str, ...]:
         """What the next model call gets: pinned tools in catalog order, then loaded ones in load order."""
-        pinned = tuple(tool.id for tool in self.with_binding(Binding.PINNED))
-        return pinned + self.load_order
+        pinned = [tool.id for tool in self.tools.values() if tool.binding is Binding.PINNED]
+        return (*pinned, *self.load_order)
 
     @property
     def has_search(self) -> bool:

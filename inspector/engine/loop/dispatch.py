@@ -141,7 +141,7 @@ class Dispatcher:
         return Dispatched(text if text.startswith("{") else f"Error: {text}", failed=True)
 
     def _reject_unknown(self, call: ToolCall) -> Dispatched:
-        near = closest(call.name, [tool.id for tool in self._binder.catalog.tools])
+        near = self._binder.catalog.names.closest(call.name)
         if self._is_gated:
             return self._reject(call, "unknown tool", self._not_available(near), near)
         hint = f" Closest matches: {', '.join(near)}." if near else ""

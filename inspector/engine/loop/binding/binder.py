@@ -17,9 +17,9 @@ from inspector.engine.loop.binding.delivery import (
     UNCHANGED,
     Difference,
     SentTools,
+    ToolsArray,
     effective_delivery,
     system_text,
-    tools_array,
 )
 from inspector.engine.loop.binding.gate import Gate
 from inspector.engine.loop.binding.loader import DefinitionLoader
@@ -46,6 +46,7 @@ class Binder:
         self._live = live
         self._accounting = accounting
         self._loader = DefinitionLoader(self.catalog, live.settings.gate.loader_capacity)
+        self._array = ToolsArray(self._loader)
         self._clock = clock
         self._sent = SentTools(lambda entry: accounting.meter.text(entry))
         self._cache: PromptCache | None = None
@@ -89,7 +90,7 @@ class Binder:
 
     def unmet(self) -> Mapping[str, Sequence[str]]:
         """The preconditions that do not hold now, by tool."""
-        return self.preconditions.closed([tool.id for tool in self.catalog.tools], self._facts())
+        return self.preconditions.closed(self.catalog.by_id, self._facts())
 
     def unmet_of(self, tool_id: str) -> Sequence[str]:
         """The preconditions of one tool that do not hold now."""
@@ -101,7 +102,7 @@ class Binder:
         return ModelRequest(
             system=system_text(settings.chat.system_prompt, state),
             messages=messages,
-            tools=tools_array(self.catalog, state, self.delivery, self._loader),
+            tools=self._array.of(self.catalog, state, self.delivery),
             max_output=settings.budget.output_reserve,
             think=think,
         )
