@@ -19,7 +19,7 @@ from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import ToolPage
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.race.result import RaceResult
-from inspector.app.pages.lab.reproduction.job import Reproduction
+from inspector.app.reproduction import Reproduction
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
 from inspector.cli.research.sources import ShippedSource

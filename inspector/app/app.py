@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from inspector.app.bridge import Bridge, View
     from inspector.app.navigation import Destination
     from inspector.app.opening import Opened
-    from inspector.app.pages.lab.job import Lab
-    from inspector.app.pages.lab.reproduction.job import Reproduction
     from inspector.app.replay import Replay
+    from inspector.app.reproduction import Reproduction
+    from inspector.app.scenario_job import Lab
     from inspector.engine.commands import Commands
     from inspector.engine.view import SessionView
 

@@ -20,9 +20,9 @@ from widgets import RecordList, SchemaTree, TextView, visible
 
 if TYPE_CHECKING:
     from inspector.app.bridge import View
-    from inspector.app.pages.lab.job import Lab
-    from inspector.app.pages.lab.reproduction.job import Reproduction
     from inspector.app.replay import Replay
+    from inspector.app.reproduction import Reproduction
+    from inspector.app.scenario_job import Lab
 
 T = TypeVar("T")
 _TOAST = 2

@@ -18,7 +18,7 @@ from inspector.adapters.memory.fakes import (
     MemoryStore,
 )
 from inspector.adapters.memory.vectors import MemoryVectors
-from inspector.app.pages.lab.job import ScenarioFile
+from inspector.app.scenario_job import ScenarioFile
 from inspector.demo.script_model import ScriptModel
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record

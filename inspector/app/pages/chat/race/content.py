@@ -6,7 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.chat.race.playback import Playback
-from inspector.app.pages.lab.job import Progress, ScenarioFile
+from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
 from inspector.domain.number import count, money, percent, tokens
 from inspector.domain.profile import PROFILES

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Digits, Static
 
 from inspector.app.pages.chat.race import content as present
-from inspector.app.pages.lab.job import Progress
+from inspector.app.scenario_job import Progress
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import Frame
 

@@ -21,8 +21,8 @@ from inspector.app.pages.chat.race.job import read_scenarios, run_race
 from inspector.app.pages.chat.race.lane import RaceLane
 from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.pages.chat.race.result import RaceResult
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
-from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
+from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import Record
 from inspector.domain.profile import DEFAULT_PROFILE

@@ -12,10 +12,10 @@ from textual.widgets import Input, Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
 from inspector.app.pages.lab.profile_compare import content as present
 from inspector.app.pages.lab.scenario.content import running
-from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
+from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.engine.scenario.comparison import Comparison
 from widgets import KeyBar, RecordList

@@ -15,7 +15,8 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.lab.reproduction import content as present
-from inspector.app.pages.lab.reproduction.job import ReproduceJob, Reproduction
+from inspector.app.pages.lab.reproduction.job import ReproduceJob
+from inspector.app.reproduction import Reproduction
 from inspector.domain.report import Section, markdown
 from inspector.research.heading import report
 from inspector.research.run import CHAPTERS, chapters

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.lab.job import Choice, Progress, ScenarioFile
 from inspector.app.pages.lab.scenario.film import Film
+from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
 from inspector.domain.number import count
 from inspector.domain.profile import PROFILES

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Mapping
 
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
 from inspector.app.pages.lab.scenario.content import SCENARIO_COLUMNS, scenario_rows
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.view import SessionView
 from widgets import RecordList

@@ -13,13 +13,13 @@ from textual.widgets import Input, Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.scenario import content as present, step
 from inspector.app.pages.lab.scenario.film import Film, film
 from inspector.app.pages.lab.scenario.scenario_list import ScenarioList
 from inspector.app.pages.lab.scenario.step_detail import StepDetail
-from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile
+from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.engine.scenario.run import ScenarioResult
 from widgets import KeyBar, RecordList

@@ -18,13 +18,13 @@ from inspector.app.draw.style import MUTED
 from inspector.app.pages.tools.tool import content as present
 from inspector.app.pages.tools.tool.answer import CallAnswer
 from inspector.app.pages.tools.tool.form import form_fields
+from inspector.domain.approval import why_ask
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import CallFinished
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding as Bound, ToolState
 from inspector.domain.tool import Tool
-from inspector.engine.loop.approval import why_ask
 from inspector.engine.ports import ApprovalRequest
 from widgets import Choice, Confirm, KeyBar, SchemaForm, SchemaTree, TextView, visible
 

@@ -4,7 +4,7 @@ from textual.content import Content
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.lab.job import Lab, LabJob
+from inspector.app.scenario_job import Lab, LabJob
 
 # Seconds between two drawings of a run's progress.
 _DRAWN_EVERY = 0.1
