@@ -28,7 +28,7 @@ SMOKES = {
     "confusable": (("confusable", WEATHER), 0, "shared terms"),
     "whatif": (("whatif", "get_alerts", "late", "--description", "Late.", WEATHER), 0, "nothing was sent"),
     "budget": (("budget", WEATHER), 0, "What the first model call costs"),
-    "cost": (("cost", WEATHER), 0, "an assumed session of"),
+    "cost": (("cost", "--session", SESSION), 0, "a recorded session of"),
     "settings": (("settings", "--set", "binding.capacty=3"), 1, "Did you mean `binding.capacity`?"),
     "chat": (("chat", "What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),
     "sessions": (("sessions",), 0, SESSION),

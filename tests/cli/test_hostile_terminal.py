@@ -11,13 +11,18 @@ from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
-from tests.cli.conftest import Toolsight, exit_code_of
+from fixtures.hostile import TERMINAL, UNICODE, sendable
+from tests.cli.conftest import exit_code_of
 from tests.support.mcp_case import SERVERS
 
 # What the command line itself may print: colours of tables, and line ends.
 OWN = re.compile(rb"\x1b\[[0-9;]*m")
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 BIDI_OR_TAG = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f\x80-\x9f]")
+
+
+# A lone surrogate cannot be sent, so the server does not list it.
+DRIVING = [name for name in {**TERMINAL, **UNICODE} if sendable(name)]
 
 
 def printed_in_terminal(*arguments: str) -> bytes:
@@ -66,24 +71,31 @@ def _terminal(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setenv(name, value)
 
 
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model that calls every tool with a text that drives terminals, and then says one itself."""
+    calls = [{"tool": f"hostile:hostile_{name}", "arguments": {}} for name in DRIVING]
+    steps = [{"calls": calls}, {"say": TERMINAL["csi_clear"]}]
+    path = tmp_path_factory.mktemp("script") / "hostile.yaml"
+    path.write_text(json.dumps({"title": "hostile", "turns": [{"user": "go", "steps": steps}]}))
+    return str(path)
+
+
 @pytest.mark.parametrize(
-    "command",
-    [
-        ["tools"],
-        ["manifest"],
-        ["search", "hostile text"],
-        ["chat", "call the hostile tool", "--yes"],
-    ],
-    ids=lambda command: command[0],
+    "command", [["servers"], ["tools"], ["manifest"], ["search", TERMINAL["csi_clear"]]], ids=lambda c: c[0]
 )
-def test_no_raw_control_character_reaches_the_terminal(command: list[str], config: str) -> None:
+def test_no_raw_control_character_of_a_catalog_reaches_the_terminal(command: list[str], config: str) -> None:
     assert_harmless(printed_in_terminal(*command, "--config", config, "--approve"))
 
 
-def test_no_raw_control_character_of_the_record_reaches_it(toolsight: Toolsight, config: str) -> None:
-    played = toolsight("chat", "call the hostile tool", "--yes", "--config", config, "--approve")
-    assert played.exit_code == 0, played.stderr
-    assert_harmless(printed_in_terminal("events"))
+def test_no_raw_control_character_of_an_answer_reaches_the_terminal(config: str, script: str) -> None:
+    given = ("--config", config, "--approve", "--yes", "--profile", "static")
+    chat = printed_in_terminal("chat", TERMINAL["osc_title"], "--model", f"demo/script:{script}", *given)
+    for output in (chat, printed_in_terminal("events"), printed_in_terminal("events", "--json")):
+        assert_harmless(output)
+        for name in ("csi_clear", "osc_title", "c1_csi"):
+            assert f"hostile_{name}" in output.decode()
+        assert rb"\x1b[2J" in output or rb"\u001b[2J" in output
 
 
 def assert_harmless(output: bytes) -> None:
