@@ -28,7 +28,7 @@ from tests.support.mcp_case import ROOT
 from tests.support.mcp_real_server import NotInstalled, installed
 from tests.support.retrieval import words_only
 
-pytestmark = pytest.mark.real_servers
+pytestmark = [pytest.mark.real_servers, pytest.mark.slow]
 
 PATIENCE = 60.0
 

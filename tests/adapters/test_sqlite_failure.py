@@ -81,6 +81,7 @@ def test_a_killed_writer_has_lost_nothing_that_append_returned_for(path: Path) -
     assert kept[:acknowledged] == list(range(1, acknowledged + 1))
 
 
+@pytest.mark.slow
 def test_programs_that_start_at_once_share_a_new_database(path: Path) -> None:
     writers = [start(WRITER, path, f"s{number}", 30) for number in range(4)]
     for writer in writers:

@@ -17,6 +17,7 @@ from inspector.domain.events import EVENT_TYPES, CatalogBuilt, CatalogEntry, Eve
 from inspector.domain.fold import apply, fold
 from inspector.domain.session import Binding, SessionState
 from tests.domain.test_event import events_by_kind, records, texts
+from tests.support.examples import examples
 
 SERVERS = ("a", "b")
 TOOLS = ("a:one", "a:two", "a:three", "b:one", "b:two")
@@ -55,8 +56,6 @@ moves = st.sampled_from(("catalog", "load", "evict", "gate", "refresh", "request
 # Half of the events move tools, or random streams would hardly ever bind one.
 streams: st.SearchStrategy[list[Event]] = st.lists(moves | every_kind, max_size=20)
 
-_relaxed = settings(deadline=None, suppress_health_check=list(HealthCheck))
-
 
 def catalog(*, deferred: bool) -> CatalogBuilt:
     return CatalogBuilt("", (CatalogEntry("a:one", 1, deferred),), "", 0, 0)
@@ -66,7 +65,6 @@ def gate(*active: str) -> GateApplied:
     return GateApplied("q", active, (), 0.3, 0, 1, 1.0)
 
 
-@_relaxed
 @given(streams, st.data())
 def test_folding_record_by_record_is_folding_any_two_parts(stream: list[Event], data: st.DataObject) -> None:
     everything = records(stream)
@@ -77,7 +75,7 @@ def test_folding_record_by_record_is_folding_any_two_parts(stream: list[Event], 
     assert fold(everything[cut:], fold(everything[:cut])) == step_by_step == fold(everything)
 
 
-@settings(parent=_relaxed, max_examples=40)
+@settings(examples(share=0.5), suppress_health_check=list(HealthCheck))
 @given(streams)
 def test_a_stream_that_was_stored_and_read_folds_into_the_same_state(
     tmp_path: Path, stream: list[Event]
@@ -93,7 +91,7 @@ def test_a_stream_that_was_stored_and_read_folds_into_the_same_state(
 
 
 @pytest.mark.parametrize("kind", ["settings", "milestone", "gate", "refresh", "count"])
-@settings(parent=_relaxed, max_examples=10)
+@settings(examples(share=0.2), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_events_of_binding_and_settings_fold_the_same_from_the_store(
     tmp_path: Path, kind: str, data: st.DataObject
@@ -107,7 +105,6 @@ def test_the_events_of_binding_and_settings_fold_the_same_from_the_store(
         assert fold(store.read(session)) == fold(written)
 
 
-@_relaxed
 @given(streams)
 @example([catalog(deferred=True), gate("a:one", "a:one")])
 def test_load_order_holds_exactly_the_permitted_tools_that_are_loaded(stream: list[Event]) -> None:
@@ -119,7 +116,6 @@ def test_load_order_holds_exactly_the_permitted_tools_that_are_loaded(stream: li
         assert set(state.load_order) <= set(state.tools)
 
 
-@_relaxed
 @given(streams)
 @example([catalog(deferred=False), gate("a:one")])
 def test_a_pinned_tool_stays_pinned_until_the_catalog_is_built_again(stream: list[Event]) -> None:
@@ -131,7 +127,6 @@ def test_a_pinned_tool_stays_pinned_until_the_catalog_is_built_again(stream: lis
             assert {tool.id for tool in state.with_binding(Binding.PINNED)} == pinned
 
 
-@_relaxed
 @given(streams)
 def test_a_record_changes_no_state_that_was_there_before_it(stream: list[Event]) -> None:
     kept: list[tuple[SessionState, str]] = []

@@ -2,7 +2,7 @@
 
 from time import process_time
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from inspector.domain.budget import TokenParts
 from inspector.domain.events import (
@@ -146,7 +146,6 @@ def test_what_was_counted_is_told_for_every_turn() -> None:
     assert [timeline.tally(turn).accuracy for turn in (1, 2, 3)] == [None, 0.0, 1.0]
 
 
-@settings(deadline=None)
 @given(streams)
 def test_the_lanes_say_what_the_fold_says_at_every_turn(stream: list[Event]) -> None:
     timeline, state = Timeline(), SessionState()

@@ -33,6 +33,7 @@ from inspector.engine.tokens.cost.what_if import (
 from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.engine.tokens.count.other_model import OtherModels, count_definitions
 from tests.support.counting import CharacterCounter
+from tests.support.hostile_name import EVERY_NAME
 from tests.support.told_model import ToldModel
 from tests.support.workbench import connected
 
@@ -175,7 +176,7 @@ def test_pins_that_are_toggled_twice_pin_the_same_tools(patterns: list[str], pin
     assert {pin for pin in pins if matches(pin, twice)} == {pin for pin in pins if matches(pin, patterns)}
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", EVERY_NAME)
 def test_any_tool_can_be_pinned_by_its_id(name: str) -> None:
     tool = Tool("shop", HOSTILE[name], HOSTILE[name])
     hostile = replace(setup(), connected=(*TOOLS, tool))

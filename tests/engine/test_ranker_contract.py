@@ -21,7 +21,6 @@ from inspector.engine.discovery.rankers.pattern import PatternRanker
 from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
 from inspector.engine.discovery.semantics import Semantics
-from tests.support.examples import share
 from tests.support.retrieval import embedded
 
 Catalog = Sequence[Tool]
@@ -111,7 +110,6 @@ BARE_CATALOGS = ((), (Tool("", ""),), (Tool("", ""), Tool("", "")), (Tool("s", "
 
 
 @every_ranker
-@share(0.5)
 @given(histories(), texts, st.integers(0, 7))
 def test_a_ranker_keeps_its_contract(
     name: str, factory: Factory, history: list[list[Tool]], query: str, count: int

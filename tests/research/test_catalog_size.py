@@ -1,7 +1,7 @@
 """Table 1: generated catalogs have the size they claim, and cuts are those of the request that is sent."""
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.domain.jsonvalue import compact
@@ -102,7 +102,6 @@ def test_no_manifest_reaches_what_the_always_included_tools_exceed_alone() -> No
 
 
 @given(st.integers(1, 60), st.integers(0, 12))
-@settings(max_examples=25, deadline=None)
 def test_parts_of_a_catalog_have_their_size_and_contain_each_other(count: int, smaller: int) -> None:
     tools = tuple(Tool(f"s{number % 7}", f"t{number}") for number in range(60))
     catalog = NamedCatalog("made", tools)

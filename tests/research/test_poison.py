@@ -1,7 +1,7 @@
 """Poisoned descriptions: which requests are asked, and what counts as kept out."""
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.engine.discovery.index import ToolIndex
 from inspector.research.poison import (
@@ -19,6 +19,7 @@ from inspector.research.poison import (
     trials,
 )
 from inspector.research.source import NamedCatalog, Poison, Steps, Stopped, indexed
+from tests.support.examples import examples
 from tests.support.reproduction import MemorySource, case, office_tools
 
 BAIT = Poison("p", "bait", "calc:evaluate", "jazz jazz jazz music music")
@@ -74,7 +75,7 @@ def test_only_the_poisoned_tool_changes(is_semantic: bool) -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=20, deadline=None)
+@examples(share=0.5)
 def test_no_text_breaks_any_gate(text: str) -> None:
     source = MemorySource()
     index = poisoned(ToolIndex(office_tools()), Poison("p", "any", "calc:evaluate", text), None)

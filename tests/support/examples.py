@@ -1,10 +1,10 @@
-"""How often a property is tried, in shares of what the profile tries (see `tests/conftest.py`)."""
+"""How often a property is tried, as a share of what the profile tries (see `tests/conftest.py`)."""
 
 from hypothesis import settings
 
-_FEWEST = 5
+_FEWEST = 3
 
 
-def share(of_examples: float) -> settings:
+def examples(*, share: float) -> settings:
     """Settings for a property that costs more than others, or that has to be tried more often."""
-    return settings(max_examples=max(_FEWEST, round(settings().max_examples * of_examples)))
+    return settings(max_examples=max(_FEWEST, round(settings().max_examples * share)))
