@@ -4,8 +4,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
-from typing import Any, TypeVar
+from functools import cache, lru_cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 from inspector.domain.events import Event
@@ -170,11 +170,11 @@ class Redactor:
 
     def _record(self, value: Any) -> Any:
         changes = {}
-        for field in fields(value):
-            old = getattr(value, field.name)
+        for name in _open_fields(value.__class__):
+            old = getattr(value, name)
             new = self.value(old)
             if new is not old:
-                changes[field.name] = new
+                changes[name] = new
         return replace(value, **changes) if changes else value
 
     def _gives_away(self, key: str, value: str) -> bool:
@@ -226,6 +226,18 @@ class Redactor:
                 for match in pattern.finditer(text):
                     if self._gives_away(match[1], match[2]):
                         yield *match.span(2), ""
+
+
+@cache
+def _open_fields(cls: type[Any]) -> tuple[str, ...]:
+    """The fields of a dataclass that can hold a secret: what comes from a closed set never is one."""
+    hints = get_type_hints(cls)
+    return tuple(field.name for field in fields(cls) if not _is_closed(hints[field.name]))
+
+
+def _is_closed(hint: Any) -> bool:
+    choices = get_args(hint) if get_origin(hint) is Union else (hint,)
+    return all(get_origin(one) is Literal for one in choices)
 
 
 def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:

@@ -10,6 +10,7 @@ from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import (
+    Actor,
     IndexChanged,
     MilestoneReached,
     ModelSwitched,
@@ -248,7 +249,7 @@ class Workbench:
         self._session.emit(ModelSwitched(self._model.name, self._model.label, self._model.window))
         self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
 
-    def milestone(self, name: str, *, by: str = "user") -> None:
+    def milestone(self, name: str, *, by: Actor = "user") -> None:
         """Tell that a point of the workflow is reached; preconditions may have waited for it."""
         self._session.emit(MilestoneReached(name, by))
 

@@ -312,7 +312,7 @@ def test_no_text_breaks_the_page(text: str) -> None:
         ToolLoaded(text, 1, text),
         request(1, text, change=text),
         CallRejected("c", text, text, text),
-        ToolEvicted(text, text, text),
+        ToolEvicted(text, text),
     ]
     timeline = Timeline.of(records(stream))
     for column in (1, 2):

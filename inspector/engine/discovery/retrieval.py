@@ -21,7 +21,6 @@ from inspector.engine.ports import Clock, Embedder, VectorStore
 
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
-BRIEF = "brief"
 _NOTHING: Mapping[str, Sequence[str]] = {}
 
 
@@ -99,7 +98,7 @@ class Retrieval:
             self.threshold,
             self.settings.min_tool_probability,
             self.tags,
-            brief=self.settings.results == BRIEF,
+            brief=self.settings.results == "brief",
         )
 
     @property

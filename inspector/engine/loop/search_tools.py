@@ -11,7 +11,7 @@ from inspector.domain.settings import Settings
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.discovery.search import SearchAnswer
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.binding.delivery import PROXY, TEXT, schema_text
+from inspector.engine.loop.binding.delivery import schema_text
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
@@ -49,7 +49,7 @@ class SearchTools:
             request,
             bound=state.bound_ids,
             unmet=self._binder.unmet(),
-            full=self._settings().binding.delivery == PROXY,
+            full=self._settings().binding.delivery == "call_tool",
         )
         answer = answer.within(self._binder.context.staying([hit.tool_id for hit in answer.report.results]))
         found = [hit.tool_id for hit in answer.report.results]
@@ -65,7 +65,7 @@ class SearchTools:
     def _told(self, answer: SearchAnswer, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""
         parts = [answer.text]
-        if self._settings().binding.delivery == TEXT and answer.to_load:
+        if self._settings().binding.delivery == "text" and answer.to_load:
             parts.append(schema_text(answer.to_load))
         if redundant:
             parts.append(redundant.note)

@@ -11,11 +11,11 @@ from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
 from inspector.domain.session import Binding
-from inspector.domain.settings import Settings
+from inspector.domain.settings import Settings, ToolDelivery
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.loop.binding.catalog import build_catalog
-from inspector.engine.loop.binding.context import GATE, ToolContext
+from inspector.engine.loop.binding.context import ToolContext
 from inspector.engine.loop.binding.delivery import (
     UNCHANGED,
     Difference,
@@ -85,7 +85,7 @@ class Binder:
     def before_call(self, messages: Sequence[Message]) -> None:
         """Evict what has to go; where the policy is the gate, choose what this call is bound to."""
         settings = self._settings()
-        if settings.binding.policy != GATE:
+        if settings.binding.policy != "gate":
             self.context.trim()
             return
         state = self._session.state
@@ -115,7 +115,7 @@ class Binder:
         )
 
     @property
-    def delivery(self) -> str:
+    def delivery(self) -> ToolDelivery:
         """How tools go out now."""
         return effective_delivery(self._settings().binding)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from inspector.domain.events import ToolEvicted, ToolLoaded, ToolRefreshed
+from inspector.domain.events import EvictionCause, ToolEvicted, ToolLoaded, ToolRefreshed
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.settings import BindingSettings
 from inspector.domain.tool import Tool
@@ -10,8 +10,6 @@ from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
-
-KEEP, BOUNDED, GATE, ALL = "keep", "bounded", "gate", "all"
 
 
 class ToolContext:
@@ -39,7 +37,7 @@ class ToolContext:
         A stale id finds the tool of its name. More than there is room for at all is not bound.
         """
         settings = self._settings()
-        if settings.policy in (GATE, ALL):
+        if settings.policy in ("gate", "all"):
             return ()
         resolved = (tool for tool in map(self._loader.resolve, tool_ids) if tool is not None)
         found = list({tool.id: tool for tool in resolved}.values())
@@ -81,7 +79,7 @@ class ToolContext:
         for one in evictions(loaded, self.limits, self._clock.now(), latest):
             self._session.emit(ToolEvicted(one.tool_id, one.reason, one.cause))
 
-    def evict(self, tool_id: str, cause: str, reason: str) -> None:
+    def evict(self, tool_id: str, cause: EvictionCause, reason: str) -> None:
         """Unbind a discovered tool; a pinned one stays."""
         known = self._state.tools.get(tool_id)
         if known is not None and known.binding is Binding.LOADED:
@@ -96,7 +94,7 @@ class ToolContext:
 
     @property
     def _is_bounded(self) -> bool:
-        return self._settings().policy == BOUNDED
+        return self._settings().policy == "bounded"
 
     @property
     def _state(self) -> SessionState:
