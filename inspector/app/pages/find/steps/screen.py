@@ -11,7 +11,7 @@ from textual.widgets import Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.draw.failure import failure_text
 from inspector.app.pages.find.query_screen import XrayScreen
-from inspector.app.pages.find.steps import content as present
+from inspector.app.pages.find.steps import content
 from inspector.domain.error import ToolsightError
 from inspector.engine.discovery.explanation.steps import Steps, by_step
 from widgets import KeyBar, RecordList
@@ -35,8 +35,8 @@ class StepsScreen(XrayScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
-        yield Static(present.waiting(self.request.query), id="searches")
-        yield RecordList(present.columns(1), header=True, empty="searching …", id="results")
+        yield Static(content.waiting(self.request.query), id="searches")
+        yield RecordList(content.columns(1), header=True, empty="searching …", id="results")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -58,15 +58,15 @@ class StepsScreen(XrayScreen):
             self.query_one("#searches", Static).update(text)
             return
         self.query_one("#searches", Static).update(
-            present.searches(found, ranker, rules.limit, rules.threshold)
+            content.searches(found, ranker, rules.limit, rules.threshold)
         )
         self._show(found)
 
     def _show(self, found: Steps) -> None:
         results = self.query_one("#results", RecordList)
         results.empty = _EMPTY
-        results.columns = present.columns(len(found.steps))
-        results.records = present.rows(found)
+        results.columns = content.columns(len(found.steps))
+        results.records = content.rows(found)
 
     @on(RecordList.Selected, "#results")
     def _open(self, event: RecordList.Selected) -> None:

@@ -17,7 +17,7 @@ from textual.worker import get_current_worker
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.find.what_if import content as present
+from inspector.app.pages.find.what_if import content
 from inspector.app.pages.find.what_if.effect import EffectPanel
 from inspector.app.pages.find.what_if.job import Job
 from inspector.app.pages.find.what_if.wording import WordingEditor
@@ -71,7 +71,7 @@ class WhatIfScreen(BaseScreen):
     class Measured(Message):
         """Something new about the job of that number, from the thread that measures it."""
 
-        def __init__(self, number: int, reading: present.Reading) -> None:
+        def __init__(self, number: int, reading: content.Reading) -> None:
             super().__init__()
             self.number, self.reading = number, reading
 
@@ -91,7 +91,7 @@ class WhatIfScreen(BaseScreen):
         yield HeaderLine()
         with Horizontal(id="top"):
             yield Static(id="title")
-            yield Static(present.COMPUTING, id="mark", markup=False)
+            yield Static(content.COMPUTING, id="mark", markup=False)
         yield Static("Its server may have stopped, or a toolset may hide it. esc goes back.", id="gone")
         with Horizontal(id="ask"):
             yield Label("query")
@@ -132,9 +132,9 @@ class WhatIfScreen(BaseScreen):
         self._measure_now()
 
     def _show_title(self) -> None:
-        self.query_one("#title", Static).update(present.title(self._tool_id, self.size.width - 18))
+        self.query_one("#title", Static).update(content.title(self._tool_id, self.size.width - 18))
         edited = self._draft.wording != wording_of(self._tool)
-        self.query_one("#editor").border_title = present.editor_title(edited, self._draft.aside is not None)
+        self.query_one("#editor").border_title = content.editor_title(edited, self._draft.aside is not None)
 
     @property
     def _draft(self) -> Draft:
@@ -150,7 +150,7 @@ class WhatIfScreen(BaseScreen):
         wording = self.query_one(WordingEditor).wording
         is_edited = wording != wording_of(self._tool)
         self._keep(wording, None if is_edited else self._draft.aside)
-        self.query_one("#mark", Static).update(present.COMPUTING)
+        self.query_one("#mark", Static).update(content.COMPUTING)
         self._number += 1
         if self._pause is not None:
             self._pause.stop()
@@ -162,14 +162,14 @@ class WhatIfScreen(BaseScreen):
         self._rankers = retrieval.rankers
         wording = self.query_one(WordingEditor).wording
         query = self.query_one("#query", PlainInput).value
-        self.query_one("#mark", Static).update(present.COMPUTING)
+        self.query_one("#mark", Static).update(content.COMPUTING)
         self._measure(Job(self._number, self._tool, wording, query, retrieval.rankers, retrieval.ranker_name))
 
     @work(thread=True, exclusive=True, exit_on_error=False, group="what-if")
     def _measure(self, job: Job) -> None:
         worker = get_current_worker()
 
-        def tell(reading: present.Reading) -> None:
+        def tell(reading: content.Reading) -> None:
             if not worker.is_cancelled:
                 self.post_message(self.Measured(job.number, reading))
 
@@ -177,7 +177,7 @@ class WhatIfScreen(BaseScreen):
             count = self.bench.accounting.meter.tool
             job.run(count, lambda: self._requests(job.rankers), tell, lambda: worker.is_cancelled)
         except ToolsightError as error:
-            tell(present.Reading(problem=failure_text(error)[1]))
+            tell(content.Reading(problem=failure_text(error)[1]))
 
     def _requests(self, rankers: CatalogRankers) -> EvalSet:
         """In a thread: the evaluation set, made once for one catalog."""
@@ -190,7 +190,7 @@ class WhatIfScreen(BaseScreen):
     def _measured(self, event: Measured) -> None:
         if event.number != self._number:
             return
-        self.query_one("#mark", Static).update(present.mark(event.reading))
+        self.query_one("#mark", Static).update(content.mark(event.reading))
         tools = self._rankers.index.tools if self._rankers else ()
         self.query_one(EffectPanel).show(event.reading, len(tools))
 
@@ -231,7 +231,7 @@ class WhatIfScreen(BaseScreen):
             title, message = failure_text(error)
             self.notify(message, title=title, severity="error", markup=False)
             return
-        self.app.copy_to_clipboard(present.definition_json(edited))
+        self.app.copy_to_clipboard(content.definition_json(edited))
         self.notify("the definition as JSON", title="Copied", markup=False, timeout=2)
 
     @on(RecordList.Copied)
