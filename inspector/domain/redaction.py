@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 from inspector.domain.events import Event
@@ -178,7 +178,7 @@ class Redactor:
 
     def _record(self, value: Any) -> Any:
         changes = {}
-        for name in _field_names(type(value)):
+        for name in _open_fields(value.__class__):
             old = getattr(value, name)
             new = self.value(old)
             if new is not old:
@@ -237,8 +237,15 @@ class Redactor:
 
 
 @cache
-def _field_names(record: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(record))
+def _open_fields(cls: type[Any]) -> tuple[str, ...]:
+    """The fields of a dataclass that can hold a secret: what comes from a closed set never is one."""
+    hints = get_type_hints(cls)
+    return tuple(field.name for field in fields(cls) if not _is_closed(hints[field.name]))
+
+
+def _is_closed(hint: Any) -> bool:
+    choices = get_args(hint) if get_origin(hint) is Union else (hint,)
+    return all(get_origin(one) is Literal for one in choices)
 
 
 def _is_long_row(value: Sequence[Any]) -> bool:

@@ -3,12 +3,11 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.error import ServerExited
-from inspector.domain.events import Record
+from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
 from inspector.domain.price import Prices
@@ -192,14 +191,6 @@ class Clock(Protocol):
     def now(self) -> float: ...
 
     def monotonic(self) -> float: ...
-
-
-class Decision(StrEnum):
-    """An answer to an approval question."""
-
-    ONCE = "once"
-    SESSION = "session"
-    NO = "no"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from inspector.domain.events import (
     SettingsChanged,
     TurnEnded,
 )
+from inspector.domain.events.base import Actor
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelRequest, ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
@@ -247,7 +248,7 @@ class Workbench:
         self._session.emit(ModelSwitched(model.name, model.label, model.window))
         self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
 
-    def milestone(self, name: str, *, by: str = "user") -> None:
+    def milestone(self, name: str, *, by: Actor = "user") -> None:
         """Tell that a point of the workflow is reached; preconditions may have waited for it."""
         self._session.emit(MilestoneReached(name, by))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from inspector.domain.discovery_rule import TOOLS, decide
+from inspector.domain.discovery_rule import decide
 from inspector.domain.number import percent, percent_down
 from inspector.domain.report import Section, Table
 from inspector.domain.settings import DiscoverySettings
@@ -170,7 +170,7 @@ def _rule() -> Table:
 
 
 def _rule_rows() -> Iterator[tuple[str, ...]]:
-    by_tools, always = DiscoverySettings(auto=TOOLS, auto_tools=SMALL), DiscoverySettings()
+    by_tools, always = DiscoverySettings(auto="tools", auto_tools=SMALL), DiscoverySettings()
     for tools in (SMALL - 1, SMALL):
         on = [decide(settings, tools, 0, 0).is_on for settings in (by_tools, always)]
         yield (f"{tools}", *("search" if is_on else "bind everything" for is_on in on))

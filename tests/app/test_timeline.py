@@ -14,7 +14,7 @@ from inspector.app.draw.tool_row import ICONS
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
-from inspector.app.pages.trace.timeline import content as present
+from inspector.app.pages.trace.timeline import content
 from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
 from inspector.app.replay import CHECKPOINT, Replay, ReplayRefusal, Stream
 from inspector.domain.events.base import Record
@@ -243,19 +243,19 @@ async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_ar
         await _talked(pilot, rig)
         lanes = pilot.app.screen.query_one(RecordList)
         await pilot.press("f")
-        assert all(not record.key.startswith(present.REST) for record in lanes.records)
+        assert all(not record.key.startswith(content.REST) for record in lanes.records)
         await pilot.press("slash", *"mail:send", "left", "home")
         assert [record.key for record in lanes.shown] == ["mail:send_message"]
         assert _text(pilot, "#timeline-facts").startswith("now")
         await pilot.press("escape", "f")
-        assert any(record.key.startswith(present.REST) for record in lanes.records)
+        assert any(record.key.startswith(content.REST) for record in lanes.records)
 
 
 async def test_a_click_on_a_cell_goes_to_its_turn() -> None:
     async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         rows = pilot.app.screen.query_one(RecordList).rows
-        frame = present.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
+        frame = content.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
         await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
         await until(pilot, lambda: _text(pilot, "#timeline-facts").startswith("turn 4"))
 
@@ -308,16 +308,16 @@ def test_no_text_breaks_the_page(text: str) -> None:
         ToolLoaded(text, 1, text),
         request(1, text, change=text),
         CallRejected("c", text, text, text),
-        ToolEvicted(text, text, text),
+        ToolEvicted(text, text),
     ]
     timeline = Timeline.of(records(stream))
     for column in (1, 2):
-        frame = present.frame(timeline, column, 1, 60)
-        assert present.rows(timeline, frame, only_moved=False)
+        frame = content.frame(timeline, column, 1, 60)
+        assert content.rows(timeline, frame, only_moved=False)
         shown = [
-            present.ruler(timeline, frame, "now"),
-            present.facts(timeline, column, "now", 80),
-            present.detail(timeline, column, text, "now", 40),
+            content.ruler(timeline, frame, "now"),
+            content.facts(timeline, column, "now", 80),
+            content.detail(timeline, column, text, "now", 40),
         ]
         assert not any("\x1b" in content.plain or "\u202e" in content.plain for content in shown)
 
@@ -328,7 +328,7 @@ def test_the_column_of_the_cursor_is_always_on_screen(now: int, width: int) -> N
     timeline = Timeline.of(records([CATALOG, *(request(turn) for turn in range(1, now))]))
     first = 1
     for cursor in (1, now // 2 + 1, now, now // 3 + 1, 1):
-        frame = present.frame(timeline, cursor, first, width)
+        frame = content.frame(timeline, cursor, first, width)
         assert cursor in frame.columns
         assert 1 <= frame.first <= frame.columns[-1] <= timeline.now
         first = frame.first

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.discovery_rule import decide
-from inspector.domain.settings import DiscoverySettings
+from inspector.domain.settings import DiscoverySettings, Size
 
 
 def test_discovery_that_is_switched_off_stays_off_whatever_the_rule() -> None:
@@ -26,7 +26,7 @@ def test_without_a_rule_a_catalog_of_one_tool_is_searched_too() -> None:
     ],
 )
 def test_a_small_catalog_is_bound_whole(
-    rule: str, below: tuple[int, int], from_here: tuple[int, int]
+    rule: Size, below: tuple[int, int], from_here: tuple[int, int]
 ) -> None:
     settings = DiscoverySettings(auto=rule)
     assert not decide(settings, *below, 100_000).is_on

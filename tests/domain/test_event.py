@@ -4,7 +4,7 @@ import types
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, fields, is_dataclass
 from enum import Enum
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import given, strategies as st
@@ -43,6 +43,8 @@ def _values(hint: Any) -> st.SearchStrategy[Any]:
     if hint in _SCALARS:
         return _SCALARS[hint]
     origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return st.sampled_from(args)
     if origin is tuple:
         return st.lists(_values(args[0]), max_size=2).map(tuple)
     if origin in (Union, types.UnionType):

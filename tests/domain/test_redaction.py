@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.events import Event, ModelResponded, ServerReady
+from inspector.domain.events import CallStarted, Event, ModelResponded, ServerReady, TurnEnded
 from inspector.domain.message import ToolCall
 from inspector.domain.redaction import MARKER, Redactor
 from inspector.domain.server import Era, ServerInfo
@@ -257,3 +257,11 @@ def test_any_secrets_and_any_text_are_settled_after_one_pass(secrets: dict[str, 
     redactor = Redactor(secrets)
     once = redactor.text(text + "".join(secrets.values()))
     assert redactor.text(once) == once
+
+
+def test_a_password_that_is_an_ordinary_word_leaves_what_only_has_a_few_values() -> None:
+    redactor = Redactor({"db.PASSWORD": "model", "db.SECRET": "answered"})
+    assert redactor.event(CallStarted("c", "a:b", {"text": "model"})) == CallStarted(
+        "c", "a:b", {"text": "[redacted db.PASSWORD]"}, "model"
+    )
+    assert redactor.event(TurnEnded("answered", "ok")) == TurnEnded("answered", "ok")

@@ -6,6 +6,7 @@ from hypothesis import given
 
 from inspector.domain.budget import TokenParts
 from inspector.domain.events import (
+    Actor,
     AnswerStreamed,
     CallFinished,
     CallRejected,
@@ -46,7 +47,7 @@ def request(turn: int, *bound: str, **more: object) -> ModelRequested:
     return ModelRequested(turn, bound, TokenParts(tools=10 * turn, meta=50), 1, **more)  # type: ignore[arg-type]
 
 
-def found(by: str = "model") -> SearchPerformed:
+def found(by: Actor = "model") -> SearchPerformed:
     return SearchPerformed(SearchReport(SearchRequest("orders"), "bm25", (), (), 5, 1.0), "found", by)
 
 

@@ -9,7 +9,13 @@ subject, with its text, its groups and its tone.
 
 from collections.abc import Mapping
 
-from inspector.domain.events.base import Event as Event, Group as Group, Record as Record, Tone as Tone
+from inspector.domain.events.base import (
+    Actor as Actor,
+    Event as Event,
+    Group as Group,
+    Record as Record,
+    Tone as Tone,
+)
 from inspector.domain.events.call import *
 from inspector.domain.events.catalog import *
 from inspector.domain.events.discovery import *

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 Tone = Literal["", "muted", "success", "warning", "error"]
+Actor = Literal["model", "user", "scenario"]
 
 
 class Group(StrEnum):

@@ -1,9 +1,10 @@
 """The events of tool calls, and of the guard that counts them."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from enum import StrEnum
+from typing import ClassVar, Literal
 
-from inspector.domain.events.base import Event, Group, Tone
+from inspector.domain.events.base import Actor, Event, Group, Tone
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import arguments_text
 from inspector.domain.number import milliseconds
@@ -14,8 +15,21 @@ __all__ = [
     "CallFinished",
     "CallRejected",
     "CallStarted",
+    "Decision",
     "LoopDetected",
+    "LoopTrigger",
 ]
+
+# The window of the iteration guard that was full: by the clock, or the last calls.
+LoopTrigger = Literal["time", "calls"]
+
+
+class Decision(StrEnum):
+    """An answer to an approval question."""
+
+    ONCE = "once"
+    SESSION = "session"
+    NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +39,7 @@ class CallStarted(Event):
     call_id: str
     tool: str
     arguments: JsonObject
-    by: str = "model"
+    by: Actor = "model"
 
     def summary(self) -> str:
         return f"{self.tool}  {arguments_text(self.arguments)}"
@@ -71,7 +85,7 @@ class ApprovalDecided(Event):
     kind: ClassVar[str] = "approval"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
     tool: str
-    decision: str
+    decision: Decision
 
     def summary(self) -> str:
         return f"{self.tool}  {self.decision}"
@@ -98,7 +112,7 @@ class CallCounted(Event):
 
 @dataclass(frozen=True, slots=True)
 class LoopDetected(Event):
-    """The iteration guard fired: `count` equal calls in the window `trigger`, `time` or `calls`."""
+    """The iteration guard fired: `count` equal calls in the window `trigger`."""
 
     kind: ClassVar[str] = "loop"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
@@ -108,7 +122,7 @@ class LoopDetected(Event):
     window_seconds: float
     arguments_hash: str
     guidance: str
-    trigger: str = "time"
+    trigger: LoopTrigger = "time"
 
     def summary(self) -> str:
         where = "the last calls" if self.trigger == "calls" else f"{self.window_seconds:.0f} s"

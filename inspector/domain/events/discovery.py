@@ -1,13 +1,14 @@
 """The events of discovery: searches, and what they and the gate load, refresh and evict."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from inspector.domain.events.base import Event, Group, Tone
+from inspector.domain.events.base import Actor, Event, Group, Tone
 from inspector.domain.number import percent, signed
 from inspector.domain.ranking import SearchReport
 
 __all__ = [
+    "EvictionCause",
     "GateApplied",
     "GateScore",
     "RedundantSearch",
@@ -17,16 +18,19 @@ __all__ = [
     "ToolRefreshed",
 ]
 
+# `gone` is from its server, `window` that there is no room for it in a request.
+EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "hand", "window"]
+
 
 @dataclass(frozen=True, slots=True)
 class SearchPerformed(Event):
-    """A search with every score. `text` is what the model reads; `by` is `model` or `user`."""
+    """A search with every score. `text` is what the model reads."""
 
     kind: ClassVar[str] = "search"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
     report: SearchReport
     text: str
-    by: str = "model"
+    by: Actor = "model"
 
     def summary(self) -> str:
         results = self.report.results
@@ -116,17 +120,14 @@ class ToolRefreshed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolEvicted(Event):
-    """`cause` is `ttl`, `lru`, `loop`, `gone` (from its server), `changed`, `hand` or `window` (no room).
-
-    `reason` is for people.
-    """
+    """`cause` is empty in records of older versions; `reason` is for people."""
 
     kind: ClassVar[str] = "evict"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
     tone: ClassVar[Tone] = "warning"
     tool: str
     reason: str
-    cause: str = ""
+    cause: EvictionCause | Literal[""] = ""
 
     def summary(self) -> str:
         return f"{self.tool}  {self.reason}"

@@ -1,13 +1,14 @@
 """The events of the model: its requests and answers, and the window they have to fit in."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.message import ToolCall, Usage
 from inspector.domain.number import count
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
+from inspector.domain.settings import ToolDelivery
 
 __all__ = [
     "AnswerStreamed",
@@ -16,7 +17,10 @@ __all__ = [
     "ModelRequested",
     "ModelResponded",
     "ModelSwitched",
+    "ReductionStep",
 ]
+
+ReductionStep = Literal["truncate", "compress", "emergency"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class ModelRequested(Event):
     bound: tuple[str, ...]
     tokens: TokenParts
     messages: int
-    delivery: str = ""
+    delivery: ToolDelivery | Literal[""] = ""
     same: int = 0
     resent: int = 0
     change: str = ""
@@ -66,15 +70,14 @@ class ModelRequested(Event):
 class ContextReduced(Event):
     """A request came near the window, and its history was made shorter before it was sent.
 
-    `step` is `truncate`, `compress` or `emergency` (semantic tool discovery, section 5.3); `before` and
-    `after` are the tokens of the whole request with its reserve, `messages` how many were changed or taken
-    out. `text` says what is gone.
+    `step` is one of semantic tool discovery, section 5.3; `before` and `after` are the tokens of the whole
+    request with its reserve, `messages` how many were changed or taken out. `text` says what is gone.
     """
 
     kind: ClassVar[str] = "reduce"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL, Group.GUARDS})
     tone: ClassVar[Tone] = "warning"
-    step: str
+    step: ReductionStep
     before: int
     after: int
     messages: int

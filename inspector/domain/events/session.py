@@ -1,9 +1,9 @@
 """The events of a session as a whole: its start, its settings, what the user says, and errors."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from inspector.domain.events.base import Event, Group, Tone
+from inspector.domain.events.base import Actor, Event, Group, Tone
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count
 
@@ -14,8 +14,11 @@ __all__ = [
     "SessionsForgotten",
     "SettingsChanged",
     "TurnEnded",
+    "TurnOutcome",
     "UserSaid",
 ]
+
+TurnOutcome = Literal["answered", "capped", "cancelled", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,12 @@ class SettingsChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class MilestoneReached(Event):
-    """A point of the workflow that preconditions may ask for; `by` is `user` or `scenario`."""
+    """A point of the workflow that preconditions may ask for."""
 
     kind: ClassVar[str] = "milestone"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
     name: str
-    by: str = "user"
+    by: Actor = "user"
 
     def summary(self) -> str:
         return f"{self.name}  by {self.by}"
@@ -85,11 +88,11 @@ class UserSaid(Event):
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded(Event):
-    """A user message is dealt with. `outcome`: answered, capped, cancelled or failed."""
+    """A user message is dealt with."""
 
     kind: ClassVar[str] = "end"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
-    outcome: str
+    outcome: TurnOutcome
     text: str = ""
 
     def summary(self) -> str:

@@ -20,7 +20,6 @@ from inspector.engine.ports import Clock, Embedder, VectorStore
 
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
-BRIEF = "brief"
 _NOTHING: Mapping[str, Sequence[str]] = {}
 
 
@@ -74,7 +73,7 @@ class Retrieval:
             self.settings.min_probability,
             self.settings.min_tool_probability,
             self.tags,
-            brief=self.settings.results == BRIEF,
+            brief=self.settings.results == "brief",
         )
 
     @property

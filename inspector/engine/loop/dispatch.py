@@ -7,7 +7,7 @@ from typing import Protocol
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
-from inspector.domain.events import CallFinished, CallRejected, CallStarted
+from inspector.domain.events import Actor, CallFinished, CallRejected, CallStarted
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolCall, ToolResult
 from inspector.domain.session import Binding
@@ -16,7 +16,6 @@ from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.binding.context import GATE
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.synthetic import SyntheticTool
 from inspector.engine.ports import Clock
@@ -92,7 +91,7 @@ class Dispatcher:
             return self._reject(call, "refused", f"The user refused the call of {tool.id}.")
         return await self._call_and_guard(call, tool)
 
-    async def perform(self, call_id: str, tool: Tool, arguments: JsonObject, *, by: str) -> ToolResult:
+    async def perform(self, call_id: str, tool: Tool, arguments: JsonObject, *, by: Actor) -> ToolResult:
         """Call a tool on its server with both events around it. Raises ToolsightError."""
         self._session.emit(CallStarted(call_id, tool.id, arguments, by))
         started = self._clock.monotonic()
@@ -160,7 +159,7 @@ class Dispatcher:
 
     @property
     def _is_gated(self) -> bool:
-        return self._live.settings.binding.policy == GATE
+        return self._live.settings.binding.policy == "gate"
 
     def _not_available(self, near: tuple[str, ...]) -> str:
         """The structured error of Tool Attention, section 5.5."""

@@ -10,7 +10,7 @@ from inspector.domain.session import Binding
 from inspector.engine.discovery.search import SearchAnswer
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.binding.delivery import PROXY, TEXT, schema_text
+from inspector.engine.loop.binding.delivery import schema_text
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
@@ -46,7 +46,7 @@ class SearchTools:
             request,
             bound=state.bound_ids,
             unmet=self._binder.unmet(),
-            full=self._live.settings.binding.delivery == PROXY,
+            full=self._live.settings.binding.delivery == "call_tool",
         )
         answer = answer.within(self._binder.context.staying([hit.tool_id for hit in answer.report.results]))
         found = [hit.tool_id for hit in answer.report.results]
@@ -62,7 +62,7 @@ class SearchTools:
     def _told(self, answer: SearchAnswer, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""
         parts = [answer.text]
-        if self._live.settings.binding.delivery == TEXT and answer.to_load:
+        if self._live.settings.binding.delivery == "text" and answer.to_load:
             parts.append(schema_text(answer.to_load))
         if redundant:
             parts.append(redundant.note)

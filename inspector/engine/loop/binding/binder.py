@@ -9,10 +9,11 @@ from inspector.domain.events import BudgetMeasured, ToolEvicted
 from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
+from inspector.domain.settings import ToolDelivery
 from inspector.domain.tool import Tool
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.catalog import build_catalog
-from inspector.engine.loop.binding.context import GATE, ToolContext
+from inspector.engine.loop.binding.context import ToolContext
 from inspector.engine.loop.binding.delivery import (
     UNCHANGED,
     Difference,
@@ -74,7 +75,7 @@ class Binder:
     def before_call(self, messages: Sequence[Message]) -> None:
         """Evict what has to go; where the policy is the gate, choose what this call is bound to."""
         settings = self._live.settings
-        if settings.binding.policy != GATE:
+        if settings.binding.policy != "gate":
             self.context.trim()
             return
         state = self._session.state
@@ -108,7 +109,7 @@ class Binder:
         )
 
     @property
-    def delivery(self) -> str:
+    def delivery(self) -> ToolDelivery:
         """How tools go out now."""
         return effective_delivery(self._live.settings.binding)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from inspector.domain.events import ToolEvicted, ToolLoaded, ToolRefreshed
+from inspector.domain.events import EvictionCause, ToolEvicted, ToolLoaded, ToolRefreshed
 from inspector.domain.session import Binding, SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
@@ -11,8 +11,6 @@ from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 from inspector.engine.tokens.count.accounting import Accounting
-
-KEEP, BOUNDED, GATE, ALL = "keep", "bounded", "gate", "all"
 
 
 class ToolContext:
@@ -38,7 +36,7 @@ class ToolContext:
         A stale id finds the tool of its name. More than there is room for at all is not bound.
         """
         settings = self._live.settings.binding
-        if settings.policy in (GATE, ALL):
+        if settings.policy in ("gate", "all"):
             return ()
         resolved = (tool for tool in map(self._loader.resolve, tool_ids) if tool is not None)
         found = list({tool.id: tool for tool in resolved}.values())
@@ -80,7 +78,7 @@ class ToolContext:
         for one in evictions(loaded, self.limits, self._clock.now(), latest):
             self._session.emit(ToolEvicted(one.tool_id, one.reason, one.cause))
 
-    def evict(self, tool_id: str, cause: str, reason: str) -> None:
+    def evict(self, tool_id: str, cause: EvictionCause, reason: str) -> None:
         """Unbind a discovered tool; a pinned one stays."""
         known = self._state.tools.get(tool_id)
         if known is not None and known.binding is Binding.LOADED:
@@ -105,7 +103,7 @@ class ToolContext:
 
     @property
     def _is_bounded(self) -> bool:
-        return self._live.settings.binding.policy == BOUNDED
+        return self._live.settings.binding.policy == "bounded"
 
     @property
     def _state(self) -> SessionState:

@@ -7,20 +7,20 @@ changes: discovered tools are called through one proxy, and a search tells their
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from inspector.domain.catalog import Catalog
 from inspector.domain.jsonvalue import compact
 from inspector.domain.manifest import search_tools_definition
 from inspector.domain.session import Binding, SessionState
-from inspector.domain.settings import BindingSettings
+from inspector.domain.settings import BindingSettings, ToolDelivery
 from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool, definition, function_definition
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.tokens.count.entry_text import EntryTexts
 
 UNCHANGED = "unchanged"
-REWRITE, APPEND, PROXY, TEXT = "rewrite", "append", "call_tool", "text"
+APPEND: Final = "append"
 _WAITING = (
     "Not every tool is loaded: call search_tools to find and load the ones you need before you call them."
 )
@@ -38,9 +38,9 @@ _CALL_TOOL = function_definition(
 )
 
 
-def effective_delivery(binding: BindingSettings) -> str:
+def effective_delivery(binding: BindingSettings) -> ToolDelivery:
     """How tools go out; the gate has no search result that could tell parameters instead."""
-    return REWRITE if binding.policy == "gate" and has_proxy(binding.delivery) else binding.delivery
+    return "rewrite" if binding.policy == "gate" and has_proxy(binding.delivery) else binding.delivery
 
 
 def system_text(prompt: str, state: SessionState) -> str:
@@ -51,7 +51,7 @@ def system_text(prompt: str, state: SessionState) -> str:
 
 def has_proxy(delivery: str) -> bool:
     """Whether discovered tools are called through `call_tool`."""
-    return delivery in (PROXY, TEXT)
+    return delivery in ("call_tool", "text")
 
 
 def tools_array(
@@ -93,7 +93,7 @@ class ToolsArray:
 def _delivered(catalog: Catalog, state: SessionState, delivery: str) -> Sequence[str]:
     if has_proxy(delivery):
         return [tool.id for tool in state.with_binding(Binding.PINNED)]
-    if delivery == REWRITE:
+    if delivery == "rewrite":
         bound = frozenset(state.bound_ids)
         return [tool_id for tool_id in catalog.by_id if tool_id in bound]
     return state.bound_ids

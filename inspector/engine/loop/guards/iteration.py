@@ -12,7 +12,7 @@ from collections import Counter, deque
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from inspector.domain.events import CallCounted, LoopDetected
+from inspector.domain.events import CallCounted, LoopDetected, LoopTrigger
 from inspector.domain.jsonvalue import JsonObject, canonical
 from inspector.domain.settings import GuardSettings
 from inspector.domain.tool_pattern import matches, values_for
@@ -130,7 +130,8 @@ def _loop(counted: CallCounted, settings: GuardSettings, evictable: bool) -> Loo
     if counted.exempt or not settings.enabled:
         return None
     if counted.in_time > settings.max_repeats:
-        trigger, count = "time", counted.in_time
+        trigger: LoopTrigger = "time"
+        count = counted.in_time
     elif counted.in_calls > settings.window_repeats:
         trigger, count = "calls", counted.in_calls
     else:

@@ -18,7 +18,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import compact
 from inspector.domain.number import plural
-from inspector.engine.loop.binding.delivery import TEXT, has_proxy
+from inspector.engine.loop.binding.delivery import has_proxy
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
     Gate,
@@ -152,7 +152,7 @@ def _calls(
             gated = gate.message()
         discovered = tuple(dict.fromkeys(event.tool for event in call.loaded))
         growth, search, anew = _growth(call, before)
-        if call.request.delivery == TEXT:
+        if call.request.delivery == "text":
             search -= sum(tokens[id_] for id_ in discovered)
         seconds = max(0.0, call.at - before.at) if before is not None else 0.0
         calls.append(PlannedCall(growth, discovered, gated, max(0, search), seconds, call.output, anew))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from inspector.app.draw import svg
-from inspector.app.pages.chat.race import content as present
+from inspector.app.pages.chat.race import content
 from inspector.domain.number import count, money, percent, tokens
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import Frame, Verdict
@@ -159,6 +159,6 @@ def _said(verdict: Verdict) -> Iterator[str]:
     if verdict.billed_saved is not None and (static.has_cache or other.has_cache):
         less = "less" if verdict.billed_saved >= 0 else "more"
         share = f"As a prompt cache bills it, {percent(abs(verdict.billed_saved))} {less} of all input"
-        dollars = f", at the prices of {present.prices(verdict, source=True)}" if verdict.prices else ""
+        dollars = f", at the prices of {content.prices(verdict, source=True)}" if verdict.prices else ""
         yield f"{share}{dollars}."
     yield from verdict.notes

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from inspector.app.base_screen import BaseScreen
 from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.cost.budget import what_if as present
+from inspector.app.pages.cost.budget import what_if
 from inspector.app.pages.cost.budget.dialogs import OtherModelDialog, OtherToolsetDialog
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.table import is_server, server_of
@@ -51,12 +51,12 @@ class TrialScreen(BaseScreen):
             return
         trial = self._trial
         if trial is None or trial.is_empty:
-            self.query_one(NowView).show_effect(present.hint, None)
+            self.query_one(NowView).show_effect(what_if.hint, None)
             return
         found = trial.effect()
         prices = (self.prices, trial.other.prices if trial.other is not None else self.prices)
         then = {tool_id: found.then.binding(tool_id) for tool_id in self.session.state.tools}
-        self.query_one(NowView).show_effect(lambda width: present.effect(found, prices, width), then)
+        self.query_one(NowView).show_effect(lambda width: what_if.effect(found, prices, width), then)
 
     def _try(self, change: Callable[[Trial], None]) -> None:
         """Change what is tried; a replay has nothing to try."""
@@ -112,7 +112,7 @@ class TrialScreen(BaseScreen):
 
         def show(done: int, total: int) -> None:
             if self._counting is not None:
-                self.query_one(NowView).show_effect(lambda _: present.counting(name, done, total), None)
+                self.query_one(NowView).show_effect(lambda _: what_if.counting(name, done, total), None)
 
         self._counting = self.run_job(
             _COUNTING, count, self._use_model, failed=self._not_counted, progress=show

@@ -8,7 +8,7 @@ from textual.content import Content
 from inspector.app.context import InContext
 from inspector.app.draw.budget import flow
 from inspector.app.draw.canvas import Canvas
-from inspector.app.pages.cost.budget import ways as present
+from inspector.app.pages.cost.budget import ways
 from inspector.app.pages.cost.budget.comparison import Comparison, Question
 from inspector.domain.error import ToolsightError
 from inspector.engine.tokens.cost.delivery_cost import Delivery
@@ -25,7 +25,7 @@ class WaysView(InContext, Vertical):
 
     def compose(self) -> ComposeResult:
         yield Canvas(self._facts, id="ways-facts")
-        yield RecordList(present.COLUMNS, header=True, empty=present.WAITING, id="ways-table")
+        yield RecordList(ways.COLUMNS, header=True, empty=ways.WAITING, id="ways-table")
         with Container(id="ways-below"):
             yield Canvas(self._detail, id="ways-detail")
             yield Canvas(self._plot, id="ways-plot")
@@ -47,8 +47,8 @@ class WaysView(InContext, Vertical):
 
     def _show(self, problem: str) -> None:
         table = self.query_one("#ways-table", RecordList)
-        table.empty = problem or present.EMPTY
-        table.records = present.way_rows(self._found) if self._found is not None else ()
+        table.empty = problem or ways.EMPTY
+        table.records = ways.way_rows(self._found) if self._found is not None else ()
         if self._found is not None:
             table.move_to(self._found.own.value)
         self._redraw()
@@ -59,16 +59,16 @@ class WaysView(InContext, Vertical):
             canvas.redraw()
 
     def _facts(self, width: int, _height: int) -> Content:
-        return flow(present.way_facts(self._found), width) if self._found is not None else Content("")
+        return flow(ways.way_facts(self._found), width) if self._found is not None else Content("")
 
     def _detail(self, _width: int, height: int) -> Content:
         current = self.query_one("#ways-table", RecordList).current
         if self._found is None or current is None:
             return Content("")
-        return present.way_detail(self._found, Delivery(current.key), height)
+        return ways.way_detail(self._found, Delivery(current.key), height)
 
     def _plot(self, width: int, height: int) -> Content:
-        return present.way_plot(self._found, width, height) if self._found is not None else Content("")
+        return ways.way_plot(self._found, width, height) if self._found is not None else Content("")
 
 
 def _answered(question: Question) -> Comparison | None:

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.context import Job
 from inspector.app.draw.failure import failure_line
-from inspector.app.pages.find.compare import content as present
+from inspector.app.pages.find.compare import content
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
@@ -47,19 +47,19 @@ class CompareScreen(QueryScreen):
         super().__init__(request)
         self._pinned = pinned
         self._comparison: Comparison | None = None
-        self._names: tuple[str, ...] = present.ORDER
+        self._names: tuple[str, ...] = content.ORDER
         self._offset = 0
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
         yield Static(id="facts")
-        yield RecordList(present.columns(()), header=True, empty="ranking …", id="ranks")
+        yield RecordList(content.columns(()), header=True, empty="ranking …", id="ranks")
         yield Static(id="legend")
         yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._names = present.order(self.retrieval.ranker_name)
+        self._names = content.order(self.retrieval.ranker_name)
         self._show()
         self._compare()
 
@@ -74,7 +74,7 @@ class CompareScreen(QueryScreen):
 
     def _compare(self) -> None:
         rankers, names = self.retrieval.rankers, self._names
-        quick = tuple(name for name in names if name not in present.SLOW)
+        quick = tuple(name for name in names if name not in content.SLOW)
 
         def compare_all(job: Job) -> Comparison:
             job.tell(partial(self._compared, self._measured(rankers, quick), move=True))
@@ -103,21 +103,21 @@ class CompareScreen(QueryScreen):
         if not self.is_attached:
             return
         ranks = self.query_one("#ranks", RecordList)
-        shown = present.window(self._names, self._offset, present.room(ranks.size.width))
-        ranks.columns = present.columns(shown)
+        shown = content.window(self._names, self._offset, content.room(ranks.size.width))
+        ranks.columns = content.columns(shown)
         if self._comparison is not None:
             ranks.empty = "No ranker returns any tool for this query."
-            ranks.records = present.rows(self._comparison, shown, self._pinned)
+            ranks.records = content.rows(self._comparison, shown, self._pinned)
         if move and self._pinned:
             ranks.move_to(self._pinned)
-        facts = present.facts(self.request.query, self._comparison, self._names, shown)
+        facts = content.facts(self.request.query, self._comparison, self._names, shown)
         self.query_one("#facts", Static).update(facts)
-        self.query_one("#legend", Static).update(present.legend(self._comparison, shown, self._pinned))
+        self.query_one("#legend", Static).update(content.legend(self._comparison, shown, self._pinned))
 
     def action_shift(self, step: int) -> None:
         """Bring other rankers into sight."""
-        count = present.room(self.query_one("#ranks", RecordList).size.width)
-        self._offset = min(max(self._offset + step, 0), present.furthest(self._names, count))
+        count = content.room(self.query_one("#ranks", RecordList).size.width)
+        self._offset = min(max(self._offset + step, 0), content.furthest(self._names, count))
         self._show()
 
     @on(RecordList.Selected, "#ranks")

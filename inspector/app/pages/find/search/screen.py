@@ -14,7 +14,7 @@ from inspector.app.bridge import View
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.ranker_dialog import RankerDialog
-from inspector.app.pages.find.search import content as present
+from inspector.app.pages.find.search import content
 from inspector.app.pages.find.search.bill import bill
 from inspector.app.pages.find.signal import BAR_WIDTH, LETTERS
 from inspector.domain.error import ToolsightError
@@ -108,7 +108,7 @@ class SearchScreen(QueryScreen):
     @on(Input.Submitted, "#ask PlainInput")
     def _asked(self) -> None:
         texts = (self.query_one(f"#{name}", PlainInput).value for name in ("query", "server", "names"))
-        request = present.request_of(*texts)
+        request = content.request_of(*texts)
         if request.is_empty:
             self._searched = None
             self._report, self._intro = None, Content.styled(_NOTHING_ASKED, "$text-warning")
@@ -148,15 +148,15 @@ class SearchScreen(QueryScreen):
     def _show_facts(self) -> None:
         index = self.session.state.index
         text = (
-            present.introduction(self._intro, index)
+            content.introduction(self._intro, index)
             if self._report is None
-            else present.facts(self._report, index, self.size.width - 2)
+            else content.facts(self._report, index, self.size.width - 2)
         )
         self.query_one("#facts", Static).update(text)
 
     def _show_rows(self) -> None:
         assert self._report is not None
-        self.query_one("#found", RecordList).records = present.rows(self._report, self._bound)
+        self.query_one("#found", RecordList).records = content.rows(self._report, self._bound)
 
     @property
     def _bound(self) -> frozenset[str]:
@@ -169,7 +169,7 @@ class SearchScreen(QueryScreen):
         if self._report is None or hit is None:
             text.update(Content.styled(self._no_bill(), MUTED))
             return
-        text.update(bill(self._report, hit, present.outcome(hit, hit.tool_id in self._bound)))
+        text.update(bill(self._report, hit, content.outcome(hit, hit.tool_id in self._bound)))
 
     def _no_bill(self) -> str:
         scored = self._report is not None and bool(self._report.hits)

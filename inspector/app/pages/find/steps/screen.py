@@ -9,7 +9,7 @@ from textual.widgets import Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.query_screen import QueryScreen
-from inspector.app.pages.find.steps import content as present
+from inspector.app.pages.find.steps import content
 from inspector.domain.error import ToolsightError
 from inspector.engine.discovery.explanation.steps import Steps, by_step
 from widgets import KeyBar, RecordList
@@ -33,8 +33,8 @@ class StepsScreen(QueryScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
-        yield Static(present.waiting(self.request.query), id="searches")
-        yield RecordList(present.columns(1), header=True, empty="searching …", id="results")
+        yield Static(content.waiting(self.request.query), id="searches")
+        yield RecordList(content.columns(1), header=True, empty="searching …", id="results")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -52,7 +52,7 @@ class StepsScreen(QueryScreen):
         query = self.request.query
 
         def show(found: Steps) -> None:
-            facts = present.searches(found, ranker, rules.limit, rules.threshold)
+            facts = content.searches(found, ranker, rules.limit, rules.threshold)
             self.query_one("#searches", Static).update(facts)
             self._show(found)
 
@@ -64,8 +64,8 @@ class StepsScreen(QueryScreen):
     def _show(self, found: Steps) -> None:
         results = self.query_one("#results", RecordList)
         results.empty = _EMPTY
-        results.columns = present.columns(len(found.steps))
-        results.records = present.rows(found)
+        results.columns = content.columns(len(found.steps))
+        results.records = content.rows(found)
 
     @on(RecordList.Selected, "#results")
     def _open(self, event: RecordList.Selected) -> None:

@@ -17,7 +17,7 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.find.what_if import content as present
+from inspector.app.pages.find.what_if import content
 from inspector.app.pages.find.what_if.effect import EffectPanel
 from inspector.app.pages.find.what_if.job import Measurement
 from inspector.app.pages.find.what_if.wording import WordingEditor
@@ -83,7 +83,7 @@ class WhatIfScreen(BaseScreen):
         yield HeaderLine()
         with Horizontal(id="top"):
             yield Static(id="title")
-            yield Static(present.COMPUTING, id="mark", markup=False)
+            yield Static(content.COMPUTING, id="mark", markup=False)
         yield Static("Its server may have stopped, or a toolset may hide it. esc goes back.", id="gone")
         with Horizontal(id="ask"):
             yield Label("query")
@@ -121,9 +121,9 @@ class WhatIfScreen(BaseScreen):
         self._measure_now()
 
     def _show_title(self) -> None:
-        self.query_one("#title", Static).update(present.title(self._tool_id, self.size.width - 18))
+        self.query_one("#title", Static).update(content.title(self._tool_id, self.size.width - 18))
         edited = self._draft.wording != wording_of(self._tool)
-        self.query_one("#editor").border_title = present.editor_title(edited, self._draft.aside is not None)
+        self.query_one("#editor").border_title = content.editor_title(edited, self._draft.aside is not None)
 
     @property
     def _draft(self) -> Draft:
@@ -139,7 +139,7 @@ class WhatIfScreen(BaseScreen):
         wording = self.query_one(WordingEditor).wording
         is_edited = wording != wording_of(self._tool)
         self._keep(wording, None if is_edited else self._draft.aside)
-        self.query_one("#mark", Static).update(present.COMPUTING)
+        self.query_one("#mark", Static).update(content.COMPUTING)
         self.drop_job(_MEASURE)
         if self._pause is not None:
             self._pause.stop()
@@ -150,12 +150,12 @@ class WhatIfScreen(BaseScreen):
         self._rankers = retrieval.rankers
         wording = self.query_one(WordingEditor).wording
         query = self.query_one("#query", PlainInput).value
-        self.query_one("#mark", Static).update(present.COMPUTING)
+        self.query_one("#mark", Static).update(content.COMPUTING)
         trial = Measurement(self._tool, wording, query, retrieval.rankers, retrieval.ranker_name)
         count = self.session.accounting.meter.tool
 
         def measure(job: Job) -> None:
-            def tell(reading: present.Reading) -> None:
+            def tell(reading: content.Reading) -> None:
                 job.tell(partial(self._measured, reading))
 
             trial.run(count, lambda: self._requests(trial.rankers), tell, job.stopped)
@@ -163,7 +163,7 @@ class WhatIfScreen(BaseScreen):
         self.run_job(_MEASURE, measure, lambda _: None, failed=self._not_measured)
 
     def _not_measured(self, error: ToolsightError) -> None:
-        self._measured(present.Reading(problem=failure_text(error)[1]))
+        self._measured(content.Reading(problem=failure_text(error)[1]))
 
     def _requests(self, rankers: CatalogRankers) -> EvalSet:
         """In a thread: the evaluation set, made once for one catalog."""
@@ -172,8 +172,8 @@ class WhatIfScreen(BaseScreen):
             self._evalset = evalset = self.session.retrieval.evalset(rankers.index)
         return evalset
 
-    def _measured(self, reading: present.Reading) -> None:
-        self.query_one("#mark", Static).update(present.mark(reading))
+    def _measured(self, reading: content.Reading) -> None:
+        self.query_one("#mark", Static).update(content.mark(reading))
         tools = self._rankers.index.tools if self._rankers else ()
         self.query_one(EffectPanel).show(reading, len(tools))
 
@@ -211,5 +211,5 @@ class WhatIfScreen(BaseScreen):
         except ToolsightError as error:
             self.fail(error)
             return
-        self.app.copy_to_clipboard(present.definition_json(edited))
+        self.app.copy_to_clipboard(content.definition_json(edited))
         self.copied("the definition as JSON")

@@ -16,7 +16,7 @@ from inspector.app.context import Job
 from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.compare.content import ORDER
 from inspector.app.pages.find.query_screen import QueryScreen
-from inspector.app.pages.find.why_not import content as present
+from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.absence import absence
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
@@ -59,7 +59,7 @@ class WhyNotScreen(QueryScreen):
         yield HeaderLine()
         yield Static(id="verdict")
         with Container(id="body"):
-            yield RecordList(present.columns(None), header=True, empty="", id="ledger")
+            yield RecordList(content.columns(None), header=True, empty="", id="ledger")
             with VerticalScroll(id="reasons"):
                 yield Static(id="advice")
                 yield Static(id="ranks")
@@ -97,14 +97,14 @@ class WhyNotScreen(QueryScreen):
         self.drop_job(_LOOK)
         toolset = self.session.configuration.toolset(self.session.state.toolset)
         reason = absence(self._tool_id, self.session.catalog, self.session.state, toolset)
-        self._show_verdict(present.missing(self._tool_id, self.request.query, reason))
+        self._show_verdict(content.missing(self._tool_id, self.request.query, reason))
         self.query_one("#ledger", RecordList).empty = "It has no score in any search."
 
     def _look(self) -> None:
         """What the ranker in use makes of it, then its rank under each of them as they come."""
         tool_id, request, retrieval = self._tool_id, self.request, self.retrieval
         rankers, ranker, rules = retrieval.rankers, retrieval.ranker_name, retrieval.rules
-        self._show_verdict(present.waiting(tool_id, request.query))
+        self._show_verdict(content.waiting(tool_id, request.query))
         self.query_one("#ledger", RecordList).empty = "scoring …"
 
         def explain(job: Job) -> None:
@@ -126,12 +126,12 @@ class WhyNotScreen(QueryScreen):
 
     def _show_found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
         self._found = found
-        self._show_verdict(present.verdict(found, limit=rules.limit, threshold=rules.threshold, tools=tools))
+        self._show_verdict(content.verdict(found, limit=rules.limit, threshold=rules.threshold, tools=tools))
         ledger = self.query_one("#ledger", RecordList)
-        ledger.empty = present.no_ledger(found)
-        ledger.columns = present.columns(found)
-        ledger.records = present.ledger_rows(found)
-        self.query_one("#advice", Static).update(present.reasons(found))
+        ledger.empty = content.no_ledger(found)
+        ledger.columns = content.columns(found)
+        ledger.records = content.ledger_rows(found)
+        self.query_one("#advice", Static).update(content.reasons(found))
         self._show_ranks()
 
     def _show_verdict(self, text: Content) -> None:
@@ -141,7 +141,7 @@ class WhyNotScreen(QueryScreen):
         if self._found is None:
             return
         text = self.query_one("#ranks", Static)
-        text.update(present.ranks(self._places, ORDER, self._found.ranker, text.size.width))
+        text.update(content.ranks(self._places, ORDER, self._found.ranker, text.size.width))
 
     @on(RecordList.Selected, "#ledger")
     def _open(self) -> None:

@@ -13,7 +13,7 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.lab.bench import content as present
+from inspector.app.pages.lab.bench import content
 from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
 from inspector.app.pages.lab.bench.run import BenchRun
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
@@ -63,7 +63,7 @@ class BenchScreen(BaseScreen):
         yield HeaderLine()
         yield Static("Gathering the requests …\n", id="bench-facts", markup=False)
         yield Static(id="bench-status")
-        yield RecordList(present.COLUMNS, header=True, id="rankers")
+        yield RecordList(content.COLUMNS, header=True, id="rankers")
         yield Static(id="bench-detail")
         yield KeyBar()
 
@@ -152,10 +152,10 @@ class BenchScreen(BaseScreen):
     def _show(self) -> None:
         run = self._run
         if run.live is not None:
-            facts = present.facts(run.live.evalset, is_semantic=run.live.index.is_semantic)
+            facts = content.facts(run.live.evalset, is_semantic=run.live.index.is_semantic)
             self.query_one("#bench-facts", Static).update(facts)
         self.refresh_bindings()
-        self._list.records = present.rows(run.chosen, run.measured, run.waiting)
+        self._list.records = content.rows(run.chosen, run.measured, run.waiting)
         self._show_status()
         self._show_detail()
 
@@ -164,14 +164,14 @@ class BenchScreen(BaseScreen):
             self._show_status()
 
     def _show_status(self) -> None:
-        line = present.status(self._run.state(self.session.retrieval), self.size.width)
+        line = content.status(self._run.state(self.session.retrieval), self.size.width)
         self.query_one("#bench-status", Static).update(line)
 
     @on(RecordList.Highlighted, "#rankers")
     def _show_detail(self) -> None:
         current = self._list.current
         if current is not None:
-            detail = present.detail(current.key, self._run.measured.get(current.key))
+            detail = content.detail(current.key, self._run.measured.get(current.key))
             self.query_one("#bench-detail", Static).update(detail)
 
     @on(RecordList.Selected, "#rankers")
@@ -196,7 +196,7 @@ class BenchScreen(BaseScreen):
             self.notify("Nothing is measured yet: r runs the chosen rankers.", markup=False)
             return
         suggested = Path(f"toolsight-bench-{self.session.session_id}.md")
-        dialog = ExportDialog(suggested, partial(present.export_text, rows), _ENDINGS)
+        dialog = ExportDialog(suggested, partial(content.export_text, rows), _ENDINGS)
         chosen = await self.app.push_screen_wait(dialog)
         if chosen:
             self.notify(f"Wrote {len(rows)} rankers to {visible(chosen)}", markup=False)

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.lab.calibration import content as present
+from inspector.app.pages.lab.calibration import content
 from inspector.domain.error import ToolsightError
 from inspector.engine.measure.calibrate import SETTINGS, Calibration, Point, threshold_of
 from inspector.engine.measure.live import LiveBench
@@ -56,7 +56,7 @@ class CalibrationScreen(BaseScreen):
         yield Static(id="calibration-facts")
         with Container(id="calibration-body"):
             yield Static(id="curve")
-            yield RecordList(present.COLUMNS, header=True, empty="The thresholds stand here.", id="points")
+            yield RecordList(content.COLUMNS, header=True, empty="The thresholds stand here.", id="points")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -134,13 +134,13 @@ class CalibrationScreen(BaseScreen):
 
     def _show_progress(self) -> None:
         if self._job is not None:
-            line = present.progress(self._ranker, *self._job.progress)
+            line = content.progress(self._ranker, *self._job.progress)
             self.query_one("#calibration-facts", Static).update(line)
 
     def _show(self) -> None:
         if self._found is not None:
-            self.query_one("#calibration-facts", Static).update(present.facts(self._found, self._now))
-            self.query_one("#points", RecordList).records = present.rows(self._found, self._now)
+            self.query_one("#calibration-facts", Static).update(content.facts(self._found, self._now))
+            self.query_one("#points", RecordList).records = content.rows(self._found, self._now)
 
     @on(RecordList.Highlighted, "#points")
     def _show_curve(self) -> None:
@@ -149,7 +149,7 @@ class CalibrationScreen(BaseScreen):
             return
         cursor = (self._point or self._found.best).threshold
         width, height = curve.content_size
-        curve.update(present.curve(self._found, self._now, cursor, width, height))
+        curve.update(content.curve(self._found, self._now, cursor, width, height))
 
     def action_apply(self) -> None:
         """Use the threshold under the cursor for this session."""

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.lab.reproduction import content as present
+from inspector.app.pages.lab.reproduction import content
 from inspector.app.pages.lab.reproduction.job import ReproduceJob
 from inspector.app.reproduction import Reproduction
 from inspector.domain.report import Section, markdown
@@ -64,7 +64,7 @@ class ReproduceScreen(BaseScreen):
         yield HeaderLine()
         yield Static(id="reproduce-status")
         with Container(id="reproduce-page"):
-            yield RecordList(present.COLUMNS, id="chapters")
+            yield RecordList(content.COLUMNS, id="chapters")
             with VerticalScroll(id="section"):
                 yield Static(id="section-text")
         yield KeyBar()
@@ -140,17 +140,17 @@ class ReproduceScreen(BaseScreen):
 
     def _show(self) -> None:
         self.refresh_bindings()
-        self.query_one("#chapters", RecordList).records = present.rows(self._job, self.reproduction)
+        self.query_one("#chapters", RecordList).records = content.rows(self._job, self.reproduction)
         self._show_status()
         self._show_section()
 
     def _show_progress(self) -> None:
         if self._job.is_running:
-            self.query_one("#chapters", RecordList).records = present.rows(self._job, self.reproduction)
+            self.query_one("#chapters", RecordList).records = content.rows(self._job, self.reproduction)
             self._show_status()
 
     def _show_status(self) -> None:
-        self.query_one("#reproduce-status", Static).update(present.status(self._job, self.reproduction))
+        self.query_one("#reproduce-status", Static).update(content.status(self._job, self.reproduction))
 
     @on(RecordList.Highlighted, "#chapters")
     def _highlighted(self) -> None:
@@ -162,7 +162,7 @@ class ReproduceScreen(BaseScreen):
         pane = self.query_one("#section", VerticalScroll)
         width = pane.scrollable_content_region.width
         if current is not None and width > 0:
-            text = present.page(current.key, self._job, self.reproduction, width)
+            text = content.page(current.key, self._job, self.reproduction, width)
             self.query_one("#section-text", Static).update(text)
 
     @work(exit_on_error=False)
@@ -172,7 +172,7 @@ class ReproduceScreen(BaseScreen):
         if measured is None or not measured.sections:
             self.notify("Nothing is measured yet: enter measures a section.", markup=False)
             return
-        text = markdown(report(measured.made(), measured.source, present.told(measured.ids())))
+        text = markdown(report(measured.made(), measured.source, content.told(measured.ids())))
         chosen = await self.app.push_screen_wait(ExportDialog(Path("toolsight-reproduction.md"), text))
         if chosen:
             self.notify(f"Wrote {len(measured.sections)} sections to {visible(chosen)}", markup=False)

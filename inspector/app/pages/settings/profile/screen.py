@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.pages.settings.profile import content as present
+from inspector.app.pages.settings.profile import content
 from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, find_knob
@@ -49,36 +49,36 @@ class ProfileScreen(BaseScreen):
         yield HeaderLine()
         yield Static(id="profile-facts")
         with Horizontal(id="profile-body"):
-            yield RecordList(present.PROFILE_COLUMNS, filterable=False, id="profiles")
-            yield RecordList(present.KNOB_COLUMNS, empty=_NONE_DIFFERS, header=True, id="knobs")
+            yield RecordList(content.PROFILE_COLUMNS, filterable=False, id="profiles")
+            yield RecordList(content.KNOB_COLUMNS, empty=_NONE_DIFFERS, header=True, id="knobs")
         yield Static(id="profile-detail")
         yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#profiles").border_title = "Profiles"
-        self.query_one("#knobs").border_title = f"Settings   {present.LEGEND}"
-        self.query_one("#profile-detail").border_title = present.WHEN
+        self.query_one("#knobs").border_title = f"Settings   {content.LEGEND}"
+        self.query_one("#profile-detail").border_title = content.WHEN
         self.show_view(self.view)
         self.query_one("#profiles", RecordList).move_to(self.session.profile)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the settings
-        self.query_one("#profiles", RecordList).records = present.profile_rows(self.session.profile)
+        self.query_one("#profiles", RecordList).records = content.profile_rows(self.session.profile)
         self._show_knobs()
         self._show_facts()
         self._show_detail()
 
     @property
-    def _setup(self) -> present.Setup:
+    def _setup(self) -> content.Setup:
         session = self.session
-        return present.Setup(session.configuration, session.profile, session.settings, session.session_values)
+        return content.Setup(session.configuration, session.profile, session.settings, session.session_values)
 
     def _show_knobs(self) -> None:
-        rows = present.knob_rows(self._setup, only_different=self._only_different)
+        rows = content.knob_rows(self._setup, only_different=self._only_different)
         self.query_one("#knobs", RecordList).records = rows
 
     def _show_facts(self) -> None:
-        text = present.facts(self._setup, only_different=self._only_different)
+        text = content.facts(self._setup, only_different=self._only_different)
         self.query_one("#profile-facts", Static).update(text)
 
     @on(RecordList.Highlighted)
@@ -86,9 +86,9 @@ class ProfileScreen(BaseScreen):
         knob, detail = self._knob, Content("Choose a setting to see what it does.")
         profile = self.query_one("#profiles", RecordList).current
         if knob is not None:
-            detail = present.knob_detail(self._setup, knob)
+            detail = content.knob_detail(self._setup, knob)
         elif self._on_profiles and profile is not None:
-            detail = present.profile_detail(profile.key)
+            detail = content.profile_detail(profile.key)
         self.query_one("#profile-detail", Static).update(detail)
 
     def on_descendant_focus(self) -> None:
@@ -103,7 +103,7 @@ class ProfileScreen(BaseScreen):
     def _knob(self) -> Knob | None:
         """The knob under the cursor, unless the profiles have the focus."""
         current = self.query_one("#knobs", RecordList).current
-        if self._on_profiles or current is None or current.key.startswith(present.HEADING):
+        if self._on_profiles or current is None or current.key.startswith(content.HEADING):
             return None
         return find_knob(current.key)
 

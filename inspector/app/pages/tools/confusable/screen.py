@@ -13,7 +13,7 @@ from textual.widgets import Static
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.navigation import EditPage
-from inspector.app.pages.tools.confusable import content as present
+from inspector.app.pages.tools.confusable import content
 from inspector.app.pages.tools.confusable.content import Pair
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.confusable import confusables, own_words
@@ -59,8 +59,8 @@ class ConfusableScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
-        yield Static(present.LOOKING, id="facts", markup=False)
-        yield RecordList(present.COLUMNS, header=True, empty=present.LOOKING, id="pairs")
+        yield Static(content.LOOKING, id="facts", markup=False)
+        yield RecordList(content.COLUMNS, header=True, empty=content.LOOKING, id="pairs")
         yield Static(id="pair")
         yield KeyBar()
 
@@ -74,29 +74,29 @@ class ConfusableScreen(BaseScreen):
         index = self.session.retrieval.index
         if index is not self._index:
             self._index = index
-            self.query_one("#facts", Static).update(present.LOOKING)
+            self.query_one("#facts", Static).update(content.LOOKING)
             self._compare(index)
 
     def _compare(self, index: ToolIndex) -> None:
         self.run_job(
             "confusable",
-            lambda _: present.pairs_of(index, confusables(index, limit=LIMIT)),
+            lambda _: content.pairs_of(index, confusables(index, limit=LIMIT)),
             lambda pairs: self._show_pairs(index, pairs),
         )
 
     def _show_pairs(self, index: ToolIndex, pairs: tuple[Pair, ...]) -> None:
         semantic, tools = index.is_semantic, len(index.tools)
         self._pairs = {pair.key: pair for pair in pairs}
-        facts = present.facts(pairs, tools, semantic=semantic, limit=LIMIT)
+        facts = content.facts(pairs, tools, semantic=semantic, limit=LIMIT)
         self.query_one("#facts", Static).update(facts)
         found = self.query_one("#pairs", RecordList)
-        found.empty = present.no_pairs(semantic=semantic) if tools else present.NO_TOOLS
-        found.records = present.rows(pairs)
+        found.empty = content.no_pairs(semantic=semantic) if tools else content.NO_TOOLS
+        found.records = content.rows(pairs)
         self._show_pair()
 
     @on(RecordList.Highlighted, "#pairs")
     def _show_pair(self) -> None:
-        self.query_one("#pair", Static).update(present.detail(self._pair))
+        self.query_one("#pair", Static).update(content.detail(self._pair))
 
     @property
     def _pair(self) -> Pair | None:
@@ -139,12 +139,12 @@ class PairScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         shared = self._pair.confusable.shared
         yield HeaderLine()
-        yield Static(present.detail(self._pair), id="facts")
+        yield Static(content.detail(self._pair), id="facts")
         with Container(id="tools"):
             with VerticalScroll(id="first", can_focus=True):
-                yield Static(present.side(self._pair.first, shared))
+                yield Static(content.side(self._pair.first, shared))
             with VerticalScroll(id="second", can_focus=True):
-                yield Static(present.side(self._pair.second, shared))
+                yield Static(content.side(self._pair.second, shared))
         yield KeyBar()
 
     def on_mount(self) -> None:

@@ -15,7 +15,7 @@ from inspector.app.bridge import View
 from inspector.app.dialogs.approval_text import approval_body
 from inspector.app.draw.failure import failure_text
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.tools.tool import content as present
+from inspector.app.pages.tools.tool import content
 from inspector.app.pages.tools.tool.answer import CallAnswer
 from inspector.app.pages.tools.tool.form import form_fields
 from inspector.domain.approval import why_ask
@@ -100,8 +100,8 @@ class ToolScreen(BaseScreen):
             gone = Content.styled(f"{name} is not in the catalog any more.", "$text-warning")
             self.query_one("#title", Static).update(gone)
             return
-        self.query_one("#title", Static).update(present.title(tool, self._state, self.size.width - 2))
-        self.query_one("#facts", Static).update(present.facts(tool, self._state))
+        self.query_one("#title", Static).update(content.title(tool, self._state, self.size.width - 2))
+        self.query_one("#facts", Static).update(content.facts(tool, self._state))
         if tool != self._tool:
             self._show_definition(tool)
 
@@ -112,7 +112,7 @@ class ToolScreen(BaseScreen):
     def _show_definition(self, tool: Tool) -> None:
         """Only when it changed: a new form forgets what was typed into the old one."""
         self.query_one("#description", TextView).text = tool.description
-        self.query_one("#definition", TextView).text = present.exact_json(tool)
+        self.query_one("#definition", TextView).text = content.exact_json(tool)
         self.query_one("#parameters", SchemaTree).value = tool.input_schema
         if self._tool is None or tool.input_schema != self._tool.input_schema:
             self.query_one("#form", SchemaForm).fields = form_fields(tool.input_schema)
@@ -137,9 +137,9 @@ class ToolScreen(BaseScreen):
         try:
             result = await self.commands.call(tool.id, arguments)
         except ToolsightError as error:
-            self._answer(present.failure_line(error, self._elapsed()))
+            self._answer(content.failure_line(error, self._elapsed()))
         else:
-            self._answer(present.result_line(result, self._elapsed()), result)
+            self._answer(content.result_line(result, self._elapsed()), result)
 
     async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
         why = why_ask(tool)

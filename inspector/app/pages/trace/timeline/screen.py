@@ -16,7 +16,7 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.trace.timeline import content as present
+from inspector.app.pages.trace.timeline import content
 from inspector.app.replay import Replay, Stream
 from inspector.domain.error import ToolsightError
 from inspector.domain.timeline import Timeline
@@ -36,7 +36,7 @@ class SessionDialog(ChoiceDialog):
     """The recorded sessions, newest first."""
 
     def __init__(self, found: Sequence[SessionSummary], choose: Callable[[str], None], current: str) -> None:
-        super().__init__("Replay a session", present.session_rows(found, current), choose, current)
+        super().__init__("Replay a session", content.session_rows(found, current), choose, current)
 
 
 class Lanes(Vertical):
@@ -59,7 +59,7 @@ class Lanes(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(id="timeline-ruler", markup=False)
         yield RecordList((Column("tool"), Column("turns")), empty=_NO_TOOLS, id="lanes")
-        yield Static(present.legend(), id="timeline-legend", markup=False)
+        yield Static(content.legend(), id="timeline-legend", markup=False)
 
     @property
     def tool(self) -> str:
@@ -76,13 +76,13 @@ class Lanes(Vertical):
         if columns != lanes.columns:
             lanes.columns = columns
         lanes.empty = _NONE_MOVED if only_moved else _NO_TOOLS
-        lanes.records = present.rows(timeline, frame, only_moved=only_moved)
-        self.query_one("#timeline-ruler", Static).update(present.ruler(timeline, frame, end))
+        lanes.records = content.rows(timeline, frame, only_moved=only_moved)
+        self.query_one("#timeline-ruler", Static).update(content.ruler(timeline, frame, end))
 
     @property
-    def _frame(self) -> present.Frame:
+    def _frame(self) -> content.Frame:
         width = self.query_one(RecordList).rows.size.width - _MARGIN
-        return present.frame(self._timeline, self._column, self._first, width)
+        return content.frame(self._timeline, self._column, self._first, width)
 
     def on_click(self, event: events.Click) -> None:
         """A click on a cell goes to its turn."""
@@ -208,7 +208,7 @@ class TimelineScreen(BaseScreen):
     def _draw(self) -> None:
         timeline = self._stream.timeline
         self.query_one(Lanes).show(timeline, self._column, self._end, only_moved=self._only_moved)
-        facts = present.facts(timeline, self._column, self._end, self.size.width - 2)
+        facts = content.facts(timeline, self._column, self._end, self.size.width - 2)
         self.query_one("#timeline-facts", Static).update(self._reading or facts)
         self._draw_detail()
 
@@ -222,7 +222,7 @@ class TimelineScreen(BaseScreen):
         pane, timeline = self.query_one("#timeline-detail"), self._stream.timeline
         tool = self.query_one(Lanes).tool
         width = max(pane.content_size.width - 1, 20)
-        text = present.detail(timeline, self._column, tool, self._end, width)
+        text = content.detail(timeline, self._column, tool, self._end, width)
         self.query_one("#timeline-text", Static).update(text)
         pane.border_title = f"Turn {self._column}" if self._column < timeline.now else self._end.capitalize()
 
