@@ -25,48 +25,12 @@ _AREAS = (
     "security", "design", "video", "maps", "survey", "legal", "stock", "forum", "clinic", "school",
 )  # fmt: skip
 _FIELDS = ("filter", "owner", "since", "until", "limit", "cursor", "order", "format", "region", "note")
-_WORDS = [
-    "the",
-    "request",
-    "is",
-    "answered",
-    "with",
-    "each",
-    "entry",
-    "that",
-    "fits",
-    "and",
-    "its",
-    "state",
-    "when",
-    "it",
-    "was",
-    "last",
-    "changed",
-    "by",
-    "whoever",
-    "may",
-    "see",
-    "it",
-    "so",
-    "that",
-    "a",
-    "later",
-    "call",
-    "can",
-    "go",
-    "on",
-    "from",
-    "there",
-    "without",
-    "asking",
-    "twice",
-    "for",
-    "what",
-    "is",
-    "known",
-    "already",
-]
+_SENTENCE = (
+    "the request is answered with each entry that fits and its state when it was last changed by "
+    "whoever may see it so that a later call can go on from there without asking twice for what is "
+    "known already"
+)
+_WORDS = _SENTENCE.split()
 
 
 def generated(

@@ -13,15 +13,7 @@ from statistics import mean
 
 from inspector.engine.discovery.term import terms
 from inspector.research.testbed import Plan, Testbed
-from inspector.research.vocabulary.speech import (
-    CLOSINGS,
-    JOINTS,
-    OPENINGS,
-    PEOPLE,
-    SMALL_TALK,
-    TIMES,
-    TOPICS,
-)
+from inspector.research.vocabulary import library
 from inspector.research.vocabulary.word import plural, with_article
 
 SINGLE, MULTI, LONG = "single-step", "multi-step", "long-horizon"
@@ -100,6 +92,7 @@ class _Speaker:
 
     def __init__(self, testbed: Testbed, random: Random) -> None:
         self._random = random
+        self._speech = library.speech()
         self._writing = testbed.writing
         self._servers = list(dict.fromkeys(tool.server for tool in testbed.tools))
         self._plans = list(testbed.plans)
@@ -114,7 +107,7 @@ class _Speaker:
         plans = self._drawn(self._random.randint(*STEPS), servers=2)
         steps = tuple(self._step(plan) for plan in plans)
         first, *rest = (step.query for step in steps)
-        said = [first, *(f"{self._random.choice(JOINTS)}{_lower(query)}" for query in rest)]
+        said = [first, *(f"{self._random.choice(self._speech.joints)}{_lower(query)}" for query in rest)]
         return self._task(MULTI, [Turn(self._wrapped(" ".join(said)), steps)])
 
     def long(self) -> Task:
@@ -129,7 +122,7 @@ class _Speaker:
 
     def _turn(self, plan: Plan | None) -> Turn:
         if plan is None:
-            return Turn(self._random.choice(SMALL_TALK))
+            return Turn(self._random.choice(self._speech.small_talk))
         step = self._step(plan)
         return Turn(self._wrapped(step.query), (step,))
 
@@ -165,16 +158,16 @@ class _Speaker:
             other=other,
             field=choose(entity.fields).replace("_", " "),
             where=choose(plan.domain.where),
-            topic=choose(TOPICS),
-            person=choose(PEOPLE),
-            when=choose(TIMES),
+            topic=choose(self._speech.topics),
+            person=choose(self._speech.people),
+            when=choose(self._speech.times),
         )
         end = "?" if query.startswith(_QUESTIONS) else "."
         return Step(with_article(f"{query[0].upper()}{query[1:]}{end}"), plan.tool_id)
 
     def _wrapped(self, text: str) -> str:
-        opening = self._random.choice(OPENINGS)
-        return f"{opening}{_lower(text) if opening else text}{self._random.choice(CLOSINGS)}"
+        opening = self._random.choice(self._speech.openings)
+        return f"{opening}{_lower(text) if opening else text}{self._random.choice(self._speech.closings)}"
 
 
 def _lower(text: str) -> str:

@@ -15,20 +15,11 @@ from statistics import mean
 
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.tool import Annotations, Tool, definition
-from inspector.research.vocabulary.action import USUAL
-from inspector.research.vocabulary.database import DATABASE
-from inspector.research.vocabulary.filesystem import FILESYSTEM
-from inspector.research.vocabulary.github import GITHUB
-from inspector.research.vocabulary.jira import JIRA
-from inspector.research.vocabulary.parameter import KNOWN, LOCATED, READING, WRITING, text
-from inspector.research.vocabulary.slack import SLACK
-from inspector.research.vocabulary.special import SPECIAL
-from inspector.research.vocabulary.web import WEB
+from inspector.research.vocabulary import library
 from inspector.research.vocabulary.word import Action, Domain, Entity, with_article
 
 Count = Callable[[str], int]
 VARIATION = 0.3
-_ACTIONS: Mapping[str, Action] = {**USUAL, **SPECIAL}
 # How much sooner a further entity gets its first tool than one that has tools its next one.
 _BREADTH = 2
 _BISECTIONS = 40
@@ -40,22 +31,22 @@ _NOTED = 0.6
 class ServerSize:
     """A row of table 2: tools of a server, and the tokens of a definition on average."""
 
-    domain: Domain
+    server: str
     tools: int
     tokens: int
 
     @property
-    def server(self) -> str:
-        return self.domain.server
+    def domain(self) -> Domain:
+        return library.domain(self.server)
 
 
 TABLE_2 = (
-    ServerSize(GITHUB, 30, 520),
-    ServerSize(FILESYSTEM, 10, 180),
-    ServerSize(DATABASE, 20, 410),
-    ServerSize(SLACK, 15, 290),
-    ServerSize(WEB, 10, 220),
-    ServerSize(JIRA, 35, 470),
+    ServerSize("github", 30, 520),
+    ServerSize("filesystem", 10, 180),
+    ServerSize("database", 20, 410),
+    ServerSize("slack", 15, 290),
+    ServerSize("web", 10, 220),
+    ServerSize("jira", 35, 470),
 )
 
 
@@ -84,14 +75,16 @@ class Plan:
     @property
     def optional(self) -> Mapping[str, JsonObject]:
         """The parameters that it may have besides."""
-        return WRITING if self.action.writes else READING
+        known = library.parameters()
+        return known.writing if self.action.writes else known.reading
 
     def parameters(self) -> dict[str, JsonObject]:
         """Those that the tool always has, the ones that say where first."""
-        found = {name: LOCATED[name] for name in self.domain.located}
+        known = library.parameters()
+        found = {name: known.located[name] for name in self.domain.located}
         for template in self.action.parameters:
             name = self._filled(template)
-            found.setdefault(name, KNOWN.get(name) or self._own(template, name))
+            found.setdefault(name, known.known.get(name) or self._own(template, name))
         if self.action.sets_fields:
             found |= {name: self._own(name, name) for name in self.entity.fields if name not in found}
         return found
@@ -105,13 +98,17 @@ class Plan:
     def _own(self, template: str, name: str) -> JsonObject:
         if template.endswith("_id"):
             which = "other " if template.startswith("other") else ""
-            return text(f"Id of the {which}{self.entity.name}, as lists and searches return it.")
+            return _text(f"Id of the {which}{self.entity.name}, as lists and searches return it.")
         words = name.replace("_", " ")
-        return text(f"{words.capitalize()} of the {self.entity.name}.")
+        return _text(f"{words.capitalize()} of the {self.entity.name}.")
 
     def _filled(self, template: str) -> str:
         one, many = (form.replace(" ", "_").lower() for form in (self.entity.name, self.entity.plural))
         return template.format(one=one, many=many)
+
+
+def _text(about: str) -> JsonObject:
+    return {"type": "string", "description": about}
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ def plans_of(domain: Domain, number: int) -> list[Plan]:
     for place, entity in enumerate(domain.entities):
         actions = dict.fromkeys([*entity.actions, *domain.usual])
         for order, name in enumerate(actions):
-            ranked.append((place + _BREADTH * order, place, Plan(domain, entity, _ACTIONS[name])))
+            ranked.append((place + _BREADTH * order, place, Plan(domain, entity, library.actions()[name])))
     ranked.sort(key=lambda entry: entry[:2])
     plans = list({plan.name: plan for _, _, plan in reversed(ranked)}.values())[::-1]
     if number > len(plans):
@@ -196,7 +193,8 @@ def _sized(plans: Sequence[Plan], average: int, count: Count, seed: int) -> Sequ
     What a parameter adds is known only roughly beforehand, so the aim is corrected by what came of it.
     """
     smallest = [tokens_of(_tool(plan, seed, ()), count) for plan in plans]
-    costs = {name: count(compact({name: spec})) for name, spec in {**READING, **WRITING}.items()}
+    known = library.parameters()
+    costs = {name: count(compact({name: spec})) for name, spec in {**known.reading, **known.writing}.items()}
     aim = float(average)
     best: tuple[float, Sequence[Tool]] = (math.inf, ())
     for _ in range(_CORRECTIONS):

@@ -4,23 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# After the actions that an entity is most often used with come these.
-USUAL_ORDER = (
-    "list",
-    "get",
-    "search",
-    "create",
-    "update",
-    "delete",
-    "count",
-    "history",
-    "export",
-    "watch",
-    "compare",
-    "archive",
-    "restore",
-    "copy",
-)
+from inspector.domain.jsonvalue import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +56,33 @@ class Domain:
     where: tuple[str, ...]
     located: tuple[str, ...]
     entities: tuple[Entity, ...]
-    usual: tuple[str, ...] = USUAL_ORDER
+    usual: tuple[str, ...]
 
 
-def entities(text: str) -> tuple[Entity, ...]:
-    """Entities from paragraphs of five lines, in the order of the fields of `Entity`.
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The specifications of parameters by name.
 
-    The first is `name = said; said`, the third is split at semicolons, the last two at spaces.
+    `located` say where, `known` are part of actions; `reading` and `writing` tools may have the others.
     """
-    found = []
-    for paragraph in text.strip().split("\n\n"):
-        title, about, objects, fields, actions = (line.strip() for line in paragraph.strip().splitlines())
-        name, _, said = title.partition(" = ")
-        found.append(
-            Entity(name, _parts(said), about, _parts(objects), tuple(fields.split()), tuple(actions.split()))
-        )
-    return tuple(found)
+
+    located: Mapping[str, JsonObject]
+    known: Mapping[str, JsonObject]
+    reading: Mapping[str, JsonObject]
+    writing: Mapping[str, JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What surrounds a request, what it is about, and (`small_talk`) turns that need no tool."""
+
+    openings: tuple[str, ...]
+    closings: tuple[str, ...]
+    joints: tuple[str, ...]
+    topics: tuple[str, ...]
+    people: tuple[str, ...]
+    times: tuple[str, ...]
+    small_talk: tuple[str, ...]
 
 
 def with_article(sentence: str) -> str:
@@ -125,7 +120,3 @@ _ENDINGS: Mapping[str, str] = {
     "person": "people",
     "s": "s",
 }
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(";") if part.strip())
