@@ -16,9 +16,10 @@ from textual.widgets import Static, TextArea
 
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.navigation import ToolPage
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.race.result import RaceResult
-from inspector.app.pages.lab.reproduction.job import Reproduction
+from inspector.app.reproduction import Reproduction
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
 from inspector.cli.research.sources import ShippedSource
@@ -101,7 +102,7 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
         save(pilot, name)
     await pilot.press("f7")
     assert isinstance(pilot.app, ToolsightApp)
-    pilot.app.open_tool("shop:list_orders")
+    pilot.app.open(ToolPage("shop:list_orders"))
     await pilot.pause(0.3)
     save(pilot, "tool")
     await pilot.press("f7", "f1")

@@ -1,10 +1,17 @@
-"""Settings for every test."""
+"""Settings for every test.
+
+How many examples a property tries: `HYPOTHESIS_PROFILE` names the profile; without it, `ci` where `CI` is
+set, and `default` for people. A property that costs more than others takes a share of them, see
+`tests.support.examples`.
+"""
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # A busy machine is no bug; and what CI tries is the same each time, so that a failure there can be repeated.
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=40)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+settings.register_profile("default", PATIENT, max_examples=50)
+settings.register_profile("ci", PATIENT, max_examples=25, derandomize=True)
+settings.register_profile("nightly", PATIENT, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))

@@ -1,4 +1,4 @@
-"""The limits that keep the code easy to live in; there is no list of exceptions."""
+"""The limits that keep the code easy to live in: functions end at 60 lines, all else may say why not."""
 
 import ast
 from collections.abc import Iterator
@@ -10,32 +10,55 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = sorted(
     path for folder in ("inspector", "widgets", "fixtures") for path in (ROOT / folder).rglob("*.py")
 )
-MAX_FILE, MAX_FUNCTION, MAX_CLASS, MAX_APP = 400, 60, 200, 150
+LONG_FILE, MAX_FUNCTION, LONG_CLASS = 250, 60, 200
+REASON = "# Long because "
 FORBIDDEN_MODULES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
 
-def _nodes(path: Path) -> Iterator[ast.AST]:
-    return ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-
-
-def _length(node: ast.AST) -> int:
-    assert isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    return (node.end_lineno or node.lineno) - node.lineno + 1
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_source_file_stays_within_the_limits(path: Path) -> None:
-    assert path.stem not in FORBIDDEN_MODULES
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE
-    for node in _nodes(path):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert _length(node) <= MAX_FUNCTION, node.name
+def _too_long(path: Path) -> Iterator[str]:
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    if len(lines) > LONG_FILE and REASON not in text:
+        yield f"{path.name} has {len(lines)} lines"
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        first, last = node.lineno, node.end_lineno or node.lineno
+        length = last - first + 1
         if isinstance(node, ast.ClassDef):
-            limit = (
-                MAX_APP if any(ast.unparse(base).split("[")[0] == "App" for base in node.bases) else MAX_CLASS
-            )
-            assert _length(node) <= limit, node.name
+            if length > LONG_CLASS and REASON not in "\n".join(lines[first - 2 : last]):
+                yield f"class {node.name} has {length} lines"
+        elif length > MAX_FUNCTION:
+            yield f"{node.name} has {length} lines"
+
+
+def test_every_source_keeps_to_the_limits_or_says_why_it_is_longer() -> None:
+    problems = {str(path.relative_to(ROOT)): list(_too_long(path)) for path in SOURCES}
+    assert {path: told for path, told in problems.items() if told} == {}
+
+
+def test_no_module_is_a_drawer_for_everything() -> None:
+    assert not [path for path in SOURCES if path.stem in FORBIDDEN_MODULES]
 
 
 def test_the_limits_are_checked_on_real_files() -> None:
     assert len(SOURCES) > 40
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("x = 1\n" * 251, ["f.py has 251 lines"]),
+        ("# Long because it is one table.\n" + "x = 1\n" * 251, []),
+        ("def f():\n" + "    x = 1\n" * 60, ["f has 61 lines"]),
+        ("# Long because why not.\ndef f():\n" + "    x = 1\n" * 60, ["f has 61 lines"]),
+        ("class A:\n" + "    x = 1\n" * 200, ["class A has 201 lines"]),
+        ("# Long because it is one thing.\nclass A:\n" + "    x = 1\n" * 200, []),
+    ],
+)
+def test_a_reason_excuses_files_and_classes_but_no_function(
+    tmp_path: Path, text: str, problems: list[str]
+) -> None:
+    path = tmp_path / "f.py"
+    path.write_text(text, encoding="utf-8")
+    assert list(_too_long(path)) == problems

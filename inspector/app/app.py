@@ -22,11 +22,13 @@ from inspector.domain.error import ToolsightError
 
 if TYPE_CHECKING:
     from inspector.app.bridge import Bridge, View
+    from inspector.app.navigation import Destination
     from inspector.app.opening import Opened
-    from inspector.app.pages.lab.job import Lab
-    from inspector.app.pages.lab.reproduction.job import Reproduction
-    from inspector.app.replay import Scrub
-    from inspector.engine.workbench import Workbench
+    from inspector.app.replay import Replay
+    from inspector.app.reproduction import Reproduction
+    from inspector.app.scenario_job import Lab
+    from inspector.engine.commands import Commands
+    from inspector.engine.view import SessionView
 
 # The first frame and the session.
 _SCREENS_BELOW_A_PAGE = 2
@@ -35,7 +37,7 @@ _SCREENS_BELOW_A_PAGE = 2
 class ToolsightApp(App[None]):
     """Shows one workbench. `start` makes it ready; whoever gave `start` closes it when the app has ended.
 
-    `failure` is what kept the session from opening, if anything did.
+    `failure` is what kept the session from opening, if anything did. The app is the `Context` of its pages.
     """
 
     TITLE = "Toolsight"
@@ -51,27 +53,34 @@ class ToolsightApp(App[None]):
         self._start = start
         self._opened: Opened | None = None
         self._bridge: Bridge | None = None
-        self._scrub: Scrub | None = None
+        self._replay: Replay | None = None
 
     @property
-    def scrub(self) -> "Scrub":
-        """Which moment the pages show; there is one as soon as there is a page."""
-        assert self._scrub is not None
-        return self._scrub
+    def replay(self) -> "Replay":
+        """Which moment is shown; there is one as soon as there is a page."""
+        assert self._replay is not None
+        return self._replay
 
     @property
-    def bench(self) -> "Workbench":
-        """The session's workbench, or while a replay is on its stand-in, which changes nothing."""
-        return self.scrub.bench
+    def session(self) -> "SessionView":
+        return self.replay.session
+
+    @property
+    def commands(self) -> "Commands":
+        return self.replay.commands
+
+    @property
+    def shown(self) -> "View":
+        from inspector.app.bridge import View
+
+        return self.view or View()
 
     @property
     def lab(self) -> "Lab | None":
-        """What runs scenarios, if the app was given it."""
         return self._opened.lab if self._opened is not None else None
 
     @property
     def reproduction(self) -> "Reproduction | None":
-        """What published numbers are reproduced on, if the app was given it."""
         return self._opened.reproduction if self._opened is not None else None
 
     def compose(self) -> ComposeResult:
@@ -86,23 +95,23 @@ class ToolsightApp(App[None]):
     def on_unmount(self) -> None:
         if self._bridge is not None:
             self._bridge.close()
-        if self._scrub is not None:
-            self._scrub.close()
+        if self._replay is not None:
+            self._replay.close()
 
     def _begin(self) -> None:
         self.run_worker(self._open(), exit_on_error=False)
 
     async def _open(self) -> None:
-        await asyncio.to_thread(import_module, "inspector.app.pages.registry")
+        await asyncio.to_thread(import_module, "inspector.app.pages.chat.session.screen")
         from inspector.app.bridge import Bridge
         from inspector.app.opening import connect
-        from inspector.app.pages.registry import SessionScreen
-        from inspector.app.replay import Scrub
+        from inspector.app.pages.chat.session.screen import SessionScreen
+        from inspector.app.replay import Replay
 
         try:
             self._opened = await self._start()
-            self._scrub = Scrub(self._opened.bench, self._show)
-            self._bridge = Bridge(self._opened.bench, self, self._scrub.follow)
+            self._replay = Replay(self._opened.bench, self._show)
+            self._bridge = Bridge(self._opened.bench, self, self._replay.follow)
             await self.push_screen(SessionScreen())
             if not await connect(self, self._opened):
                 self.exit(message="Nothing was started.")
@@ -113,8 +122,15 @@ class ToolsightApp(App[None]):
     def _show(self, view: "View") -> None:
         self.view = view
 
+    def open(self, destination: "Destination") -> None:
+        """Show a page above the one that is open."""
+        from inspector.app.pages.registry import screen_for
+
+        self.push_screen(screen_for(destination))
+
     def action_page(self, name: str) -> None:
         """Go to a page; there is one page above the session at a time."""
+        from inspector.app.navigation import Page
         from inspector.app.pages.registry import PAGES
 
         if self._opened is None or isinstance(self.screen, ModalScreen | CommandPalette):
@@ -122,18 +138,11 @@ class ToolsightApp(App[None]):
         while len(self.screen_stack) > _SCREENS_BELOW_A_PAGE:
             self.pop_screen()
         if name in PAGES:
-            self.push_screen(PAGES[name]())
-
-    def open_tool(self, tool_id: str) -> None:
-        """Show one tool above the page that is open."""
-        from inspector.app.pages.registry import ToolScreen
-
-        if self.bench.catalog.get(tool_id) is not None:
-            self.push_screen(ToolScreen(tool_id))
+            self.open(Page(name))
 
     def action_stop_embedding(self) -> None:
         """Stop downloading or embedding; searches go on with what there is."""
-        self.bench.retrieval.cancel_embedding()
+        self.commands.stop_embedding()
 
     def action_toggle_theme(self) -> None:
         """Switch between dark and light."""
@@ -142,13 +151,13 @@ class ToolsightApp(App[None]):
 
     def action_help(self) -> None:
         """Explain the page that is open."""
-        from inspector.app.pages.registry import HelpScreen
+        from inspector.app.dialogs.help import HelpScreen
 
         self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))
 
     def action_ask(self, name: str) -> None:
         """Ask for a toolset, a model or a milestone."""
-        from inspector.app.pages.registry import DIALOGS
+        from inspector.app.dialogs.choice import DIALOGS
 
         if self._opened is not None:
-            self.push_screen(DIALOGS[name](self.bench))
+            self.push_screen(DIALOGS[name](self))

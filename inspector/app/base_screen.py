@@ -1,19 +1,14 @@
-"""What every screen shares: it follows the view, and nothing that fails in it stays silent."""
+"""What every page shares: a header line, and that it draws the newest view."""
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
 from inspector.app.bridge import View
-from inspector.app.draw.failure import failure_text
+from inspector.app.context import InContext
 from inspector.app.draw.header import header
-from inspector.engine.workbench import Workbench
-
-if TYPE_CHECKING:
-    from inspector.app.app import ToolsightApp
 
 
 class HeaderLine(Static):
@@ -22,7 +17,7 @@ class HeaderLine(Static):
     DEFAULT_CSS = "HeaderLine { dock: top; height: 1; padding: 0 1; background: $panel; color: $foreground; }"
 
 
-class BaseScreen(Screen[None]):
+class BaseScreen(InContext, Screen[None]):
     """A page of the app. Subclasses implement `show_view`, which is called on every change."""
 
     help_lines: ClassVar[tuple[str, ...]] = ()
@@ -34,16 +29,8 @@ class BaseScreen(Screen[None]):
     ]
 
     @property
-    def toolsight(self) -> "ToolsightApp":
-        return cast("ToolsightApp", self.app)
-
-    @property
-    def bench(self) -> Workbench:
-        return self.toolsight.bench
-
-    @property
     def view(self) -> View:
-        return self.toolsight.view or View()
+        return self.context.shown
 
     def on_mount(self) -> None:
         self.watch(self.app, "view", self._on_view, init=False)
@@ -65,9 +52,3 @@ class BaseScreen(Screen[None]):
     def _show_header(self, view: View) -> None:
         for line in self.query(HeaderLine):
             line.update(header(view.session, self.size.width))
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Workers run with `exit_on_error=False`; what they fail of is told here."""
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            title, message = failure_text(event.worker.error)
-            self.notify(message, title=title, severity="error", markup=False, timeout=10)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Protocol, Self
 
-from inspector.domain.events.event import AnswerStreamed, Record
+from inspector.domain.events import AnswerStreamed, Record
 from inspector.domain.session import SessionState
 from inspector.engine.workbench import Workbench
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.consent import ConsentDialog
-from inspector.app.pages.lab.job import Lab
-from inspector.app.pages.lab.reproduction.job import Reproduction
+from inspector.app.reproduction import Reproduction
+from inspector.app.scenario_job import Lab
 from inspector.domain.consent import describe
 from inspector.engine.ports import ServerMemory
 from inspector.engine.workbench import Workbench

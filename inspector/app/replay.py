@@ -3,29 +3,32 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from inspect import iscoroutinefunction
 from threading import Lock
-from typing import Any, Never, cast
+from typing import Any
 
 from textual.actions import SkipAction
 
 from inspector.app.bridge import KEPT_IN_FEED, ReplayedState, View
 from inspector.domain.catalog import Catalog
+from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import AnswerStreamed, ModelRequested, Record
+from inspector.domain.events import AnswerStreamed, ModelRequested, Record
 from inspector.domain.fold import fold
 from inspector.domain.message import ModelRequest
 from inspector.domain.session import Binding, SessionState
+from inspector.domain.settings import Settings
 from inspector.domain.timeline import Timeline
 from inspector.domain.tool import Tool
+from inspector.engine.commands import Commands
 from inspector.engine.loop.binding.delivery import APPEND, system_text, tools_array
 from inspector.engine.loop.binding.loader import DefinitionLoader
-from inspector.engine.ports import EventStore, SessionSummary
+from inspector.engine.ports import SessionSummary
+from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.count.other_model import OtherModels
+from inspector.engine.view import DiscoveryView, SessionView, TokenView
 from inspector.engine.workbench import Workbench
 
 CHECKPOINT = 200
-# What a replay takes from the session that runs: none of it changes anything.
-_SHARED_CALLS = frozenset({"subscribe", "tokens", "wait_connected"})
 _REFUSAL = "you are looking at a replay: nothing can be changed there"
 _HINT = "f10 opens the timeline; l goes back to the session that runs."
 _NOT_RECORDED = "(this tool is not connected now, and no record holds its definition)"
@@ -94,8 +97,11 @@ class Stream:
         return turns[column - 1].seq if 0 < column <= len(turns) else self.last
 
 
-class Scrub:
-    """Which moment every page shows: the newest of the session that runs, or one that was chosen."""
+class Replay:
+    """Which moment every page shows: the newest of the running session, or one that was chosen.
+
+    `session` is what can be read of it. While a moment is shown there are no commands.
+    """
 
     def __init__(self, bench: Workbench, show: Callable[[View], None]) -> None:
         """Knows the records from here on; it is made before the session's first one."""
@@ -104,7 +110,7 @@ class Scrub:
         self._newest = View()
         self._records: list[Record] = []
         self._live = Stream(bench.session_id)
-        self._replay: _ReplayedBench | None = None
+        self._replayed: ReplayedSession | None = None
         self.stream = self._live
         self.column = 0
         self._lock = Lock()
@@ -116,43 +122,50 @@ class Scrub:
 
     @property
     def is_replay(self) -> bool:
-        return self._replay is not None
+        return self._replayed is not None
 
     def is_recorded(self, stream: Stream) -> bool:
-        """Whether that is another session than the one that runs."""
+        """Whether that is another session than the running one."""
         return stream is not self._live
 
     @property
-    def bench(self) -> Workbench:
-        """The workbench as the pages have it; of a replay, one that shows the moment and changes nothing."""
-        return cast("Workbench", self._replay) if self._replay is not None else self._bench
+    def session(self) -> SessionView:
+        """The session at the moment that is shown."""
+        return self._bench if self._replayed is None else self._replayed
+
+    @property
+    def commands(self) -> Commands:
+        """The commands of the running session. Raises ReplayRefusal while a replay is shown."""
+        if self._replayed is not None:
+            raise ReplayRefusal(_REFUSAL, hint=_HINT)
+        return self._bench
 
     def follow(self, view: View) -> None:
         """Take the newest view; it is shown unless a moment of the past is."""
         self._newest = view
-        if self._replay is None:
+        if self._replayed is None:
             self._show(view)
 
     @property
     def backlog(self) -> int:
-        """How many records of the session that runs its timeline has not got yet."""
+        """How many records of the running session its timeline has not got yet."""
         return len(self._records) - len(self._live.records)
 
     def catch_up(self) -> Stream:
-        """The stream of the session that runs, with every record so far; from any thread."""
+        """The stream of the running session, with every record so far; from any thread."""
         with self._lock:
             self._live.extend(self._records[len(self._live.records) :])
         return self._live
 
     def sessions(self) -> list[SessionSummary]:
         """The recorded sessions, newest first. Raises StoreError."""
-        return self._store.sessions()
+        return self._bench.recorded_sessions()
 
     def read(self, session_id: str) -> Stream:
         """A recorded session, read and folded. Raises StoreError."""
         if session_id == self._bench.session_id:
             return self.catch_up()
-        return Stream(session_id, self._store.read(session_id))
+        return Stream(session_id, self._bench.recorded(session_id))
 
     def moment(self, stream: Stream, column: int) -> View:
         """The view of a column of the timeline, marked as a replay."""
@@ -163,31 +176,66 @@ class Scrub:
         state = replace(stream.state(seq), busy=False)
         return View(ReplayedState.of(state, label, source), stream.feed(seq))
 
-    def replay(self, stream: Stream, column: int, view: View) -> None:
+    def show(self, stream: Stream, column: int, view: View) -> None:
         """Show a moment on every page, until `live`."""
         self.stream, self.column = stream, column
-        self._replay = _ReplayedBench(self._bench, stream, stream.seq_of(column), view.session)
+        self._replayed = ReplayedSession(self._bench, stream, stream.seq_of(column), view.session)
         self._show(view)
 
     def live(self) -> None:
-        """Show the session that runs again, as it is now."""
-        self.stream, self._replay = self._live, None
+        """Show the running session again, as it is now."""
+        self.stream, self._replayed = self._live, None
         self._show(self._newest)
 
-    @property
-    def _store(self) -> EventStore:
-        return self._bench.ports.store
 
+class ReplayedSession:
+    """A `SessionView` of a moment: state and records are the moment's, all else the running session's.
 
-class _ReplayedBench:
-    """Stands for the workbench while a replay is on: what is read is the moment's, the rest is refused."""
+    It holds the running session as a view only, so nothing can be changed through it.
+    """
 
-    def __init__(self, bench: Workbench, stream: Stream, seq: int, state: SessionState) -> None:
-        self._bench = bench
+    def __init__(self, running: SessionView, stream: Stream, seq: int, state: SessionState) -> None:
+        self._running = running
         self._stream = stream
         self._seq = seq
         self.state = state
         self.session_id = stream.session_id
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._running.catalog
+
+    @property
+    def configuration(self) -> Configuration:
+        return self._running.configuration
+
+    @property
+    def settings(self) -> Settings:
+        return self._running.settings
+
+    @property
+    def profile(self) -> str:
+        return self._running.profile
+
+    @property
+    def session_values(self) -> Mapping[str, Any]:
+        return self._running.session_values
+
+    @property
+    def setup(self) -> Setup:
+        return self._running.setup
+
+    @property
+    def retrieval(self) -> DiscoveryView:
+        return self._running.retrieval
+
+    @property
+    def accounting(self) -> TokenView:
+        return self._running.accounting
+
+    @property
+    def other_models(self) -> OtherModels:
+        return self._running.other_models
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
         """The stream up to the moment."""
@@ -195,12 +243,12 @@ class _ReplayedBench:
 
     def next_request(self) -> ModelRequest:
         """What the model was sent, with the definitions as they are today: no record holds them."""
-        now, state = self._bench.next_request(), self.state
+        now, state = self._running.next_request(), self.state
         chat = state.settings.get("chat")
         told = chat.get("system_prompt") if isinstance(chat, Mapping) else None
-        prompt = told if isinstance(told, str) else self._bench.settings.chat.system_prompt
-        catalog = _catalog(state, self._bench.catalog)
-        loader = DefinitionLoader(lambda: catalog, lambda: len(catalog.tools))
+        prompt = told if isinstance(told, str) else self._running.settings.chat.system_prompt
+        catalog = _catalog(state, self._running.catalog)
+        loader = DefinitionLoader(catalog, len(catalog.tools))
         return ModelRequest(
             system=system_text(prompt, state),
             messages=(),
@@ -214,12 +262,6 @@ class _ReplayedBench:
         requests = (record.event for record in reversed(self.records(("request",))))
         return next((event.delivery for event in requests if isinstance(event, ModelRequested)), "") or APPEND
 
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._bench, name)
-        if name in _SHARED_CALLS or not callable(found):
-            return found
-        return _refuse_later if iscoroutinefunction(found) else _refuse
-
 
 def _catalog(state: SessionState, known: Catalog) -> Catalog:
     """The catalog of the moment; of tools that are not connected now only the names are known."""
@@ -229,11 +271,3 @@ def _catalog(state: SessionState, known: Catalog) -> Catalog:
         tools.append(known.get(tool_id) or Tool(server, name, _NOT_RECORDED))
     pinned = {tool.id for tool in state.with_binding(Binding.PINNED)}
     return Catalog(tuple(tools), frozenset(tool_id for tool_id in state.tools if tool_id not in pinned))
-
-
-def _refuse(*_: object, **__: object) -> Never:
-    raise ReplayRefusal(_REFUSAL, hint=_HINT)
-
-
-async def _refuse_later(*_: object, **__: object) -> Never:
-    raise ReplayRefusal(_REFUSAL, hint=_HINT)

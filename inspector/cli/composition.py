@@ -34,12 +34,12 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.scenario import Scenario
 from inspector.engine.policy import Policy
-from inspector.engine.ports import Approver, Clock, Connector, Embedder, PriceList, ServerMemory
+from inspector.engine.ports import Approver, Clock, Connector, Embedder, Ports, PriceList, ServerMemory
 from inspector.engine.scenario.changing import ChangingConnector
 from inspector.engine.scenario.clock import LabClock
 from inspector.engine.scenario.run import ScenarioRun
 from inspector.engine.session import Listener
-from inspector.engine.workbench import Ports, Workbench
+from inspector.engine.workbench import Workbench
 
 APP = "toolsight"
 FOUND_IN_FOLDER = ("toolsight.json", ".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")

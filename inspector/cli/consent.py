@@ -7,8 +7,8 @@ import click
 from inspector.cli.render import say
 from inspector.domain.configuration import Configuration
 from inspector.domain.consent import ServerConsent, describe
-from inspector.domain.conversation import arguments_text
 from inspector.domain.error import ConfigError
+from inspector.domain.message import arguments_text
 from inspector.engine.ports import ApprovalRequest, Decision, ServerMemory
 
 

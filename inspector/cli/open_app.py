@@ -32,7 +32,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.opening import Opened
-    from inspector.app.pages.lab.reproduction.job import Reproduction
+    from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
     from inspector.cli.research.sources import ShippedSource
     from inspector.cli.scenario.lab import ShippedLab

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from inspector.domain.number import duration
 from inspector.engine.ports import Clock
 from widgets import visible
 
@@ -49,13 +50,6 @@ class Progress:
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write(f"{_BACK_AND_CLEAR}{visible(text, newlines=False)[:width]}")
             sys.stderr.flush()
-
-
-def duration(seconds: float) -> str:
-    """9 s, 4 min, 2.0 h."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
 class Cancellation:

@@ -1,6 +1,7 @@
 """The command group: without a command it opens the app. A command is imported when it is asked for."""
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -68,10 +69,10 @@ def cli(context: click.Context, /, **values: Any) -> None:
         open_app(options(**values))
 
 
-def main() -> None:
-    """Run the command line; an expected error is a message with a hint and exit code 1."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line, or `arguments`; an expected error is a message with a hint and exit code 1."""
     try:
-        cli(standalone_mode=False)
+        cli(arguments, standalone_mode=False)
     except click.exceptions.Abort:
         click.echo("cancelled", err=True)
         sys.exit(130)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from inspector.domain.closest import closest
+from inspector.domain.closest import Names
 from inspector.domain.error import ToolsightError
 from inspector.domain.tool import Tool
 
@@ -29,6 +29,11 @@ class Catalog:
         return {tool.wire_name: tool for tool in self.tools}
 
     @cached_property
+    def names(self) -> Names:
+        """The ids, to find the one that a wrong name may have meant."""
+        return Names(self.by_id)
+
+    @cached_property
     def servers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(tool.server for tool in self.tools))
 
@@ -50,7 +55,7 @@ class Catalog:
         found = self.named(name)
         if len(found) == 1:
             return found[0]
-        near = [tool.id for tool in found] or closest(name, list(self.by_id))
+        near = [tool.id for tool in found] or self.names.closest(name)
         hint = f"Closest: {', '.join(near)}." if near else "No connected server has such a tool."
         raise ToolsightError(f"no single tool is called '{name}'", hint=hint)
 

@@ -1,13 +1,16 @@
 """Which of the known names someone may have meant."""
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
 from math import log
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _CUTOFF = 0.2
+# Queries differ in the servers that they name; most name none.
+_REMEMBERED = 4
 
 
 def closest(
@@ -22,50 +25,76 @@ def closest(
     two Dice coefficients (Dice 1945), 2 |A and B| / (|A| + |B|): of their words, each weighing ln(1 + N / n)
     where n of the N candidates have it (after Sparck Jones 1972), and of the trigrams of their letters.
     """
-    wanted = _words(name)
-    known = _by_words(candidates, set(wanted))
-    likeness = _Likeness(wanted, known.values())
-    scored = [
-        (-score, position, candidate)
-        for position, (candidate, words) in enumerate(known.items())
-        if (score := likeness.to(words)) >= cutoff
-    ]
-    return tuple(candidate for _score, _position, candidate in sorted(scored)[: max(limit, 0)])
+    return Names(candidates).closest(name, limit, cutoff=cutoff)
 
 
-class _Likeness:
-    """How like one name is to each of the candidates, all given as their words: from 0 to 1."""
+class Names:
+    """Names that are asked for more than once: words and trigrams are taken apart the first time."""
 
-    def __init__(self, wanted: list[str], known: Collection[list[str]]) -> None:
+    def __init__(self, candidates: Iterable[str]) -> None:
+        self._candidates = tuple(dict.fromkeys(candidates))
+        servers = dict.fromkeys(candidate.rpartition(":")[0] for candidate in self._candidates)
+        self._servers = {server: _words(server) for server in servers if server}
+        self._index = lru_cache(maxsize=_REMEMBERED)(self._indexed)
+
+    def closest(self, name: str, limit: int = 3, *, cutoff: float = _CUTOFF) -> tuple[str, ...]:
+        """As the function `closest`, among these names."""
+        wanted = _words(name)
+        asked_for = (server for server, words in self._servers.items() if not set(wanted).isdisjoint(words))
+        scores = self._index(frozenset(asked_for)).likeness(wanted)
+        # What shares neither a word nor a trigram has no score: it is not like the name at all.
+        places = range(len(self._candidates)) if cutoff <= 0 else scores
+        scored = [(-scores.get(place, 0.0), place) for place in places if scores.get(place, 0.0) >= cutoff]
+        return tuple(self._candidates[place] for _, place in sorted(scored)[: max(limit, 0)])
+
+    def _indexed(self, asked_for: frozenset[str]) -> "_Index":
+        """The candidates by their words, without a server in front that is not asked for."""
+        known = []
+        for candidate in self._candidates:
+            server, _, name = candidate.rpartition(":")
+            front = self._servers[server] if server in asked_for else []
+            known.append(front + _words(name) if _WORD.search(name) else _words(candidate))
+        return _Index(known)
+
+
+class _Index:
+    """Names by their words and trigrams, so that a query meets only the names it shares some with."""
+
+    def __init__(self, known: list[list[str]]) -> None:
         counts = Counter(chain.from_iterable(map(set, known)))
         self._weights = {word: log(1 + len(known) / count) for word, count in counts.items()}
-        rare = log(1 + len(known))
-        self._wanted = {word: self._weights.get(word, rare) for word in wanted}
-        self._total = sum(self._wanted.values())
-        self._text = "".join(wanted)
-        self._trigrams = _trigrams(self._text)
+        self._rare = log(1 + len(known))
+        self._texts = ["".join(words) for words in known]
+        self._totals = [sum(self._weights[word] for word in dict.fromkeys(words)) for words in known]
+        trigrams = [_trigrams(text) for text in self._texts]
+        self._sizes = [len(one) for one in trigrams]
+        self._with_word = _places(known)
+        self._with_trigram = _places(trigrams)
 
-    def to(self, words: list[str]) -> float:
-        text = "".join(words)
-        if text == self._text:
-            return 1.0
+    def likeness(self, wanted: list[str]) -> dict[int, float]:
+        """How like a name, given as its words, is to each that shares some with it: by place, up to 1."""
+        weights = {word: self._weights.get(word, self._rare) for word in wanted}
+        total, text = sum(weights.values()), "".join(wanted)
+        shared: dict[int, float] = defaultdict(float)
+        for word, weight in weights.items():
+            for place in self._with_word.get(word, ()):
+                shared[place] += weight
         trigrams = _trigrams(text)
-        letters = 2 * len(self._trigrams & trigrams) / (len(self._trigrams) + len(trigrams))
-        weights = {word: self._weights[word] for word in words}
-        shared = sum(weights[word] for word in self._wanted if word in weights)
-        return letters / 2 + shared / (self._total + sum(weights.values()))
+        same = Counter(chain.from_iterable(self._with_trigram.get(one, ()) for one in trigrams))
+        found = {}
+        for place in {**shared, **same}:
+            letters = 2 * same[place] / (len(trigrams) + self._sizes[place])
+            words = shared.get(place, 0) / (total + self._totals[place])
+            found[place] = 1.0 if self._texts[place] == text else letters / 2 + words
+        return found
 
 
-def _by_words(candidates: Iterable[str], wanted: set[str]) -> dict[str, list[str]]:
-    """The words of each candidate, without a server in front that is not asked for."""
-    servers: dict[str, list[str]] = {"": []}
-    found: dict[str, list[str]] = {}
-    for candidate in dict.fromkeys(candidates):
-        server, _, name = candidate.rpartition(":")
-        if server not in servers:
-            words = _words(server)
-            servers[server] = words if not wanted.isdisjoint(words) else []
-        found[candidate] = servers[server] + _words(name) if _WORD.search(name) else _words(candidate)
+def _places(rows: Iterable[Iterable[str]]) -> Mapping[str, list[int]]:
+    """By member the places of the rows that have it."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        for member in dict.fromkeys(row):
+            found[member].append(place)
     return found
 
 

@@ -4,8 +4,27 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import singledispatch
 
-from inspector.domain.events import event as ev
-from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.events import (
+    AnswerStreamed,
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    ContextReduced,
+    Event,
+    Failed,
+    LoopDetected,
+    MilestoneReached,
+    ModelResponded,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    SettingsChanged,
+    ToolEvicted,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.number import count, percent
 from inspector.domain.ranking import SearchReport
 
 
@@ -48,7 +67,7 @@ class Conversation:
 
     items: tuple[Item, ...] = ()
 
-    def after(self, record: ev.Record) -> "Conversation":
+    def after(self, record: Record) -> "Conversation":
         """The conversation after one more event; the same object where the event adds nothing to it."""
         items = _step(record.event, record.seq, self.items)
         return self if items is self.items else Conversation(items)
@@ -58,25 +77,25 @@ _Items = tuple[Item, ...]
 
 
 @singledispatch
-def _step(_event: ev.Event, _seq: int, items: _Items) -> _Items:
+def _step(_event: Event, _seq: int, items: _Items) -> _Items:
     """Most events are no part of the conversation."""
     return items
 
 
 @_step.register
-def _(event: ev.UserSaid, seq: int, items: _Items) -> _Items:
+def _user_said(event: UserSaid, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.USER, event.text))
 
 
 @_step.register
-def _(event: ev.AnswerStreamed, seq: int, items: _Items) -> _Items:
+def _answer_streamed(event: AnswerStreamed, seq: int, items: _Items) -> _Items:
     if items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING:
         return (*items[:-1], replace(items[-1], text=items[-1].text + event.text))
     return (*items, Item(seq, ItemKind.ANSWER, event.text, status=ItemStatus.RUNNING))
 
 
 @_step.register
-def _(event: ev.ModelResponded, seq: int, items: _Items) -> _Items:
+def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
     kind = ItemKind.THOUGHT if event.thought else ItemKind.ANSWER
     streaming = items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING
     if streaming:
@@ -85,18 +104,18 @@ def _(event: ev.ModelResponded, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _(event: ev.SettingsChanged, seq: int, items: _Items) -> _Items:
+def _settings_changed(event: SettingsChanged, seq: int, items: _Items) -> _Items:
     title = f"profile {event.profile}: from the next model call on"
     return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.changed), title=title))
 
 
 @_step.register
-def _(event: ev.MilestoneReached, seq: int, items: _Items) -> _Items:
+def _milestone_reached(event: MilestoneReached, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.NOTICE, title=f"milestone reached: {event.name}"))
 
 
 @_step.register
-def _(event: ev.SearchPerformed, seq: int, items: _Items) -> _Items:
+def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items:
     if event.by != "model":
         return items
     return (
@@ -114,7 +133,7 @@ def _(event: ev.SearchPerformed, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _(event: ev.CallStarted, seq: int, items: _Items) -> _Items:
+def _call_started(event: CallStarted, seq: int, items: _Items) -> _Items:
     if event.by != "model":
         return items
     opened = Item(
@@ -129,7 +148,7 @@ def _(event: ev.CallStarted, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _(event: ev.CallFinished, _seq: int, items: _Items) -> _Items:
+def _call_finished(event: CallFinished, _seq: int, items: _Items) -> _Items:
     for index in range(len(items) - 1, -1, -1):
         if items[index].kind is ItemKind.CALL and items[index].call_id == event.call_id:
             done = replace(
@@ -143,7 +162,7 @@ def _(event: ev.CallFinished, _seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _(event: ev.CallRejected, seq: int, items: _Items) -> _Items:
+def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
     rejected = Item(
         seq,
         ItemKind.CALL,
@@ -157,30 +176,30 @@ def _(event: ev.CallRejected, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _(event: ev.LoopDetected, seq: int, items: _Items) -> _Items:
+def _loop_detected(event: LoopDetected, seq: int, items: _Items) -> _Items:
     title = f"{event.tool} called {event.count}x with the same arguments"
     return (*items, Item(seq, ItemKind.WARNING, event.guidance, title=title))
 
 
 @_step.register
-def _(event: ev.ToolEvicted, seq: int, items: _Items) -> _Items:
+def _tool_evicted(event: ToolEvicted, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.NOTICE, title=f"{event.tool} evicted: {event.reason}"))
 
 
 @_step.register
-def _(event: ev.ContextReduced, seq: int, items: _Items) -> _Items:
-    title = f"near the window, {event.step}: {event.before} -> {event.after} tokens"
+def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
+    title = f"near the window, {event.step}: {event.before:,} -> {count(event.after, 'token')}"
     return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
 
 
 @_step.register
-def _(event: ev.RedundantSearch, seq: int, items: _Items) -> _Items:
-    title = f"redundant search: {event.overlap:.0%} of what {event.earlier} had found"
+def _redundant_search(event: RedundantSearch, seq: int, items: _Items) -> _Items:
+    title = f"redundant search: {percent(event.overlap)} of what {event.earlier} had found"
     return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
 
 
 @_step.register
-def _(event: ev.TurnEnded, seq: int, items: _Items) -> _Items:
+def _turn_ended(event: TurnEnded, seq: int, items: _Items) -> _Items:
     if event.outcome in ("answered", "failed"):
         return _closed(items)
     return (*_closed(items), Item(seq, ItemKind.WARNING, event.text, title=event.outcome))
@@ -195,14 +214,5 @@ def _closed(items: _Items) -> _Items:
 
 
 @_step.register
-def _(event: ev.Failed, seq: int, items: _Items) -> _Items:
+def _failed(event: Failed, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.ERROR, event.hint, title=f"{event.where}: {event.message}"))
-
-
-def arguments_text(arguments: JsonObject | None) -> str:
-    """Call arguments in one line, as `key=value` pairs."""
-    pairs = (
-        f"{key}={value if isinstance(value, str) else compact(value)}"
-        for key, value in (arguments or {}).items()
-    )
-    return "  ".join(pairs)

@@ -7,9 +7,8 @@ a number of tools (the layered stack bypasses its layers below 20), of tokens, o
 
 from dataclasses import dataclass
 
+from inspector.domain.number import count, percent
 from inspector.domain.settings import DiscoverySettings
-
-ALWAYS, TOOLS, TOKENS, WINDOW = "always", "tools", "tokens", "window"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +23,15 @@ def decide(settings: DiscoverySettings, tools: int, tokens: int, window: int) ->
     """Decide for a catalog of so many tools and tokens of definitions (as one array)."""
     if not settings.enabled:
         return Decision(False, "off: discovery.enabled is off")
-    if settings.auto == TOOLS:
-        found = f"{tools} tools, discovery from {settings.auto_tools} on"
+    if settings.auto == "tools":
+        found = f"{count(tools, 'tool')}, discovery from {settings.auto_tools} on"
         return _decision(tools >= settings.auto_tools, found)
-    if settings.auto == TOKENS:
-        found = f"{tokens} tokens of definitions, discovery from {settings.auto_tokens} on"
+    if settings.auto == "tokens":
+        found = f"{count(tokens, 'token')} of definitions, discovery from {settings.auto_tokens:,} on"
         return _decision(tokens >= settings.auto_tokens, found)
-    if settings.auto == WINDOW:
+    if settings.auto == "window":
         share = tokens / window if window > 0 else 1.0
-        found = f"{share:.1%} of the window, discovery from {settings.auto_share:.1%} on"
+        found = f"{percent(share, 1)} of the window, discovery from {percent(settings.auto_share, 1)} on"
         return _decision(share >= settings.auto_share, found)
     return Decision(True, "on: always")
 

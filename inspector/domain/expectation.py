@@ -2,42 +2,51 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from enum import StrEnum
 from typing import Any
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import EVENT_TYPES, Event, Record
+from inspector.domain.events import EVENT_TYPES, Event, Record
 from inspector.domain.jsonvalue import compact
 
-EQUALS, CONTAINS, AT_LEAST, AT_MOST = "equals", "contains", "at_least", "at_most"
-_WRAPPERS = frozenset({CONTAINS, AT_LEAST, AT_MOST})
 _SHOWN = 80
+
+
+class Operator(StrEnum):
+    """How a field is compared; CONTAINS is a text in a text, or an item of a list."""
+
+    EQUALS = "equals"
+    CONTAINS = "contains"
+    AT_LEAST = "at_least"
+    AT_MOST = "at_most"
+
+
+_WRITTEN = frozenset(Operator) - {Operator.EQUALS}
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What one field has to be. `how` is `equals`, `contains` (a text in a text, or an item of a list),
-    `at_least` or `at_most`.
-    """
+    """What one field has to be."""
 
     field: str
-    how: str
+    how: Operator
     value: Any
 
     def holds(self, event: Event) -> bool:
         actual = getattr(event, self.field)
-        if self.how == CONTAINS:
+        if self.how == Operator.CONTAINS:
             return isinstance(actual, str | list | tuple) and self.value in actual
-        if self.how == EQUALS:
+        if self.how == Operator.EQUALS:
             return _same(self.value, actual)
         if not _is_number(actual):
             return False
-        return bool(actual >= self.value if self.how == AT_LEAST else actual <= self.value)
+        return bool(actual >= self.value if self.how == Operator.AT_LEAST else actual <= self.value)
 
     @property
     def text(self) -> str:
         """`count at least 3`: the condition in words."""
-        how = "" if self.how == EQUALS else f"{self.how.replace('_', ' ')} "
+        how = "" if self.how == Operator.EQUALS else f"{self.how.replace('_', ' ')} "
         return f"{self.field} {how}{_shown(self.value)}"
 
 
@@ -149,14 +158,14 @@ def _kept_out(unwanted: Expectation, records: Sequence[Record]) -> Finding:
 
 
 def _conditions(name: str, value: Any) -> list[Condition]:
-    if not isinstance(value, Mapping) or not value or not _WRAPPERS.issuperset(value):
-        return [Condition(name, EQUALS, value)]
+    if not isinstance(value, Mapping) or not value or not _WRITTEN.issuperset(value):
+        return [Condition(name, Operator.EQUALS, value)]
     for how, bound in value.items():
-        if how == CONTAINS and not isinstance(bound, str):
+        if how == Operator.CONTAINS and not isinstance(bound, str):
             raise ConfigError(f"{name}: {how} has to be text")
-        if how != CONTAINS and not _is_number(bound):
+        if how != Operator.CONTAINS and not _is_number(bound):
             raise ConfigError(f"{name}: {how} has to be a number")
-    return [Condition(name, how, bound) for how, bound in value.items()]
+    return [Condition(name, Operator(how), bound) for how, bound in value.items()]
 
 
 def _same(expected: Any, actual: Any) -> bool:

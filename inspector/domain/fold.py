@@ -4,12 +4,44 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatch
 
-from inspector.domain.events import event as ev
+from inspector.domain.events import (
+    BudgetMeasured,
+    CallCounted,
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    ContextReduced,
+    Event,
+    GateApplied,
+    IndexChanged,
+    LoopDetected,
+    MilestoneReached,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    ServerStopped,
+    SessionStarted,
+    SettingsChanged,
+    ToolEvicted,
+    ToolLoaded,
+    ToolRefreshed,
+    ToolsChanged,
+    TurnEnded,
+    UserSaid,
+)
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, CallCost, ServerState, SessionState, ToolState
 
 
-def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> SessionState:
+def fold(records: Iterable[Record], state: SessionState | None = None) -> SessionState:
     """Replay a stream from the start, or on from `state`."""
     current = state or SessionState()
     for record in records:
@@ -17,20 +49,20 @@ def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> Ses
     return current
 
 
-def apply(state: SessionState, record: ev.Record) -> SessionState:
+def apply(state: SessionState, record: Record) -> SessionState:
     """The state after one more event."""
     state = replace(state, at=record.at, conversation=state.conversation.after(record))
     return _step(record.event, state)
 
 
 @singledispatch
-def _step(_event: ev.Event, state: SessionState) -> SessionState:
+def _step(_event: Event, state: SessionState) -> SessionState:
     """Events that only the conversation or the feed shows change nothing here."""
     return state
 
 
 @_step.register
-def _(event: ev.SessionStarted, state: SessionState) -> SessionState:
+def _session_started(event: SessionStarted, state: SessionState) -> SessionState:
     return replace(
         state,
         config=event.config,
@@ -45,17 +77,17 @@ def _(event: ev.SessionStarted, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.SettingsChanged, state: SessionState) -> SessionState:
+def _settings_changed(event: SettingsChanged, state: SessionState) -> SessionState:
     return replace(state, profile=event.profile, settings=event.settings)
 
 
 @_step.register
-def _(event: ev.MilestoneReached, state: SessionState) -> SessionState:
+def _milestone_reached(event: MilestoneReached, state: SessionState) -> SessionState:
     return replace(state, milestones=tuple(dict.fromkeys((*state.milestones, event.name))))
 
 
 @_step.register
-def _(event: ev.ModelSwitched, state: SessionState) -> SessionState:
+def _model_switched(event: ModelSwitched, state: SessionState) -> SessionState:
     return replace(state, model=event.model, model_label=event.label, window=event.window)
 
 
@@ -64,13 +96,13 @@ def _with_server(state: SessionState, server: ServerState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ServerConnecting, state: SessionState) -> SessionState:
+def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionState:
     server = ServerState(event.server, phase=ServerPhase.CONNECTING, target=event.target)
     return _with_server(state, server)
 
 
 @_step.register
-def _(event: ev.ServerReady, state: SessionState) -> SessionState:
+def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     server = ServerState(
         event.server,
@@ -86,7 +118,7 @@ def _(event: ev.ServerReady, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ToolsChanged, state: SessionState) -> SessionState:
+def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
     for name in event.changed:
@@ -95,7 +127,7 @@ def _(event: ev.ToolsChanged, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ServerFailed, state: SessionState) -> SessionState:
+def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     server = replace(
         known,
@@ -110,18 +142,18 @@ def _(event: ev.ServerFailed, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ServerStopped, state: SessionState) -> SessionState:
+def _server_stopped(event: ServerStopped, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
 
 
 @_step.register
-def _(event: ev.IndexChanged, state: SessionState) -> SessionState:
+def _index_changed(event: IndexChanged, state: SessionState) -> SessionState:
     return replace(state, index=event.index)
 
 
 @_step.register
-def _(event: ev.CatalogBuilt, state: SessionState) -> SessionState:
+def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
     tools = {entry.id: _rebound(state.tools.get(entry.id), entry) for entry in event.entries}
     return replace(
         state,
@@ -141,7 +173,7 @@ def _(event: ev.CatalogBuilt, state: SessionState) -> SessionState:
     )
 
 
-def _rebound(known: ToolState | None, entry: ev.CatalogEntry) -> ToolState:
+def _rebound(known: ToolState | None, entry: CatalogEntry) -> ToolState:
     """Loaded tools stay loaded and evicted ones evicted when the catalog is built again (PRD section 5)."""
     fresh = Binding.DEFERRED if entry.deferred else Binding.PINNED
     if known is None:
@@ -161,7 +193,7 @@ def _with_tool(state: SessionState, tool_id: str, **changes: object) -> SessionS
 
 
 @_step.register
-def _(event: ev.ToolLoaded, state: SessionState) -> SessionState:
+def _tool_loaded(event: ToolLoaded, state: SessionState) -> SessionState:
     tool = state.tools.get(event.tool)
     if tool is None or tool.binding.is_bound:
         return state
@@ -170,28 +202,30 @@ def _(event: ev.ToolLoaded, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.ToolRefreshed, state: SessionState) -> SessionState:
+def _tool_refreshed(event: ToolRefreshed, state: SessionState) -> SessionState:
     tool = state.tools.get(event.tool)
     return state if tool is None else _found(state, tool, event.reason, tool.binding)
 
 
 def _found(state: SessionState, tool: ToolState, reason: str, binding: Binding) -> SessionState:
-    first = state.at if tool.discovered_at is None else tool.discovered_at
-    state = _with_tool(
-        state,
-        tool.id,
+    tools = {**state.tools, tool.id: _found_tool(state, tool, reason, binding)}
+    return replace(state, tools=tools, discovered=state.discovered | {tool.id})
+
+
+def _found_tool(state: SessionState, tool: ToolState, reason: str, binding: Binding) -> ToolState:
+    return replace(
+        tool,
         binding=binding,
         reason=reason,
         last_turn=state.turn,
         found=tool.found + 1,
-        discovered_at=first,
+        discovered_at=state.at if tool.discovered_at is None else tool.discovered_at,
         last_used_at=state.at,
     )
-    return replace(state, discovered=state.discovered | {tool.id})
 
 
 @_step.register
-def _(event: ev.ToolEvicted, state: SessionState) -> SessionState:
+def _tool_evicted(event: ToolEvicted, state: SessionState) -> SessionState:
     known = state.tools.get(event.tool)
     if known is None or known.binding is not Binding.LOADED:
         return state
@@ -201,25 +235,28 @@ def _(event: ev.ToolEvicted, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.GateApplied, state: SessionState) -> SessionState:
+def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
     """What the gate let through is bound for this call; what it had let through before waits again."""
-    before = frozenset(state.load_order)
+    before, tools = frozenset(state.load_order), dict(state.tools)
     scores = {one.tool: one.score for one in event.candidates}
-    for tool_id in state.load_order:
-        if tool_id not in event.active:
-            state = _with_tool(state, tool_id, binding=Binding.DEFERRED, reason="not at the gate this turn")
-    known = (tool_id for tool_id in dict.fromkeys(event.active) if tool_id in state.tools)
-    active = tuple(id_ for id_ in known if state.tools[id_].binding is not Binding.PINNED)
+    for tool_id in before.difference(event.active) & tools.keys():
+        waiting = "not at the gate this turn"
+        tools[tool_id] = replace(tools[tool_id], binding=Binding.DEFERRED, reason=waiting)
+    known = (tool_id for tool_id in dict.fromkeys(event.active) if tool_id in tools)
+    active = tuple(id_ for id_ in known if tools[id_].binding is not Binding.PINNED)
     for place, tool_id in enumerate(active, start=1):
         reason = f"gate {scores.get(tool_id, 0.0):.2f}"
-        state = _found(state, state.tools[tool_id], reason, Binding.LOADED)
-        state = _with_tool(state, tool_id, place=place)
+        found = _found_tool(state, tools[tool_id], reason, Binding.LOADED)
+        tools[tool_id] = replace(found, place=place)
     loads = sum(tool_id not in before for tool_id in active)
-    return replace(state, load_order=active, gate=event, loads=state.loads + loads)
+    discovered = state.discovered.union(active)
+    return replace(
+        state, tools=tools, load_order=active, gate=event, loads=state.loads + loads, discovered=discovered
+    )
 
 
 @_step.register
-def _(event: ev.ModelRequested, state: SessionState) -> SessionState:
+def _model_requested(event: ModelRequested, state: SessionState) -> SessionState:
     return replace(
         state,
         turn=event.turn,
@@ -227,13 +264,13 @@ def _(event: ev.ModelRequested, state: SessionState) -> SessionState:
     )
 
 
-def _cost(event: ev.ModelRequested, state: SessionState) -> CallCost:
+def _cost(event: ModelRequested, state: SessionState) -> CallCost:
     static = state.budget.static_tools if state.budget is not None else 0
     return CallCost(event.turn, event.tokens, static, event.charge, event.terms, state.at)
 
 
 @_step.register
-def _(event: ev.ModelResponded, state: SessionState) -> SessionState:
+def _model_responded(event: ModelResponded, state: SessionState) -> SessionState:
     usage, costs = event.usage, state.costs
     if costs and costs[-1].turn == event.turn:
         reported = replace(
@@ -246,24 +283,24 @@ def _(event: ev.ModelResponded, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(_event: ev.ContextReduced, state: SessionState) -> SessionState:
+def _context_reduced(_event: ContextReduced, state: SessionState) -> SessionState:
     return replace(state, reductions=state.reductions + 1)
 
 
 @_step.register
-def _(event: ev.CallStarted, state: SessionState) -> SessionState:
+def _call_started(event: CallStarted, state: SessionState) -> SessionState:
     if not state.recovering or event.by != "model":
         return state
     return replace(state, recovering=False, recoveries=state.recoveries + 1)
 
 
 @_step.register
-def _(_event: ev.CallRejected, state: SessionState) -> SessionState:
+def _call_rejected(_event: CallRejected, state: SessionState) -> SessionState:
     return replace(state, rejections=state.rejections + 1, recovering=True)
 
 
 @_step.register
-def _(event: ev.CallFinished, state: SessionState) -> SessionState:
+def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
     known = state.tools.get(event.tool)
     uses = known.uses + 1 if known else 0
     state = _with_tool(state, event.tool, uses=uses, last_turn=state.turn, last_used_at=state.at)
@@ -272,35 +309,35 @@ def _(event: ev.CallFinished, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _(event: ev.CallCounted, state: SessionState) -> SessionState:
+def _call_counted(event: CallCounted, state: SessionState) -> SessionState:
     return replace(state, counts={**state.counts, event.tool: event})
 
 
 @_step.register
-def _(_event: ev.LoopDetected, state: SessionState) -> SessionState:
+def _loop_detected(_event: LoopDetected, state: SessionState) -> SessionState:
     return replace(state, loops=state.loops + 1)
 
 
 @_step.register
-def _(_event: ev.RedundantSearch, state: SessionState) -> SessionState:
+def _redundant_search(_event: RedundantSearch, state: SessionState) -> SessionState:
     return replace(state, redundant=state.redundant + 1)
 
 
 @_step.register
-def _(_event: ev.SearchPerformed, state: SessionState) -> SessionState:
+def _search_performed(_event: SearchPerformed, state: SessionState) -> SessionState:
     return replace(state, searches=state.searches + 1)
 
 
 @_step.register
-def _(event: ev.BudgetMeasured, state: SessionState) -> SessionState:
+def _budget_measured(event: BudgetMeasured, state: SessionState) -> SessionState:
     return replace(state, budget=event.budget)
 
 
 @_step.register
-def _(_event: ev.UserSaid, state: SessionState) -> SessionState:
+def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
     return replace(state, busy=True)
 
 
 @_step.register
-def _(_event: ev.TurnEnded, state: SessionState) -> SessionState:
+def _turn_ended(_event: TurnEnded, state: SessionState) -> SessionState:
     return replace(state, busy=False)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
@@ -105,9 +105,11 @@ def knobs() -> tuple[Knob, ...]:
         hints = get_type_hints(sectype)
         for one in fields(sectype):
             meta = one.metadata
-            kind = _KINDS[hints[one.name]]
+            hint = hints[one.name]
+            choices = get_args(hint) if get_origin(hint) is Literal else ()
+            kind = KnobKind.TEXT if choices else _KINDS[hint]
             path = f"{section}.{one.name}"
-            found.append(Knob(path, kind, meta["about"], meta["low"], meta["high"], meta["choices"]))
+            found.append(Knob(path, kind, meta["about"], meta["low"], meta["high"], choices))
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.domain.number import plural
 from inspector.domain.settings import ManifestSettings
 from inspector.domain.summary_pool import first_sentence, one_line, shortened, without_breaks
 from inspector.domain.tool import Tool, function_definition
@@ -194,11 +195,11 @@ def _line(entry: ManifestEntry, listed: int) -> str:
 
 
 def _more(servers: int) -> str:
-    return f"... and {servers} more {'server' if servers == 1 else 'servers'}; search to find their tools"
+    return f"... and {servers} more {plural(servers, 'server')}; search to find their tools"
 
 
 def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {plural(number, noun)}"
 
 
 def _rule_text(rule: int, done: int, total: int, few: int) -> str:

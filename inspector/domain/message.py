@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.jsonvalue import JsonObject, compact
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +109,12 @@ class ToolResult:
     is_error: bool = False
     structured: JsonObject | None = None
     kinds: tuple[str, ...] = ("text",)
+
+
+def arguments_text(arguments: JsonObject | None) -> str:
+    """Call arguments in one line, as `key=value` pairs."""
+    pairs = (
+        f"{key}={value if isinstance(value, str) else compact(value)}"
+        for key, value in (arguments or {}).items()
+    )
+    return "  ".join(pairs)

@@ -1,20 +1,82 @@
-"""Numbers as people read them: short, with their unit once."""
+"""Numbers as people read them: short, with their unit once. Every text, page and report writes them so."""
+
+from collections.abc import Iterable
+
+_EIGHTHS = "▏▎▍▌▋▊▉█"
+_CENTS = 2
+_MOST_DECIMALS = 8
 
 
-def tokens(count: int) -> str:
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """`tool` for one, `tools` for any other number; `nouns` where the plural takes more than an s."""
+    return noun if number == 1 else nouns or f"{noun}s"
+
+
+def count(number: int, noun: str, nouns: str = "") -> str:
+    """1 tool, 1,200 tools."""
+    return f"{number:,} {plural(number, noun, nouns)}"
+
+
+def tokens(number: int) -> str:
     """212, 4.1k, 128k, 1.2M."""
-    if abs(count) >= 1_000_000:
-        return f"{count / 1_000_000:.1f}M"
-    if abs(count) < 1000:
-        return str(count)
-    return f"{count / 1000:.1f}k".replace(".0k", "k")
+    for least, size, unit in ((999_950, 1_000_000, "M"), (1000, 1000, "k")):
+        if abs(number) >= least:
+            return f"{number / size:.1f}".removesuffix(".0") + unit
+    return str(number)
+
+
+def percent(fraction: float, decimals: int = 0) -> str:
+    """78 %, 8.1 %."""
+    return f"{fraction * 100:.{decimals}f} %"
+
+
+def percent_down(fraction: float) -> str:
+    """94.9 %: cut after one decimal and not rounded, so that it never looks like more than it is."""
+    return f"{int(fraction * 1000 + 1e-9) / 10:.1f} %"
+
+
+def signed_percent(fraction: float, decimals: int = 0) -> str:
+    """+12 %, -4 %, and 0 % for what is rounded to nothing."""
+    return f"{signed(fraction * 100, decimals)} %"
+
+
+def signed(value: float, decimals: int = 0) -> str:
+    """A difference: +1,204, -0.042, and 0 for what is rounded to nothing."""
+    text = f"{value:+,.{decimals}f}"
+    return text if text.strip("+-0.") else text[1:]
+
+
+def money(dollars: float, decimals: int | None = None) -> str:
+    """$12.50, $0.012, $0.000045: two digits that say something, and cents from a dollar on.
+
+    The amounts of a column share the `decimals` that `money_decimals` finds for them.
+    """
+    digits = money_decimals((dollars,)) if decimals is None else decimals
+    return f"{'-' if dollars < 0 else ''}${abs(dollars):,.{digits}f}"
+
+
+def money_decimals(amounts: Iterable[float]) -> int:
+    """How many decimals two digits of the least amount take; never fewer than cents."""
+    least = min((abs(amount) for amount in amounts if amount), default=1.0)
+    exponent = int(f"{least:.1e}".partition("e")[2])
+    return min(max(_CENTS, 1 - exponent), _MOST_DECIMALS)
 
 
 def milliseconds(value: float) -> str:
-    """6 ms, 1.2 s."""
-    return f"{value / 1000:.1f} s" if value >= 1000 else f"{value:.0f} ms"
+    """0.04 ms, 6 ms, 1.2 s."""
+    if 0 < value < 0.995:
+        return f"{value:.2f} ms"
+    return f"{value / 1000:.1f} s" if value >= 999.5 else f"{value:.0f} ms"
 
 
-def percent(fraction: float) -> str:
-    """78 %."""
-    return f"{fraction * 100:.0f} %"
+def duration(seconds: float) -> str:
+    """9 s, 4 min, 2.0 h: how long something takes, roughly."""
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3570 else f"{seconds / 3600:.1f} h"
+
+
+def bar(share: float, cells: int) -> str:
+    """A bar of `cells` cells at 1, drawn in eighths of a cell, without the cells that stay empty."""
+    full, eighths = divmod(round(min(max(share, 0.0), 1.0) * cells * len(_EIGHTHS)), len(_EIGHTHS))
+    return _EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")

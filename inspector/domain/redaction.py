@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
-from typing import Any, TypeVar
+from functools import cache, lru_cache
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
-from inspector.domain.events.event import Event
+from inspector.domain.events import Event
 
 MARKER = "[redacted]"
 _MARKER_START = "[redacted"
@@ -16,6 +16,8 @@ _SHORTEST_SECRET = 4
 _SHORTEST_VALUE = 8
 _CACHED_LENGTH = 200
 _CACHED_TEXTS = 4096
+_CACHED_ROWS = 16
+_LONG_ROW = 50
 
 _E = TypeVar("_E", bound=Event)
 _Span = tuple[int, int, str]
@@ -120,6 +122,7 @@ class Redactor:
         names = "|".join(sorted({re.escape(name) for name in self._known.values()}))
         self._marker = re.compile(rf"(\[redacted(?: (?:{names}))?\])" if names else r"(\[redacted\])")
         self._cached = lru_cache(maxsize=_CACHED_TEXTS)(self._redacted)
+        self._all_clean = lru_cache(maxsize=_CACHED_ROWS)(self._are_clean)
 
     def text(self, text: str) -> str:
         """The text without its secrets."""
@@ -136,10 +139,10 @@ class Redactor:
             return self.text(value) if type(value) is str else value
         if value is None or isinstance(value, int | float):
             return value
-        if isinstance(value, Mapping):
-            return self._mapping(value)
         if isinstance(value, list | tuple):
             return self._sequence(value)
+        if isinstance(value, Mapping):
+            return self._mapping(value)
         if is_dataclass(value) and not isinstance(value, type):
             return self._record(value)
         return value
@@ -163,18 +166,23 @@ class Redactor:
         return found if changed else value
 
     def _sequence(self, value: Sequence[Any]) -> Sequence[Any]:
+        if _is_long_row(value) and self._all_clean(value):
+            return value
         kept = [self.value(item) for item in value]
         if all(new is old for new, old in zip(kept, value, strict=True)):
             return value
         return kept if isinstance(value, list) else tuple(kept)
 
+    def _are_clean(self, texts: tuple[str, ...]) -> bool:
+        return all(self.text(text) == text for text in texts)
+
     def _record(self, value: Any) -> Any:
         changes = {}
-        for field in fields(value):
-            old = getattr(value, field.name)
+        for name in _open_fields(value.__class__):
+            old = getattr(value, name)
             new = self.value(old)
             if new is not old:
-                changes[field.name] = new
+                changes[name] = new
         return replace(value, **changes) if changes else value
 
     def _gives_away(self, key: str, value: str) -> bool:
@@ -226,6 +234,23 @@ class Redactor:
                 for match in pattern.finditer(text):
                     if self._gives_away(match[1], match[2]):
                         yield *match.span(2), ""
+
+
+@cache
+def _open_fields(cls: type[Any]) -> tuple[str, ...]:
+    """The fields of a dataclass that can hold a secret: what comes from a closed set never is one."""
+    hints = get_type_hints(cls)
+    return tuple(field.name for field in fields(cls) if not _is_closed(hints[field.name]))
+
+
+def _is_closed(hint: Any) -> bool:
+    choices = get_args(hint) if get_origin(hint) is Union else (hint,)
+    return all(get_origin(one) is Literal for one in choices)
+
+
+def _is_long_row(value: Sequence[Any]) -> bool:
+    """Whether it is a row of texts that is worth remembering: all bound ids, told at every model call."""
+    return len(value) >= _LONG_ROW and type(value) is tuple and set(map(type, value)) == {str}
 
 
 def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from inspector.domain.number import plural
 from inspector.domain.schema import SchemaField, fields
 from inspector.domain.summary_pool import first_sentence, one_line, shortened
 from inspector.domain.tool import Tool
@@ -65,7 +66,7 @@ def _brief_text(tool: Tool) -> str:
 
 
 def _count(tools: Sequence[Tool]) -> str:
-    return f"{len(tools)} {'tool' if len(tools) == 1 else 'tools'}"
+    return f"{len(tools)} {plural(len(tools), 'tool')}"
 
 
 def tool_text(tool: Tool) -> str:

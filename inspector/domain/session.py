@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
-from inspector.domain.events import event as ev
+from inspector.domain.events import CallCounted, GateApplied
 from inspector.domain.index_state import IndexState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
@@ -136,8 +136,8 @@ class SessionState:
     used: frozenset[str] = frozenset()
     outputs: frozenset[str] = frozenset()
     milestones: tuple[str, ...] = ()
-    gate: ev.GateApplied | None = None
-    counts: Mapping[str, ev.CallCounted] = field(default_factory=dict)
+    gate: GateApplied | None = None
+    counts: Mapping[str, CallCounted] = field(default_factory=dict)
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools in any of the given states, in catalog order."""
@@ -146,8 +146,8 @@ class SessionState:
     @property
     def bound_ids(self) -> tuple[str, ...]:
         """What the next model call gets: pinned tools in catalog order, then loaded ones in load order."""
-        pinned = tuple(tool.id for tool in self.with_binding(Binding.PINNED))
-        return pinned + self.load_order
+        pinned = [tool.id for tool in self.tools.values() if tool.binding is Binding.PINNED]
+        return (*pinned, *self.load_order)
 
     @property
     def has_search(self) -> bool:

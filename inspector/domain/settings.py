@@ -4,9 +4,16 @@ The metadata of a field is its documentation: the profile page, `toolsight setti
 configuration read it through `domain.knob`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+Size = Literal["always", "tools", "tokens", "window"]
+"""What a catalog has to have so much of to be searched."""
+ResultForm = Literal["brief", "full"]
+BindingPolicy = Literal["all", "keep", "bounded", "gate"]
+ToolDelivery = Literal["rewrite", "append", "call_tool", "text"]
+GateQuery = Literal["user", "rolling", "observation"]
 
 
 def knob(
@@ -15,10 +22,9 @@ def knob(
     *,
     low: float | None = None,
     high: float | None = None,
-    choices: Sequence[str] = (),
 ) -> Any:
     """A field with its documentation; `low` and `high` are included, units stand in `about`."""
-    metadata = {"about": about, "low": low, "high": high, "choices": tuple(choices)}
+    metadata = {"about": about, "low": low, "high": high}
     if isinstance(default, Mapping):
         return field(default_factory=lambda: dict(default), metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -30,11 +36,10 @@ class DiscoverySettings:
 
     enabled: bool = knob(True, "off: every tool is bound from the start and there is nothing to search")
     defer_all: bool = knob(False, "every server waits for a search, whatever its own switch says")
-    auto: str = knob(
+    auto: Size = knob(
         "always",
         "when a catalog is large enough for discovery; always, or from so many tools (auto_tools), tokens of "
         "definitions (auto_tokens) or share of the window (auto_share) on; a smaller one is bound whole",
-        choices=("always", "tools", "tokens", "window"),
     )
     auto_tools: int = knob(20, "with auto tools: a catalog of fewer tools is bound whole", low=0)
     auto_tokens: int = knob(10_000, "with auto tokens: a catalog of fewer tokens is bound whole", low=0)
@@ -43,11 +48,10 @@ class DiscoverySettings:
     )
     search_tool: bool = knob(True, "the model gets search_tools; without it only the gate binds tools")
     max_search_results: int = knob(5, "tools a search returns at most", low=1, high=100)
-    results: str = knob(
+    results: ResultForm = knob(
         "brief",
         "what a search tells of a tool. brief: its id and first sentence, since its definition is in tools[] "
         "from then on; full: its description and parameters too; with delivery call_tool always full",
-        choices=("brief", "full"),
     )
     ranker: str = knob("hybrid", "how searches rank; the search page lists all rankers")
     embedding_model: str = knob("packaged", "packaged, none, or the name of any fastembed model")
@@ -78,17 +82,15 @@ class ManifestSettings:
 class BindingSettings:
     """What is bound when, and when it goes (semantic tool discovery, section 6)."""
 
-    policy: str = knob(
+    policy: BindingPolicy = knob(
         "bounded",
         "all: every tool, always; keep: found tools stay; bounded: found tools stay while there is room; "
         "gate: what fits the turn",
-        choices=("all", "keep", "bounded", "gate"),
     )
-    delivery: str = knob(
+    delivery: ToolDelivery = knob(
         "append",
         "rewrite: tools[] in catalog order; append: new tools at its end; call_tool: tools[] never changes, "
         "calls go through call_tool; text: the same, and searches return whole schemas",
-        choices=("rewrite", "append", "call_tool", "text"),
     )
     capacity: int = knob(
         8, "discovered tools that stay bound; pinned ones do not count; 0 is no limit", low=0
@@ -115,11 +117,10 @@ class GateSettings:
     ranker: str = knob("dense", "what ranks the tools for a turn")
     threshold: float = knob(0.28, "the score a tool needs: of dense, the cosine", low=-1, high=1000)
     top_k: int = knob(10, "tools bound for a turn at most", low=1, high=200)
-    query: str = knob(
+    query: GateQuery = knob(
         "user",
         "user: the last message of the user; rolling: with a summary of what went before; "
         "observation: with the last result, so that the gate moves with the task",
-        choices=("user", "rolling", "observation"),
     )
     summaries: bool = knob(True, "a one-line summary of every tool is always in the prompt")
     summary_tokens: int = knob(60, "tokens of a summary at most", low=5, high=500)

@@ -11,14 +11,29 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from inspector.domain.conversation import Conversation
-from inspector.domain.events import event as ev
-from inspector.domain.events.text import summary
+from inspector.domain.events import (
+    AnswerStreamed,
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    CatalogBuilt,
+    Event,
+    GateApplied,
+    LoopDetected,
+    ModelRequested,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    ToolEvicted,
+    ToolLoaded,
+    UserSaid,
+)
 from inspector.domain.fold import apply
 from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.tool_pattern import matches
 
-_MAY_MOVE = (ev.CatalogBuilt, ev.ToolLoaded, ev.ToolEvicted, ev.GateApplied)
-_ACTIONS = (ev.SearchPerformed, ev.CallFinished, ev.CallRejected, ev.LoopDetected, ev.RedundantSearch)
+_MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
+_ACTIONS = (SearchPerformed, CallFinished, CallRejected, LoopDetected, RedundantSearch)
 _NO_CONVERSATION = Conversation()
 _ACTION_LIMIT = 300
 
@@ -129,7 +144,7 @@ class Timeline:
         self._by_hand: set[str] = set()
 
     @classmethod
-    def of(cls, records: Iterable[ev.Record]) -> Self:
+    def of(cls, records: Iterable[Record]) -> Self:
         """The timeline of a whole stream."""
         timeline = cls()
         for record in records:
@@ -154,10 +169,10 @@ class Timeline:
         own = Counter(lane.during(column) for lane in self.lanes)
         return {kind: count - own[kind] for kind, count in self.tally(column).tools.items()}
 
-    def after(self, record: ev.Record) -> None:
+    def after(self, record: Record) -> None:
         """Go on by one record."""
         event = record.event
-        if isinstance(event, ev.AnswerStreamed):
+        if isinstance(event, AnswerStreamed):
             return
         before = self._state
         self._state = _light(apply(before, record))
@@ -165,24 +180,24 @@ class Timeline:
             self._move(record, before.tools)
         self._note(record)
 
-    def _note(self, record: ev.Record) -> None:
+    def _note(self, record: Record) -> None:
         match record.event:
-            case ev.UserSaid(text):
+            case UserSaid(text):
                 self._said = text
                 self._messages += 1
-            case ev.ModelRequested() as event:
+            case ModelRequested() as event:
                 self.turns.append(self._turn(record.seq, event))
-            case ev.CallStarted(call_id=call_id, by=by):
+            case CallStarted(call_id=call_id, by=by):
                 (self._by_hand.discard if by == "model" else self._by_hand.add)(call_id)
             case event if isinstance(event, _ACTIONS) and self.turns and self._is_model(event):
                 self.turns[-1].actions.append(_action(record))
 
-    def _is_model(self, event: ev.Event) -> bool:
-        if isinstance(event, ev.CallFinished):
+    def _is_model(self, event: Event) -> bool:
+        if isinstance(event, CallFinished):
             return event.call_id not in self._by_hand
-        return not isinstance(event, ev.SearchPerformed) or event.by == "model"
+        return not isinstance(event, SearchPerformed) or event.by == "model"
 
-    def _turn(self, seq: int, event: ev.ModelRequested) -> Turn:
+    def _turn(self, seq: int, event: ModelRequested) -> Turn:
         return Turn(
             self.now,
             seq,
@@ -209,7 +224,7 @@ class Timeline:
             {binding: self._tools[binding] for binding in Binding},
         )
 
-    def _move(self, record: ev.Record, before: Mapping[str, ToolState]) -> None:
+    def _move(self, record: Record, before: Mapping[str, ToolState]) -> None:
         after = self._state.tools
         for tool_id in _candidates(record.event, before, after):
             old, new = before.get(tool_id), after.get(tool_id)
@@ -222,7 +237,7 @@ class Timeline:
             move = Move(tool_id, self.now, record.seq, binding_from, binding_to, reason, cause)
             self._keep(move, record.event)
 
-    def _keep(self, move: Move, event: ev.Event) -> None:
+    def _keep(self, move: Move, event: Event) -> None:
         lane = self._all.setdefault(move.tool, Lane(move.tool))
         lane.moves.append(move)
         for binding, step in ((move.binding_from, -1), (move.binding_to, 1)):
@@ -234,9 +249,9 @@ class Timeline:
         if move.tool in self._own:
             self._moves.setdefault(move.turn, []).append(move)
 
-    def _is_named(self, move: Move, event: ev.Event) -> bool:
+    def _is_named(self, move: Move, event: Event) -> bool:
         """Whether the tool is pinned for itself: by a setting, or while others of its server wait."""
-        if move.binding_to is not Binding.PINNED or not isinstance(event, ev.CatalogBuilt):
+        if move.binding_to is not Binding.PINNED or not isinstance(event, CatalogBuilt):
             return False
         binding = self._state.settings.get("binding")
         patterns = binding.get("always_include") if isinstance(binding, Mapping) else ()
@@ -251,20 +266,20 @@ def _light(state: SessionState) -> SessionState:
 
 
 def _candidates(
-    event: ev.Event, before: Mapping[str, ToolState], after: Mapping[str, ToolState]
+    event: Event, before: Mapping[str, ToolState], after: Mapping[str, ToolState]
 ) -> Iterator[str] | Sequence[str]:
     """The tools that the event can have moved."""
-    if isinstance(event, ev.ToolLoaded | ev.ToolEvicted):
+    if isinstance(event, ToolLoaded | ToolEvicted):
         return (event.tool,)
     return iter(dict.fromkeys((*before, *after)))
 
 
-def _cause(event: ev.Event) -> str:
-    return (event.cause if isinstance(event, ev.ToolEvicted) else "") or event.kind
+def _cause(event: Event) -> str:
+    return (event.cause if isinstance(event, ToolEvicted) else "") or event.kind
 
 
-def _reason(event: ev.Event, binding_from: Binding | None, tool: ToolState | None) -> str:
-    if not isinstance(event, ev.CatalogBuilt):
+def _reason(event: Event, binding_from: Binding | None, tool: ToolState | None) -> str:
+    if not isinstance(event, CatalogBuilt):
         return tool.reason if tool is not None else ""
     toolset = f", toolset {event.toolset}" if event.toolset else ""
     if tool is None:
@@ -273,12 +288,12 @@ def _reason(event: ev.Event, binding_from: Binding | None, tool: ToolState | Non
     return f"{came} from here on{toolset}" if binding_from else f"{came}{toolset}"
 
 
-def _action(record: ev.Record) -> Action:
+def _action(record: Record) -> Action:
     event = record.event
-    failed = (isinstance(event, ev.CallFinished) and not event.ok) or not isinstance(
-        event, ev.SearchPerformed | ev.CallFinished
+    failed = (isinstance(event, CallFinished) and not event.ok) or not isinstance(
+        event, SearchPerformed | CallFinished
     )
-    return Action(record.seq, record.kind, summary(event)[:_ACTION_LIMIT], not failed)
+    return Action(record.seq, record.kind, event.summary()[:_ACTION_LIMIT], not failed)
 
 
 def _strings(value: Any) -> tuple[str, ...]:
@@ -289,5 +304,5 @@ def _server(tool_id: str) -> str:
     return tool_id.partition(":")[0]
 
 
-def _waiting(event: ev.CatalogBuilt) -> frozenset[str]:
+def _waiting(event: CatalogBuilt) -> frozenset[str]:
     return frozenset(_server(entry.id) for entry in event.entries if entry.deferred)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     Event,
     ServerConnecting,
     ServerFailed,

@@ -3,12 +3,11 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.error import ServerExited
-from inspector.domain.events.event import Record
+from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
 from inspector.domain.price import Prices
@@ -194,14 +193,6 @@ class Clock(Protocol):
     def monotonic(self) -> float: ...
 
 
-class Decision(StrEnum):
-    """An answer to an approval question."""
-
-    ONCE = "once"
-    SESSION = "session"
-    NO = "no"
-
-
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
     """A call that may change something and needs a yes first."""
@@ -215,3 +206,32 @@ class Approver(Protocol):
     """Asks a person; may take as long as they do."""
 
     async def ask(self, request: ApprovalRequest) -> Decision: ...
+
+
+OwnPredicate = Callable[..., bool]
+"""Called as `own(facts, *args, **kwargs)`; only True and False are answers."""
+
+
+def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The adapters a workbench runs on. `model_for` raises ModelError for a name that is none.
+
+    `embedder_for` takes the name of an embedding model; None leaves searches to words. `predicates_from`
+    takes a Python file and the digest that was consented to; it raises ConfigError.
+    """
+
+    connector: Connector
+    store: EventStore
+    memory: ServerMemory
+    clock: Clock
+    approver: Approver
+    model_for: Callable[[str], ChatModel]
+    counter_for: Callable[[str], TokenCounter]
+    embedder_for: Callable[[str], Embedder | None]
+    vectors: VectorStore
+    prices: PriceList
+    predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from inspector.domain.events.event import Event, Record, SessionsForgotten
+from inspector.domain.events import Event, Record, SessionsForgotten
 from inspector.domain.fold import apply
 from inspector.domain.redaction import Redactor
 from inspector.domain.retention import overdue

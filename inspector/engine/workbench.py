@@ -2,76 +2,43 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Self
 
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events.event import (
-    IndexChanged,
+from inspector.domain.events import (
     MilestoneReached,
     ModelSwitched,
     Record,
     SearchPerformed,
-    SessionStarted,
     SettingsChanged,
     TurnEnded,
 )
+from inspector.domain.events.base import Actor
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelRequest, ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
-from inspector.domain.redaction import Redactor
 from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
+from inspector.engine.assembly import preconditions_of, redactor_of, retrieval_of, started
 from inspector.engine.background import Background
 from inspector.engine.connections import Connections
 from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.binding.precondition import OwnPredicate, Preconditions
 from inspector.engine.policy import Policy
 from inspector.engine.ports import (
-    Approver,
-    ChatModel,
-    Clock,
-    Connector,
-    Embedder,
-    EventStore,
-    PriceList,
-    ServerMemory,
-    TokenCounter,
-    VectorStore,
+    Ports,
+    SessionSummary,
 )
 from inspector.engine.session import Listener, Session
 from inspector.engine.tokens.cost.what_if import Setup
 from inspector.engine.tokens.count.accounting import Accounting
-
-
-def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
-    return {}
-
-
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """The adapters a workbench runs on. `model_for` raises ModelError for a name that is none.
-
-    `embedder_for` takes the name of an embedding model; None leaves searches to words. `predicates_from`
-    takes a Python file and the digest that was consented to; it raises ConfigError.
-    """
-
-    connector: Connector
-    store: EventStore
-    memory: ServerMemory
-    clock: Clock
-    approver: Approver
-    model_for: Callable[[str], ChatModel]
-    counter_for: Callable[[str], TokenCounter]
-    embedder_for: Callable[[str], Embedder | None]
-    vectors: VectorStore
-    prices: PriceList
-    predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
+from inspector.engine.tokens.count.other_model import OtherModels
 
 
 class Workbench:
@@ -93,26 +60,24 @@ class Workbench:
 
         Raises ToolsightError.
         """
-        self.configuration = configuration
         self.policy = Policy(configuration, profile=profile, values=values, on_change=self._on_settings)
         self.ports = ports
-        self._toolset = toolset
         self._cases = tuple(cases)
-        self._model = ports.model_for(model)
-        self.accounting = Accounting(
-            ports.counter_for, ports.prices, lambda: self._model, lambda: self.settings
-        )
         self._background = Background()
-        self._session = Session(session_id, ports.store, ports.clock, _redactor(configuration))
-        self.retrieval = self._new_retrieval()
-        self._binder = Binder(
-            self._session,
-            lambda: self.configuration,
-            ports.clock,
-            lambda: self.settings,
-            lambda: self.retrieval,
-            self.accounting,
+        self._session = Session(session_id, ports.store, ports.clock, redactor_of(configuration))
+        settings = self.policy.settings
+        self._live = Live(
+            settings=settings,
+            model=ports.model_for(model),
+            configuration=configuration,
+            retrieval=self._new_retrieval(configuration, settings),
+            toolset=toolset,
         )
+        self.accounting = Accounting(ports.counter_for, ports.prices, self._live)
+        self.other_models = OtherModels(
+            ports.model_for, ports.counter_for, self.accounting.prices, self._live
+        )
+        self._binder = Binder(self._session, self._live, ports.clock, self.accounting)
         self._connections = Connections(
             configuration.servers,
             ports.connector,
@@ -123,18 +88,11 @@ class Workbench:
             on_tools=self._rebuild,
         )
         self._chat = Chat(
-            self._session,
-            lambda: self.settings,
-            ports.clock,
-            self._connections,
-            ports.approver,
-            self._binder,
-            model=lambda: self._model,
-            retrieval=lambda: self.retrieval,
+            self._session, self._live, ports.clock, self._connections, ports.approver, self._binder
         )
 
     async def __aenter__(self) -> Self:
-        self.configuration.toolset(self._toolset)
+        self.configuration.toolset(self._live.toolset)
         return self
 
     async def __aexit__(
@@ -160,15 +118,33 @@ class Workbench:
         return self._binder.catalog
 
     @property
+    def configuration(self) -> Configuration:
+        return self._live.configuration
+
+    @property
     def settings(self) -> Settings:
-        """What is in force: from the next model call on, whatever is changed here."""
-        return self.policy.settings
+        """What is in force from the next model call on."""
+        return self._live.settings
+
+    @property
+    def profile(self) -> str:
+        return self.policy.profile
+
+    @property
+    def session_values(self) -> Mapping[str, Any]:
+        """The settings that were changed in this session, by path."""
+        return self.policy.session_values
+
+    @property
+    def retrieval(self) -> Retrieval:
+        return self._live.retrieval
 
     @property
     def setup(self) -> Setup:
         """What decides a first model call, but for the tokenizer."""
         connected, summaries = self._connections.tools, self._connections.summaries
-        return Setup(connected, self.configuration, self.settings, self._toolset, summaries)
+        live = self._live
+        return Setup(connected, live.configuration, live.settings, live.toolset, summaries)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Have every record as it is made, on the event loop, after the state has changed."""
@@ -178,14 +154,22 @@ class Workbench:
         """This session's stream so far, from the store."""
         return self.ports.store.read(self.session_id, kinds=kinds)
 
+    def recorded_sessions(self) -> list[SessionSummary]:
+        """The sessions in the store, newest first. Raises StoreError."""
+        return self.ports.store.sessions()
+
+    def recorded(self, session_id: str) -> list[Record]:
+        """The stream of a session in the store. Raises StoreError."""
+        return self.ports.store.read(session_id)
+
     def next_request(self) -> ModelRequest:
         """Exactly what the model would be sent now, but for the next user message."""
         return self._binder.request(self._chat.loop.messages)
 
     def connect(self) -> None:
         """With consent: start servers and tokenizer in the background, run predicates. Raises ConfigError."""
-        self._binder.preconditions = _preconditions(self.configuration, self.ports, lambda: self.settings)
-        self._session.emit(_started(self.configuration, self.policy, self._toolset, self._model))
+        self._binder.preconditions = preconditions_of(self.ports, self._live)
+        self._session.emit(started(self._live, self.policy.profile))
         self._session.forget_others(self.settings.record)
         self._connections.start()
         self._background.run(asyncio.to_thread(self.accounting.warm))
@@ -235,94 +219,56 @@ class Workbench:
         """Run the discovery loop for one user message. Cancel the task to cancel the turn."""
         return await self._chat.loop.run(text)
 
+    def change_setting(self, path: str, value: Any) -> None:
+        """Change one setting for this session. Raises ToolsightError, and then nothing has changed."""
+        self.policy.set(path, value)
+
+    def reset_setting(self, path: str) -> None:
+        """Let the file or the profile decide a setting again. Raises ConfigError."""
+        self.policy.reset(path)
+
+    def use_profile(self, name: str) -> None:
+        """Take another profile; settings changed in this session stay. Raises ConfigError."""
+        self.policy.use(name)
+
+    def stop_embedding(self) -> None:
+        """Stop downloading or embedding; searches go on with what there is."""
+        self.retrieval.cancel_embedding()
+
     def switch_toolset(self, name: str) -> None:
         """Restrict the catalog; "" lifts the restriction. Raises ConfigError."""
         self.configuration.toolset(name)
-        self._toolset = name
+        self._live.toolset = name
         self._chat.redundancy.clear()
         self._rebuild()
 
     def switch_model(self, name: str) -> None:
         """Answer with another model from the next call on. Raises ModelError."""
-        self._model = self.ports.model_for(name)
-        self._session.emit(ModelSwitched(self._model.name, self._model.label, self._model.window))
+        self._live.model = model = self.ports.model_for(name)
+        self._session.emit(ModelSwitched(model.name, model.label, model.window))
         self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
 
-    def milestone(self, name: str, *, by: str = "user") -> None:
+    def milestone(self, name: str, *, by: Actor = "user") -> None:
         """Tell that a point of the workflow is reached; preconditions may have waited for it."""
         self._session.emit(MilestoneReached(name, by))
 
     def _on_settings(self, changed: Sequence[str]) -> None:
-        self._session.emit(SettingsChanged(self.policy.profile, asdict(self.settings), tuple(changed)))
+        self._live.settings = settings = self.policy.settings
+        self._session.emit(SettingsChanged(self.policy.profile, asdict(settings), tuple(changed)))
         if "discovery.embedding_model" in changed:
             self.retrieval.cancel_embedding()
-            self.retrieval = self._new_retrieval()
+            self._live.retrieval = self._new_retrieval(self.configuration, settings)
         else:
-            self.retrieval.use_settings(self.settings.discovery)
+            self.retrieval.use_settings(settings.discovery)
         self._rebuild()
 
-    def _new_retrieval(self) -> Retrieval:
-        return _retrieval(self.configuration, self.settings, self.ports, self._session, self._cases)
+    def _new_retrieval(self, configuration: Configuration, settings: Settings) -> Retrieval:
+        return retrieval_of(configuration, settings, self.ports, self._session, self._cases)
 
     def _measure(self) -> None:
         self._binder.measure(self._chat.loop.messages)
 
     def _rebuild(self) -> None:
         setup = self.setup
-        self._binder.rebuild(setup.connected, setup.toolset, setup.summaries)
+        self._binder.rebuild(setup.connected, setup.summaries)
         self._measure()
-
-
-def _started(configuration: Configuration, policy: Policy, toolset: str, model: ChatModel) -> SessionStarted:
-    return SessionStarted(
-        config=configuration.source,
-        servers=tuple(spec.name for spec in configuration.servers),
-        toolset=toolset,
-        model=model.name,
-        model_label=model.label,
-        window=model.window,
-        settings=asdict(policy.settings),
-        profile=policy.profile,
-    )
-
-
-def _redactor(configuration: Configuration) -> Redactor:
-    """Everything that a configuration hands to its servers may be a secret."""
-    secrets = {
-        f"{spec.name}.{name}": value
-        for spec in configuration.servers
-        for name, value in (*spec.env.items(), *spec.headers.items())
-    }
-    return Redactor(secrets)
-
-
-def _retrieval(
-    configuration: Configuration,
-    settings: Settings,
-    ports: Ports,
-    session: Session,
-    cases: Sequence[EvalCase],
-) -> Retrieval:
-    """The session's search, which tells the session how far its index is."""
-    model = settings.discovery.embedding_model
-    return Retrieval(
-        settings.discovery,
-        ports.clock,
-        embedder=ports.embedder_for(model),
-        vectors=ports.vectors,
-        tags={spec.name: spec.tags for spec in configuration.servers},
-        report=lambda index: session.emit(IndexChanged(index)),
-        cases=cases,
-    )
-
-
-def _preconditions(
-    configuration: Configuration, ports: Ports, settings: Callable[[], Settings]
-) -> Preconditions:
-    """The rules of the settings, with the predicates of the user's own file. Raises ConfigError."""
-    own: Mapping[str, OwnPredicate] = {}
-    if configuration.predicates:
-        own = ports.predicates_from(configuration.predicates, configuration.predicates_digest)
-    found = Preconditions(lambda: settings().access, own)
-    found.check()
-    return found

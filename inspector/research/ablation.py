@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from inspector.domain.number import percent
 from inspector.domain.report import Section, Table
 from inspector.research.caching import SECONDS_BETWEEN, TURN_TOKENS, Layout
 from inspector.research.published import (
@@ -35,8 +36,9 @@ def ablation_section(
         stable = layouts[0]
         findings = (
             *findings,
-            f"Section 5.6 gives naive injection a hit rate of {NAIVE_CACHE_HITS:.0%} because every update of "
-            f"the list invalidates it. A list that does not change has {stable.hit_rate:.0%} here.",
+            f"Section 5.6 gives naive injection a hit rate of {percent(NAIVE_CACHE_HITS)} because every "
+            "update of the list invalidates it. A list that does not change has "
+            f"{percent(stable.hit_rate)} here.",
         )
     return Section(
         "attention-ablation",
@@ -110,12 +112,12 @@ def _sweep_table(swept: Sequence[Swept]) -> Table:
 
 
 def _cache_table(layouts: Sequence[Layout]) -> Table:
-    claimed = {1: f"{NAIVE_CACHE_HITS:.0%}", 3: f"{CACHE_HITS:.0%}"}
+    claimed = {1: percent(NAIVE_CACHE_HITS), 3: percent(CACHE_HITS)}
     rows = tuple(
         (
             one.name,
             f"{one.requests}",
-            f"{one.hit_rate:.0%}",
+            percent(one.hit_rate),
             claimed.get(place, _NONE),
             f"{one.tokens / TURNS:,.0f}",
             f"{one.billed / TURNS:,.0f}",

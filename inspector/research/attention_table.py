@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import mean, pstdev
 
+from inspector.domain.number import money, percent, signed_percent
 from inspector.domain.report import Section, Table
 from inspector.domain.settings import BindingSettings
 from inspector.research.method import Quality
@@ -39,7 +40,7 @@ def catalog_section(of: Bench, copied: Mapping[str, Quality], seeds: int) -> Sec
                 str(len(tokens)),
                 f"{size.tokens}",
                 f"{mean(tokens):.0f}",
-                f"{off[-1]:+.1%}",
+                signed_percent(off[-1], 1),
                 f"{min(tokens)}–{max(tokens)}",
                 f"{pstdev(tokens) / mean(tokens):.2f}",
             )
@@ -55,7 +56,13 @@ def catalog_section(of: Bench, copied: Mapping[str, Quality], seeds: int) -> Sec
         f"{len(made.tools)} generated tools, tokens of compact JSON in the form that chat completions take; "
         f"{len(of.tasks):,} tasks from {seeds} seeds over the one testbed",
         (table, _task_table(of), _copied_table(of, copied)),
-        bars=((f"each server's mean within {_ALLOWED:.0%}", f"{worst:.1%} at most", worst <= _ALLOWED),),
+        bars=(
+            (
+                f"each server's mean within {percent(_ALLOWED)}",
+                f"{percent(worst, 1)} at most",
+                worst <= _ALLOWED,
+            ),
+        ),
     )
 
 
@@ -145,7 +152,7 @@ def _token_table(measured: Mapping[str, Measured]) -> Table:
         "published",
     )
     notes = (
-        "±: half of the 95% bootstrap interval over tasks and seeds.",
+        "±: half of the 95 % bootstrap interval over tasks and seeds.",
         "The published figure of Tool Attention leaves out its pool: compare it with the first column; with "
         f"its pool it is {POOL_AND_SCHEMAS:,}. Our summaries are shorter than the paper's 40 tokens.",
         f"ρ by equation 3 with the tax of one request, C_task {TASK_TOKENS:,} (500 tokens a turn, which is "
@@ -217,10 +224,10 @@ def _projected() -> Table:
     rows = tuple(
         (
             name,
-            f"{row.success}%",
+            f"{row.success} %",
             f"{row.p50} s",
             f"{row.p95} s",
-            f"${row.dollars:.2f}",
+            money(row.dollars, 2),
             f"{TABLE_4[name][0]:.2f}",
         )
         for name, row in TABLE_3.items()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from random import Random
 
 from inspector.domain.budget import CHARACTERS_PER_TOKEN
+from inspector.domain.number import percent, percent_down
 from inspector.domain.report import Section, Table
 from inspector.domain.settings import BindingSettings, DiscoverySettings
 from inspector.domain.tool import Tool
@@ -18,11 +19,11 @@ ALWAYS = (0, 3, 11)
 SMALL_SERVER = 10
 # Table 1 of the paper: tokens of static binding, of discovery, and the cut as printed.
 PUBLISHED: Mapping[int, tuple[int, int, str]] = {
-    10: (4_200, 1_800, "57%"),
-    25: (10_500, 2_100, "80%"),
-    50: (21_000, 2_400, "89%"),
-    100: (42_000, 2_800, "93%"),
-    200: (84_000, 3_200, "96%"),
+    10: (4_200, 1_800, "57 %"),
+    25: (10_500, 2_100, "80 %"),
+    50: (21_000, 2_400, "89 %"),
+    100: (42_000, 2_800, "93 %"),
+    200: (84_000, 3_200, "96 %"),
 }
 # Section 11.4: the start with 12 core tools, and the steady state.
 CORE, STEADY = 2_000, (3_000, 5_000)
@@ -161,15 +162,10 @@ def _row(found: FirstCall) -> tuple[str, ...]:
         "–" if dynamic is None else f"{dynamic:,}",
         f"{found.first:,}",
         cut,
-        percent(found.cut),
+        percent_down(found.cut),
         f"{found.found:,}",
         f"{found.steady:,}",
     )
-
-
-def percent(share: float) -> str:
-    """A share with one decimal, cut and not rounded, so that it never looks like more than it is."""
-    return f"{int(share * 1000 + 1e-9) / 10:.1f}%"
 
 
 def _bars(catalog: NamedCatalog, meter: BudgetMeter, whose: str) -> Iterator[tuple[str, str, bool]]:
@@ -180,10 +176,10 @@ def _bars(catalog: NamedCatalog, meter: BudgetMeter, whose: str) -> Iterator[tup
         found = first_call(catalog.tools, catalog.summaries, meter, pinned=pinned)
         demanded = (
             f"{whose}, {size} tools of {found.static / size:.0f} tokens, {pinned} always included: "
-            f"first call cut by {BARS[size]:.0%}"
+            f"first call cut by {percent(BARS[size])}"
         )
         met = found.cut >= BARS[size]
-        yield demanded, percent(found.cut) + ("" if met else _remedy(catalog, meter, pinned)), met
+        yield demanded, percent_down(found.cut) + ("" if met else _remedy(catalog, meter, pinned)), met
 
 
 def _remedy(catalog: NamedCatalog, meter: BudgetMeter, pinned: int) -> str:
@@ -191,7 +187,7 @@ def _remedy(catalog: NamedCatalog, meter: BudgetMeter, pinned: int) -> str:
     cut = BARS[len(catalog.tools)]
     shorter = reaching(catalog.tools, catalog.summaries, meter, pinned=pinned, cut=cut)
     if shorter is not None:
-        return f"; manifest.max_tokens={shorter.manifest_limit} reaches {percent(shorter.cut)}"
+        return f"; manifest.max_tokens={shorter.manifest_limit} reaches {percent_down(shorter.cut)}"
     always = cheapest(catalog.tools, pinned, meter)
     tokens = sum(meter.tool(tool) for tool in catalog.tools if tool.id in always)
     room = (1 - cut) * meter.static(catalog.tools)

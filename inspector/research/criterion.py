@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.fold import fold
 from inspector.domain.jsonvalue import compact
+from inspector.domain.number import percent, percent_down
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.report import Section, Table
 from inspector.domain.server import ServerSpec
@@ -21,7 +22,7 @@ from inspector.engine.loop.binding.catalog import build_catalog
 from inspector.engine.loop.binding.delivery import tools_array
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.tokens.count.measure import BudgetMeter
-from inspector.research.catalog_size import SIZES, part_of, percent
+from inspector.research.catalog_size import SIZES, part_of
 from inspector.research.first_call import first_call, meter_of
 from inspector.research.generated import generated
 from inspector.research.latency import Latency, asked, measured_ranker, milliseconds
@@ -107,7 +108,7 @@ def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[s
     configuration = Configuration("off", servers, {})
     built = build_catalog(catalog.tools, configuration, settings, "", catalog.summaries, meter)
     state = fold([Record("off", 1, 0.0, built.event)])
-    loader = DefinitionLoader(lambda: built.catalog, lambda: len(catalog.tools) or 1)
+    loader = DefinitionLoader(built.catalog, len(catalog.tools) or 1)
     sent = tools_array(built.catalog, state, settings.binding.delivery, loader)
     return compact(sent), compact([definition(tool) for tool in catalog.tools])
 
@@ -125,8 +126,8 @@ def _reduction(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Step
             worst, name = found.cut, part.name
     return (
         f"token reduction of the first call, {DEFERRED} or more deferred tools",
-        f"over {CUT:.0%}",
-        f"{percent(worst)} at least: the smallest of {len(parts)} catalogs ({name})",
+        f"over {percent(CUT)}",
+        f"{percent_down(worst)} at least: the smallest of {len(parts)} catalogs ({name})",
         _met(worst > CUT),
     )
 
@@ -139,10 +140,10 @@ def _search_accuracy(demo: NamedCatalog, index: ToolIndex, source: Source, steps
             found = found_tools(cases, index, source, steps, ranker)
             yield (
                 f"search accuracy, {whose}, {ranker}",
-                f"over {FOUND:.0%} of test cases (with an LLM)",
-                f"{percent(found.share)} ({found.whole} of {found.total}) have every tool they need among "
-                f"{limit} results of one search, {found.some} at least one of them. No LLM took part, and "
-                "none searched a second time",
+                f"over {percent(FOUND)} of test cases (with an LLM)",
+                f"{percent_down(found.share)} ({found.whole} of {found.total}) have every tool they need "
+                f"among {limit} results of one search, {found.some} at least one of them. No LLM took part, "
+                "and none searched a second time",
                 _met(found.share > FOUND),
             )
 

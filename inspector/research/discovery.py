@@ -20,11 +20,10 @@ from inspector.engine.discovery.document import Key, texts_by_key
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
-from inspector.engine.discovery.retrieval import BRIEF
 from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.search import SearchAnswer, ToolSearch
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.loop.binding.delivery import PROXY, tools_array
+from inspector.engine.loop.binding.delivery import tools_array
 from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.ports import Embedder
@@ -103,7 +102,7 @@ class Searcher:
             settings.max_search_results,
             settings.min_probability,
             settings.min_tool_probability,
-            brief=settings.results == BRIEF,
+            brief=settings.results == "brief",
         )
         search = ToolSearch(self.rankers.index, self.rankers.names, self._ranker, rules, _NoClock())
         return search.run(SearchRequest(query), bound=bound, misses=0)
@@ -164,8 +163,10 @@ class Discovery:
     def proxy(self) -> int:
         """Tokens of the definition of `call_tool`, which delivery `call_tool` has in place of all others."""
         catalog = Catalog(self._testbed.tools, frozenset(self._testbed.tokens))
-        loader = DefinitionLoader(lambda: catalog, lambda: 1)
-        return sum(self._count(compact(one)) for one in tools_array(catalog, SessionState(), PROXY, loader))
+        loader = DefinitionLoader(catalog, 1)
+        return sum(
+            self._count(compact(one)) for one in tools_array(catalog, SessionState(), "call_tool", loader)
+        )
 
     def run(self, task: Task) -> TaskRun:
         session = _Session({})

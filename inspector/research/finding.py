@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from inspector.domain.budget import tools_tax, utilization
+from inspector.domain.number import percent
 from inspector.research.published import (
     AVERAGE_TOKENS,
     B1,
@@ -97,15 +98,16 @@ def main_findings() -> tuple[str, ...]:
     cut, whole = 1 - row.tokens / full.tokens, 1 - POOL_AND_SCHEMAS / full.tokens
     return (
         f"The {row.tokens:,} tokens of Tool Attention leave out the summary pool that is always in the "
-        f"context ({POOL:,}, table 5): together {POOL_AND_SCHEMAS:,}, a cut by {whole:.1%} and not "
-        f"{cut:.1%}. Simple retrieval, with {retrieval.tokens:,} and no pool, is then the smaller one.",
+        f"context ({POOL:,}, table 5): together {POOL_AND_SCHEMAS:,}, a cut by {percent(whole, 1)} and not "
+        f"{percent(cut, 1)}. Simple retrieval, with {retrieval.tokens:,} and no pool, is then the smaller "
+        "one.",
         f"Section 7.1 calls simple retrieval three to four times the phase 2 of Tool Attention; "
         f"{retrieval.tokens:,} / {row.tokens:,} is {retrieval.tokens / row.tokens:.2f}.",
         *_rho_findings(),
         *_session_findings(),
         f"Section 7.5 takes {FAILED} failed tasks apart and section 5.5 counts recoveries of a model, but "
         "by section 6.1 no model ran and success is a projection. "
-        f"(Its {least} of {FAILED} are {least / FAILED:.0%}, not {FAILURES[least]}%.)",
+        f"(Its {least} of {FAILED} are {percent(least / FAILED)}, not {FAILURES[least]} %.)",
     )
 
 
@@ -133,8 +135,8 @@ def _session_findings() -> tuple[str, ...]:
         f"Equation 3 uses the tax of a whole session (equation 2). At turn {TURNS} that is {tax:,.0f} "
         f"tokens: a rho of {row.rho} needs {needed:,.0f} tokens of task in a window of {WINDOW:,}. Only with "
         "the tax of one request do the printed values come out, and so rho is computed here.",
-        f"Rho below {FRACTURE} is called equivalent to a window that is more than 70% full. The rho of "
-        f"{row.rho} of B1 fills {filled:.0%} of {WINDOW:,} tokens.",
+        f"Rho below {FRACTURE} is called equivalent to a window that is more than 70 % full. The rho of "
+        f"{row.rho} of B1 fills {percent(filled)} of {WINDOW:,} tokens.",
     )
 
 
@@ -142,8 +144,8 @@ def ablation_findings() -> tuple[str, ...]:
     none, phase_1 = TABLE_5[SUMMARIES_ONLY], TABLE_5[PHASE_1]
     return (
         f"Two rows of table 5 leave nothing but the summaries in the context: “{SUMMARIES_ONLY}” with "
-        f"{none.tokens} tokens and {none.success}%, “{PHASE_1}” with {phase_1.tokens:,} and "
-        f"{phase_1.success}%. The first does not count the pool, as all other rows do not, the second does.",
+        f"{none.tokens} tokens and {none.success} %, “{PHASE_1}” with {phase_1.tokens:,} and "
+        f"{phase_1.success} %. The first does not count the pool, as all other rows do not, the second does.",
         f"Taking phase 2 away raises the tokens from {TABLE_3[OURS].tokens:,} to {phase_1.tokens:,} in that "
         f"table; counted alike it is {POOL_AND_SCHEMAS:,} to {phase_1.tokens:,}, and k = 5 is "
         f"{TABLE_5[K_5].tokens + POOL:,} and not {TABLE_5[K_5].tokens:,}.",

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from inspector.domain.manifest import entries, fitted_manifest, search_tools_definition
 from inspector.domain.search_text import found_text
-from inspector.domain.settings import BindingSettings, BudgetSettings, DiscoverySettings, ManifestSettings
+from inspector.domain.settings import BindingSettings, DiscoverySettings, ManifestSettings
 from inspector.domain.tool import Tool, definition
-from inspector.engine.discovery.retrieval import BRIEF
 from inspector.engine.ports import TokenCounter
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 
 _WINDOW = 128_000
 # What a search says around the tools it tells.
@@ -54,7 +53,7 @@ def reduction(before: float, after: float) -> float:
 
 def meter_of(counter: TokenCounter) -> BudgetMeter:
     """A meter that counts with this tokenizer; the window plays no part here."""
-    return BudgetMeter(counter, lambda: _WINDOW, lambda: BudgetSettings())
+    return BudgetMeter(counter, FixedWindow(_WINDOW))
 
 
 def cheapest(tools: Sequence[Tool], count: int, meter: BudgetMeter) -> frozenset[str]:
@@ -99,7 +98,7 @@ def _result_text(waiting: Sequence[Tool], results: int, meter: BudgetMeter) -> i
     """Tokens of the text of a search that finds so many tools of mean size."""
     if not waiting:
         return 0
-    brief = DiscoverySettings().results == BRIEF
+    brief = DiscoverySettings().results == "brief"
     around = meter.text(found_text([_SHORT], (), brief=brief)) - meter.text(f"- {_SHORT.id}")
     mean = (meter.text(found_text(waiting, (), brief=brief)) - around) / len(waiting)
     return round(around + results * mean)

@@ -15,6 +15,7 @@ import numpy as np
 
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.message import UserMessage
+from inspector.domain.number import percent, percent_down
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.report import Section, Table
 from inspector.domain.settings import DiscoverySettings, GateSettings
@@ -28,7 +29,6 @@ from inspector.engine.discovery.search import ToolSearch
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.loop.binding.gate import Gate
 from inspector.engine.ports import Clock, TokenCounter
-from inspector.research.catalog_size import percent
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
 
 # Section 7.6: of 50 descriptions on the queries that go with them.
@@ -90,11 +90,11 @@ def findings() -> tuple[str, ...]:
     exposed, by_chance = (OF - PUBLISHED) / OF, chance(TESTBED_BOUND, TESTBED)
     return (
         f"The paper projects that {PUBLISHED} of {OF} excluded descriptions take the success of attacks from "
-        f"{ATTACKS:.0%} to {GATED:.0%}. {OF - PUBLISHED} of {OF} exposed is {exposed:.0%}, and {ATTACKS:.0%} "
-        f"of these would be {ATTACKS * exposed:.0%}.",
+        f"{percent(ATTACKS)} to {percent(GATED)}. {OF - PUBLISHED} of {OF} exposed is {percent(exposed)}, "
+        f"and {percent(ATTACKS)} of these would be {percent(ATTACKS * exposed)}.",
         f"A gate that fills its {TESTBED_BOUND} places with any of the testbed's {TESTBED} tools excludes "
-        f"{by_chance:.1%} of the descriptions, {by_chance * OF:.1f} of {OF}: the published {PUBLISHED} are "
-        "what the size of the selection alone comes to.",
+        f"{percent(by_chance, 1)} of the descriptions, {by_chance * OF:.1f} of {OF}: the published "
+        f"{PUBLISHED} are what the size of the selection alone comes to.",
     )
 
 
@@ -155,8 +155,8 @@ def bindings(index: ToolIndex, clock: Clock) -> Mapping[str, Bound]:
 
 
 def _gate(rankers: CatalogRankers, settings: GateSettings, clock: Clock) -> Bound:
-    gate = Gate(lambda: rankers, clock)
-    return lambda query: gate.apply([UserMessage(query)], settings, {}, lambda _: 0).active
+    gate = Gate(clock)
+    return lambda query: gate.apply(rankers, [UserMessage(query)], settings, {}, lambda _: 0).active
 
 
 def _search(rankers: CatalogRankers, ranker: str, clock: Clock) -> Bound:
@@ -192,7 +192,16 @@ def _by_group(found: Sequence[Trial], tools: int, poisons: int) -> Table:
         f"of {OF}, {OTHER}",
         f"not poisoned, {OTHER}",
     )
-    paper = ("paper, accompanying queries", "–", "–", f"{PUBLISHED / OF:.1%}", "–", "–", f"{PUBLISHED}", "–")
+    paper = (
+        "paper, accompanying queries",
+        "–",
+        "–",
+        percent(PUBLISHED / OF, 1),
+        "–",
+        "–",
+        f"{PUBLISHED}",
+        "–",
+    )
     rows = [paper, *(_group_row(gate, found, tools) for gate in _gates(found))]
     counted = {group: sum(trial.group == group for trial in found) for group in GROUPS}
     each = max(len(_gates(found)), 1)
@@ -218,7 +227,7 @@ def _group_row(gate: str, found: Sequence[Trial], tools: int) -> tuple[str, ...]
     return (
         gate,
         f"{bound:.1f}",
-        percent(chance(bound, tools)),
+        percent_down(chance(bound, tools)),
         *(_told(_share([trial.is_excluded for trial in groups[group]])) for group in GROUPS),
         "–" if excluded is None else f"{excluded * OF:.1f}",
         _told(_share([trial.was_excluded for trial in other])),
@@ -279,4 +288,4 @@ def _share(values: Sequence[bool]) -> float | None:
 
 
 def _told(share: float | None) -> str:
-    return "–" if share is None else percent(share)
+    return "–" if share is None else percent_down(share)

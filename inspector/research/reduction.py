@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from inspector.domain.discovery_rule import TOOLS, decide
+from inspector.domain.discovery_rule import decide
+from inspector.domain.number import percent, percent_down
 from inspector.domain.report import Section, Table
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.tokens.count.measure import BudgetMeter
-from inspector.research.catalog_size import SIZES, part_of, percent, skipped_table
+from inspector.research.catalog_size import SIZES, part_of, skipped_table
 from inspector.research.first_call import FirstCall, first_call, meter_of, reduction
 from inspector.research.generated import generated
 from inspector.research.source import NamedCatalog, Source, Steps, told
@@ -57,7 +58,7 @@ def findings() -> tuple[str, ...]:
         f"{MCP_ZERO_TOKENS:,} tokens over about {MCP_ZERO_TOOLS:,} tools are "
         f"{each:.0f} a tool, {'below' if each < HUNDRED[0] / 100 else 'within'} the "
         f"{HUNDRED[0] / 100:.0f} to {HUNDRED[1] / 100:.0f} that the text has for one, and its "
-        f"{MCP_ZERO_CUT:.0%} are of another benchmark (APIBank), not of this catalog.",
+        f"{percent(MCP_ZERO_CUT)} are of another benchmark (APIBank), not of this catalog.",
     )
 
 
@@ -80,9 +81,9 @@ def _factors(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps)
     rows: list[tuple[str, ...]] = []
     for name, tools, before, after in published:
         if before is None or after is None:
-            rows.append((name, tools, "–", "–", "–", "–", "–", "–", f"{MCP_ZERO_CUT:.0%}"))
+            rows.append((name, tools, "–", "–", "–", "–", "–", "–", percent(MCP_ZERO_CUT)))
         else:
-            cut = percent(reduction(before, after))
+            cut = percent_down(reduction(before, after))
             rows.append(
                 (name, tools, f"{before:,}", "–", "–", "–", f"{after:,}", f"{before / after:.1f}", cut)
             )
@@ -99,10 +100,10 @@ def _factor_row(name: str, found: FirstCall) -> tuple[str, ...]:
         f"{found.static:,}",
         f"{found.first:,}",
         _times(found.static, found.first),
-        percent(found.cut),
+        percent_down(found.cut),
         f"{found.found:,}",
         _times(found.static, found.found),
-        percent(max(reduction(found.static, found.found), 0.0)),
+        percent_down(max(reduction(found.static, found.found), 0.0)),
     )
 
 
@@ -169,7 +170,7 @@ def _rule() -> Table:
 
 
 def _rule_rows() -> Iterator[tuple[str, ...]]:
-    by_tools, always = DiscoverySettings(auto=TOOLS, auto_tools=SMALL), DiscoverySettings()
+    by_tools, always = DiscoverySettings(auto="tools", auto_tools=SMALL), DiscoverySettings()
     for tools in (SMALL - 1, SMALL):
         on = [decide(settings, tools, 0, 0).is_on for settings in (by_tools, always)]
         yield (f"{tools}", *("search" if is_on else "bind everything" for is_on in on))

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.litellm.file import tokenizer_folder
 from inspector.adapters.tokens.anthropic_counter import CLAUDE_2, AnthropicCounter
@@ -53,7 +53,6 @@ def test_a_count_for_claude_is_the_tokenizers_own() -> None:
     encoder = Tokenizer.from_file(str(CLAUDE_FILE))
 
     @given(st.text(st.characters(exclude_categories=()), max_size=400))
-    @settings(deadline=None)
     def same(text: str) -> None:
         assert CLAUDE.count(text) == len(encoder.encode(text.encode("utf-8", "replace").decode()))
 

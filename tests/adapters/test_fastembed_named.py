@@ -137,6 +137,7 @@ def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_downloaded_model_gives_unit_vectors(downloaded: Path) -> None:
     embedder = NamedEmbedder(NAME.upper(), downloaded)
     texts = ["write to a colleague", "Send an e-mail message to a person", "the weather of a city"]
@@ -182,6 +183,7 @@ def test_a_model_that_is_not_there_is_never_downloaded_in_passing(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_hub_without_the_model_is_told_in_its_own_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +193,7 @@ def test_a_hub_without_the_model_is_told_in_its_own_words(
     assert "\n" not in caught.value.message
 
 
+@pytest.mark.slow
 def test_no_hub_at_all_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(Hub({}), monkeypatch):
         monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -198,6 +201,7 @@ def test_no_hub_at_all_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             fetch(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_cancelled_download_leaves_no_model_and_no_half_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +217,7 @@ def test_a_cancelled_download_leaves_no_model_and_no_half_file(
     assert NamedEmbedder(NAME, tmp_path).embed(["x"])
 
 
+@pytest.mark.slow
 def test_a_hub_that_never_answers_can_be_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hub = Hub({}, stuck=REPOSITORY)
     with serving(hub, monkeypatch), pytest.raises(ModelError, match=r"^cancelled$"):
@@ -238,6 +243,7 @@ def test_what_was_cancelled_before_it_began_is_ended_at_once(tmp_path: Path) -> 
         fetch(tmp_path, lambda: True)
 
 
+@pytest.mark.slow
 def test_a_file_that_another_program_is_writing_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

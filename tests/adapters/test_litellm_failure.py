@@ -189,6 +189,7 @@ async def test_no_more_output_is_asked_for_than_the_model_has() -> None:
     assert stub.received[0]["max_tokens"] == 4096
 
 
+@pytest.mark.slow
 def test_a_whole_chat_writes_nothing_to_stdout_or_stderr(tmp_path: Path) -> None:
     code = """
 import asyncio

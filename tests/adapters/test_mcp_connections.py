@@ -13,7 +13,7 @@ from inspector.adapters.clock import SystemClock
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.domain.error import ServerExited
-from inspector.domain.events.event import Event, ServerFailed, ServerReady, ToolsChanged
+from inspector.domain.events import Event, ServerFailed, ServerReady, ToolsChanged
 from inspector.domain.server import Era, ServerSpec
 from inspector.engine.connections import Connections
 from tests.support.counting import named_characters
@@ -101,6 +101,7 @@ async def test_a_server_that_dies_in_a_call_is_failed_and_can_be_reconnected(tmp
     await run.connections.aclose()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
 async def test_a_changed_list_is_read_again_in_each_era(tmp_path: Path, era: Era) -> None:
     run = Run(tmp_path, growing(era=era))
@@ -146,6 +147,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_neither_servers_nor_the_sdk_write_to_the_terminal(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _WRITE_NOTHING, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)

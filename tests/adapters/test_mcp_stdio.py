@@ -115,6 +115,7 @@ async def test_a_huge_result_is_cut_with_a_note(tmp_path: Path) -> None:
     assert "more characters" in result.text
 
 
+@pytest.mark.slow
 async def test_an_unknown_tool_is_the_servers_refusal(tmp_path: Path) -> None:
     async with opened(tmp_path, python(SERVERS / "weather.py")) as link:
         result = await link.call("no_such_tool", {}, timeout=PATIENCE)
@@ -130,6 +131,7 @@ async def test_a_server_of_the_newer_protocol_only_is_reached_by_a_fresh_process
     assert starts == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
 async def test_a_remembered_era_is_tried_first(tmp_path: Path, era: Era) -> None:
     async with opened(tmp_path, growing(), era=era) as link:
@@ -148,6 +150,7 @@ async def test_a_configured_era_is_the_only_one_tried(tmp_path: Path) -> None:
     assert "Method not found" in error.message
 
 
+@pytest.mark.slow
 async def test_a_server_tells_who_it_is(tmp_path: Path) -> None:
     async with opened(tmp_path, growing()) as link:
         info = link.info

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from inspector.demo.planner.argument import fill
 from inspector.demo.planner.choice import bound_tools, ranked
@@ -99,12 +99,10 @@ _TOOL = st.builds(
     _SCHEMA | _JSON,
 )
 _RESULT = _TEXT | _JSON.map(lambda value: json.dumps(value)) | st.just("[" * 100_000)
-_SLOW = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @example(text="find", schema={"properties": {"type": {"format": []}}}, rows=[])
 @given(text=_TEXT, schema=_SCHEMA, rows=st.lists(st.dictionaries(_KEYS, _JSON, max_size=3), max_size=2))
-@_SLOW
 def test_no_schema_and_no_text_makes_the_parts_raise(
     text: str, schema: dict[str, Any], rows: list[dict[str, Any]]
 ) -> None:
@@ -118,7 +116,6 @@ def test_no_schema_and_no_text_makes_the_parts_raise(
 @given(
     text=_TEXT, tools=st.lists(_TOOL | _JSON, max_size=4), results=st.lists(_RESULT, min_size=1, max_size=4)
 )
-@_SLOW
 def test_whatever_comes_it_answers_within_its_bound(text: str, tools: list[Any], results: list[str]) -> None:
     messages: list[Message] = [UserMessage(text)]
     for replies in range(MAX_MODEL_CALLS):
@@ -145,6 +142,5 @@ def test_whatever_comes_it_answers_within_its_bound(text: str, tools: list[Any],
         max_size=6,
     )
 )
-@_SLOW
 def test_any_order_of_messages_is_survived(messages: list[Message]) -> None:
     assert "could not work that out" not in decide(ModelRequest("", tuple(messages), (SEARCH,), 10)).text

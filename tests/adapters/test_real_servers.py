@@ -18,7 +18,7 @@ import pytest
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.memory.fakes import MemoryServerMemory
-from inspector.domain.events.event import Event, ServerFailed
+from inspector.domain.events import Event, ServerFailed
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings
@@ -28,7 +28,7 @@ from tests.support.mcp_case import ROOT
 from tests.support.mcp_real_server import NotInstalled, installed
 from tests.support.retrieval import words_only
 
-pytestmark = pytest.mark.real_servers
+pytestmark = [pytest.mark.real_servers, pytest.mark.slow]
 
 PATIENCE = 60.0
 

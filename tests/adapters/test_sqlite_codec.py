@@ -9,15 +9,16 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from inspector.adapters.sqlite.codec import UnreadableEvent, decode, encode
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events.event import EVENT_TYPES, CallFinished, CallStarted, Event, Record
+from inspector.domain.events import EVENT_TYPES, CallFinished, CallStarted, Event, Record
 from inspector.domain.fold import fold
 from tests.domain.test_event import events, events_by_kind
+from tests.support.examples import examples
 
 _SESSIONS = count()
 
 
 @pytest.mark.parametrize("kind", EVENT_TYPES)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@examples(share=0.5)
 @given(data=st.data())
 def test_every_kind_of_event_comes_back_equal(kind: str, data: st.DataObject) -> None:
     event = data.draw(events_by_kind[kind])
@@ -57,7 +58,7 @@ def test_what_cannot_be_read_is_told_apart(kind: str, payload: str) -> None:
         decode(kind, payload)
 
 
-@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(examples(share=0.5), suppress_health_check=list(HealthCheck))
 @given(stream=st.lists(events, max_size=10))
 def test_a_stream_read_back_folds_into_the_same_state(tmp_path: Path, stream: list[Event]) -> None:
     session = f"s{next(_SESSIONS)}"

@@ -12,7 +12,7 @@ from inspector.adapters.sqlite import schema as sqlite_schema
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.error import StoreError
-from inspector.domain.events.event import Record, UserSaid
+from inspector.domain.events import Record, UserSaid
 from inspector.domain.server import Era
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +21,7 @@ import sys
 from itertools import count
 from pathlib import Path
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events.event import Record, UserSaid
+from inspector.domain.events import Record, UserSaid
 store = SqliteStore(Path(sys.argv[1]))
 for seq in count(1):
     if seq > int(sys.argv[3]):
@@ -34,7 +34,7 @@ import resource, sys
 from pathlib import Path
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.error import StoreError
-from inspector.domain.events.event import Record, UserSaid
+from inspector.domain.events import Record, UserSaid
 store = SqliteStore(Path(sys.argv[1]))
 store.append(Record("s", 1, 1.0, UserSaid("small")))
 resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
@@ -81,6 +81,7 @@ def test_a_killed_writer_has_lost_nothing_that_append_returned_for(path: Path) -
     assert kept[:acknowledged] == list(range(1, acknowledged + 1))
 
 
+@pytest.mark.slow
 def test_programs_that_start_at_once_share_a_new_database(path: Path) -> None:
     writers = [start(WRITER, path, f"s{number}", 30) for number in range(4)]
     for writer in writers:

@@ -10,7 +10,7 @@ from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events.event import Record, UserSaid
+from inspector.domain.events import Record, UserSaid
 from inspector.domain.server import Era
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.ports import ServerMemory, Snapshot

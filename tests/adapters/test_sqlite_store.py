@@ -10,18 +10,29 @@ import pytest
 from inspector.adapters.memory.fakes import MemoryStore
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.error import StoreError
-from inspector.domain.events import event as ev
-from inspector.domain.events.event import Record
+from inspector.domain.events import (
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    Event,
+    LoopDetected,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    SessionStarted,
+    ToolLoaded,
+    UserSaid,
+)
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.engine.ports import EventStore, SessionSummary
 
-STARTED = ev.SessionStarted("demo.json", ("a",), "", "openai/x", "x", 1000)
+STARTED = SessionStarted("demo.json", ("a",), "", "openai/x", "x", 1000)
 SCORE = Score("a:one", 1.5, (Part(Signal.NAME, "one", 1.5),))
-SEARCH = ev.SearchPerformed(
+SEARCH = SearchPerformed(
     SearchReport(SearchRequest("one"), "bm25", (Hit(1, SCORE, Outcome.LOADED),)), "found a:one"
 )
-CALL = ev.CallStarted("c1", "a:one", {"city": "Bonn"})
-RESULT = ev.CallFinished("c1", "a:one", True, "sunny", 12.5)
+CALL = CallStarted("c1", "a:one", {"city": "Bonn"})
+RESULT = CallFinished("c1", "a:one", True, "sunny", 12.5)
 
 
 @pytest.fixture
@@ -38,7 +49,7 @@ def store(request: pytest.FixtureRequest, path: Path) -> Iterator[EventStore]:
         yield opened
 
 
-def fill(store: EventStore, *events: ev.Event, session: str = "s", at: float = 100.0) -> list[Record]:
+def fill(store: EventStore, *events: Event, session: str = "s", at: float = 100.0) -> list[Record]:
     stream = [Record(session, seq, at + seq, event) for seq, event in enumerate(events, start=1)]
     for record in stream:
         store.append(record)
@@ -90,7 +101,7 @@ def test_a_session_is_summed_up_in_one_line(store: EventStore) -> None:
 
 
 def test_a_summary_names_the_model_switched_to_last(store: EventStore) -> None:
-    fill(store, STARTED, ev.ModelSwitched("openai/y", "y", 1000))
+    fill(store, STARTED, ModelSwitched("openai/y", "y", 1000))
     assert store.sessions()[0].model == "openai/y"
 
 
@@ -110,7 +121,7 @@ def test_a_second_record_with_the_same_number_is_refused(store: EventStore) -> N
 
 def test_text_that_no_terminal_could_show_survives(store: EventStore) -> None:
     texts = ("a\0b", "\ud800", "\x1b]52;c;x\a", "x" * 1_000_000, "'); --")
-    stream = fill(store, *map(ev.UserSaid, texts), ev.ToolLoaded("a:\ud800", 1, "\udfff"), session="s\ud800")
+    stream = fill(store, *map(UserSaid, texts), ToolLoaded("a:\ud800", 1, "\udfff"), session="s\ud800")
     assert store.read("s\ud800") == stream
 
 
@@ -167,15 +178,15 @@ def test_fields_that_an_older_version_did_not_write_get_their_defaults(path: Pat
             payload = '{"call_id": "c", "tool": "a:one", "ok": true, "text": "t", "from_the_future": 1}'
             other.execute("INSERT INTO event VALUES ('s', 2, 9.0, 'result', NULL, NULL, ?)", [payload])
         other.close()
-        assert store.read("s")[-1].event == ev.CallFinished("c", "a:one", True, "t")
+        assert store.read("s")[-1].event == CallFinished("c", "a:one", True, "t")
 
 
 @pytest.fixture
 def opened_by_hand(path: Path) -> Iterator[sqlite3.Connection]:
     """The database as someone sees it who opens it with `sqlite3`."""
-    rejected = ev.CallRejected("c2", "nope", "not loaded", "search first")
-    looped = ev.LoopDetected("a:one", 3, 120.0, "hash", "stop repeating")
-    endless = ev.CallFinished("c3", "a:one", True, "slow", float("inf"))
+    rejected = CallRejected("c2", "nope", "not loaded", "search first")
+    looped = LoopDetected("a:one", 3, 120.0, "hash", "stop repeating")
+    endless = CallFinished("c3", "a:one", True, "slow", float("inf"))
     with SqliteStore(path) as store:
         fill(store, STARTED, SEARCH, CALL, RESULT, rejected, looped, CALL, endless)
         connection = sqlite3.connect(path)
@@ -214,7 +225,7 @@ def test_every_stored_payload_is_strict_ascii_json(opened_by_hand: sqlite3.Conne
 
 def test_a_session_that_is_forgotten_is_gone_and_the_others_stay(store: EventStore) -> None:
     for session in ("old", "new"):
-        store.append(ev.Record(session, 1, 1.0, ev.UserSaid("hi")))
+        store.append(Record(session, 1, 1.0, UserSaid("hi")))
     store.forget(["old", "never there"])
     assert [one.id for one in store.sessions()] == ["new"]
     assert store.read("old") == []

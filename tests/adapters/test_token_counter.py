@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from fixtures.hostile import HOSTILE
 from inspector.adapters.tokens.anthropic_counter import AnthropicCounter
@@ -16,6 +16,8 @@ from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter, tokenize
 from inspector.cli.models import counter_for
 from inspector.engine.ports import TokenCounter
 from tests.support.counting import CharacterCounter
+from tests.support.examples import examples
+from tests.support.hostile_name import EVERY_NAME
 
 COUNTER = TiktokenCounter("demo/planner")
 CLAUDE = AnthropicCounter("anthropic/claude-sonnet-4-5")
@@ -86,7 +88,6 @@ def test_a_count_says_whether_it_is_exact(model: str, name: str, exact: bool) ->
 
 
 @given(st.text(max_size=400))
-@settings(deadline=None)
 def test_a_count_is_tiktokens_own(text: str) -> None:
     import tiktoken
 
@@ -110,12 +111,12 @@ def adds_up(counter: TokenCounter, text: str) -> None:
         st.builds(str.__mul__, st.sampled_from([" ", "\n", " x", "\ufdfa", "a"]), st.integers(5_000, 41_000)),
     )
 )
-@settings(deadline=None, max_examples=50)
+@examples(share=0.5)
 def test_the_lengths_of_the_tokens_are_the_text_whoever_counts(name: str, text: str) -> None:
     adds_up(EVERY[name], text)
 
 
-@pytest.mark.parametrize("name", sorted(HOSTILE))
+@pytest.mark.parametrize("name", EVERY_NAME)
 def test_hostile_text_can_be_counted(name: str) -> None:
     for counter in EVERY.values():
         adds_up(counter, HOSTILE[name])
@@ -193,10 +194,12 @@ def _run(**env: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, env={**clean, **env}, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_both_encodings_load_without_a_network_and_without_litellm() -> None:
     assert _run().stdout.split() == ["2", "2", "False"]
 
 
+@pytest.mark.slow
 def test_a_chosen_cache_that_lacks_the_encoding_is_named(tmp_path: os.PathLike[str]) -> None:
     failed = _run(TIKTOKEN_CACHE_DIR=str(tmp_path))
     assert "ModelError: the token encoding cl100k_base cannot be loaded" in failed.stderr

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -20,7 +19,6 @@ from inspector.app.pages.lab.bench.content import (
     DEFAULT_RANKERS,
     Running,
     State,
-    bar,
     detail,
     running,
     status,
@@ -31,6 +29,7 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.measure.calibrate import threshold_of
 from tests.support.app import app_rig, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
@@ -315,7 +314,7 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
             await until(pilot, lambda: bool(_list(pilot).records))
         _list(pilot).move_to("0.52")
         await pilot.press("a")
-        assert rig.bench.retrieval.threshold_of(ranker) == 0.52
+        assert threshold_of(rig.bench.settings.discovery, ranker) == 0.52
         current = _list(pilot).current
         assert current is not None
         assert "●" in str(current.cells[0])
@@ -394,8 +393,3 @@ def test_the_time_that_is_left_goes_by_what_was_done_in_all_rankers() -> None:
     assert running(names, "set: hybrid", 0, 10, 0.0).seconds_left is None
     now = running(names, "set: bm25", 5, 10, 30.0)
     assert (now.number, now.of, now.share, now.seconds_left) == (2, 2, 0.75, 10.0)
-
-
-@given(st.floats(-1, 2), st.integers(1, 30))
-def test_a_bar_always_has_its_width(share: float, width: int) -> None:
-    assert len(bar(share, width)) == width

@@ -310,7 +310,7 @@ async def test_a_replay_has_nothing_to_try() -> None:
     async with app_rig(*FORECAST, says("Rain.")) as (pilot, rig):
         await with_a_call(pilot, rig)
         await pilot.press("f10", "home", "enter")
-        await until(pilot, lambda: pilot.app.scrub.is_replay)  # type: ignore[attr-defined]
+        await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]
         await budget_page(pilot)
         await pilot.press("d")
         await tells(pilot, "A replay changes nothing.")

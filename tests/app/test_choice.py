@@ -19,7 +19,7 @@ SUMS = Toolset("all", "Called like the row for everything", {"calc": ServerRule(
 
 def with_toolsets(rig: Rig, *names: str) -> None:
     known = {name: replace(SUMS, name=name) for name in names}
-    rig.bench.configuration = replace(rig.bench.configuration, toolsets=known)
+    rig.bench._live.configuration = replace(rig.bench.configuration, toolsets=known)
 
 
 async def pick(pilot: Pilot[None], *keys: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fixtures.hostile import HOSTILE
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.trace.events.content import GROUPS, continued, event_row, in_group
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     AnswerStreamed,
     ContextReduced,
     Event,
@@ -59,7 +59,7 @@ def test_pieces_of_answers_stand_only_with_the_model() -> None:
 
 def test_a_shortened_conversation_stands_out_with_the_guards_and_with_the_model() -> None:
     reduced = record(1, ContextReduced("truncate", 9000, 7000, 2, "2 results shortened"))
-    assert [name for name, _ in GROUPS if in_group([reduced], name)] == ["all", "guards", "model"]
+    assert [name for name in GROUPS if in_group([reduced], name)] == ["all", "guards", "model"]
     assert event_row(reduced).tone == "warning"
 
 
@@ -104,7 +104,7 @@ async def test_an_export_holds_what_the_filter_left(tmp_path: Path, monkeypatch:
 async def test_an_empty_group_says_what_to_do(size: tuple[int, int]) -> None:
     async with app_rig(size=size) as (pilot, _):
         await pilot.press("f6", "k")
-        assert GROUPS[1][0] == "searches"
+        assert GROUPS[1] == "searches"
         await until(pilot, lambda: any("k shows the next kind" in line for line in lines(pilot.app)))
         assert not dangerous("".join(lines(pilot.app)))
 

@@ -15,8 +15,9 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.scenario.film import CALL, film, guard_settings
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
-from inspector.domain.events.event import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
-from inspector.domain.settings import GuardSettings
+from inspector.domain.events import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
+from inspector.domain.settings import GuardSettings, Settings
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.guards.iteration import IterationGuard
 from tests.support.app import app_rig, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written
@@ -140,7 +141,7 @@ async def test_a_search_that_brings_nothing_new_says_what_it_repeats(tmp_path: P
         await _ran(pilot, "down", "down", "down")
         await pilot.press(*["right"] * 3)
         await _at(pilot, 4)
-        assert "⚠ 100% known: “orders by status”, like “list orders”" in _text(pilot, "#bound")
+        assert "⚠ 100 % known: “orders by status”, like “list orders”" in _text(pilot, "#bound")
         assert _text(pilot, "#read").count("[Note: an earlier search") == 1
 
 
@@ -266,7 +267,7 @@ def test_the_counts_of_the_film_are_those_of_the_guard(
     made: list[tuple[str, str, int]], again: set[int]
 ) -> None:
     """The guard says what it counts in each record; between them the film counts by itself."""
-    guard, now, records = IterationGuard(GuardSettings), 1000.0, list[Record]()
+    guard, now, records = IterationGuard(LiveSettings(Settings())), 1000.0, list[Record]()
     counted: list[CallCounted] = []
 
     def emit(event: Event) -> None:

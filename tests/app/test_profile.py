@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.app.pages.settings.profile import content as present
+from inspector.app.pages.settings.profile import content
 from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
 from inspector.app.pages.settings.profile.screen import ProfileScreen
 from inspector.domain.configuration import Configuration
@@ -57,7 +57,7 @@ async def _to(pilot: Pilot[None], path: str) -> None:
 
 def _paths(pilot: Pilot[None]) -> list[str]:
     shown = pilot.app.screen.query_one("#knobs", RecordList).shown
-    return [record.key for record in shown if not record.key.startswith(present.HEADING)]
+    return [record.key for record in shown if not record.key.startswith(content.HEADING)]
 
 
 async def test_the_profile_in_use_is_marked_and_every_knob_is_there() -> None:
@@ -206,25 +206,25 @@ def test_any_text_makes_harmless_rows(text: str) -> None:
         "access.preconditions": {text: (text,)},
     }
     settings = with_values(Settings(), values)
-    setup = present.Setup(Configuration("c", ()), "toolsight", settings, values)
-    for record in present.knob_rows(setup, only_different=True):
+    setup = content.Setup(Configuration("c", ()), "toolsight", settings, values)
+    for record in content.knob_rows(setup, only_different=True):
         assert not any(dangerous(str(cell)) for cell in record.cells)
     for path in values:
-        assert not dangerous(str(present.knob_detail(setup, find_knob(path))).replace("\n", ""))
+        assert not dangerous(str(content.knob_detail(setup, find_knob(path))).replace("\n", ""))
 
 
 @pytest.mark.parametrize("knob", knobs(), ids=lambda knob: knob.path)
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_knob_says_what_it_is_in_every_profile(name: str, knob: Any) -> None:
-    setup = present.Setup(Configuration("c", ()), name, profile_settings(name), {})
-    told = str(present.by_profile(setup, knob))
+    setup = content.Setup(Configuration("c", ()), name, profile_settings(name), {})
+    told = str(content.by_profile(setup, knob))
     assert "every profile" in told or all(other in told for other in PROFILES)
-    assert len(present.knob_detail(setup, knob).wrap(_NARROW)) <= _DETAIL_LINES
+    assert len(content.knob_detail(setup, knob).wrap(_NARROW)) <= _DETAIL_LINES
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_what_a_profile_changes_is_shown_without_a_cut(name: str) -> None:
-    assert len(present.profile_detail(name).wrap(_NARROW)) <= _DETAIL_LINES
+    assert len(content.profile_detail(name).wrap(_NARROW)) <= _DETAIL_LINES
 
 
 def _screen() -> Screen[None]:

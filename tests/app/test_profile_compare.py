@@ -9,8 +9,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from inspector.app.pages.lab.job import Choice, ScenarioFile
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
+from inspector.app.scenario_job import Choice, ScenarioFile
 from inspector.domain.error import ConfigError
 from inspector.engine.scenario.run import ScenarioResult
 from tests.support.app import app_rig, until

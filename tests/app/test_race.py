@@ -12,7 +12,7 @@ from textual.widgets import Digits, Static
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.race.playback import PACES, Playback
 from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.app.pages.lab.job import ScenarioFile
+from inspector.app.scenario_job import ScenarioFile
 from inspector.domain.error import ConfigError
 from inspector.engine.scenario.run import ScenarioResult
 from tests.support.app import app_rig, until

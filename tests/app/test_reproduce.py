@@ -15,8 +15,9 @@ from fixtures.hostile import HOSTILE
 from inspector.app.draw.table import table_lines
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.lab.reproduction.content import section_lines
-from inspector.app.pages.lab.reproduction.job import ReproduceJob, Reproduction
+from inspector.app.pages.lab.reproduction.job import ReproduceJob
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
+from inspector.app.reproduction import Reproduction
 from inspector.domain.report import Section, Table
 from inspector.research import run as run_module
 from inspector.research.run import CHAPTERS

@@ -8,7 +8,7 @@ from hypothesis import assume, given, strategies as st
 
 from fixtures.hostile import HOSTILE
 from inspector.app.pages.find.formula import formula
-from inspector.app.pages.find.search import content as present
+from inspector.app.pages.find.search import content
 from inspector.app.pages.find.search.bill import WIDTH, bill
 from inspector.app.pages.find.signal import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.domain.index_state import IndexPhase, IndexState
@@ -35,7 +35,7 @@ def _report(catalog: list[tuple[str, str]], query: str, ranker_name: str = "hybr
 
 
 def _bill(report: SearchReport, hit: Hit) -> str:
-    return bill(report, hit, present.outcome(hit, bound=False)).plain
+    return bill(report, hit, content.outcome(hit, bound=False)).plain
 
 
 def _adds(text: str) -> list[float]:
@@ -133,8 +133,8 @@ def _hit(rank: int, outcome: Outcome, value: float = 1.0) -> Hit:
 def test_results_come_first_then_a_line_then_what_missed() -> None:
     outcomes = (Outcome.OTHER_SERVER, Outcome.FOUND, Outcome.ALREADY_LOADED, Outcome.OVER_LIMIT)
     hits = tuple(_hit(rank, outcome) for rank, outcome in enumerate(outcomes, start=1))
-    rows = present.rows(SearchReport(SearchRequest("order"), "bm25", hits, limit=2), bound={"s:t3"})
-    assert [row.key for row in rows] == ["s:t2", "s:t3", present.LIMIT, "s:t1", "s:t4"]
+    rows = content.rows(SearchReport(SearchRequest("order"), "bm25", hits, limit=2), bound={"s:t3"})
+    assert [row.key for row in rows] == ["s:t2", "s:t3", content.LIMIT, "s:t1", "s:t4"]
     assert [row.tone for row in rows] == ["", "", "muted", "muted", "muted"]
     assert [str(row.cells[-1]) for row in rows] == [
         "found",
@@ -149,16 +149,16 @@ def test_results_come_first_then_a_line_then_what_missed() -> None:
 def test_each_reason_has_a_line_of_its_own_and_the_rest_is_counted() -> None:
     outcomes = (Outcome.FOUND, Outcome.BELOW_FLOOR, Outcome.OVER_LIMIT, Outcome.UNLIKELY)
     hits = tuple(_hit(rank, outcome) for rank, outcome in enumerate(outcomes, start=1))
-    rows = present.rows(SearchReport(SearchRequest("order"), "bm25", hits, scored=716), bound=())
+    rows = content.rows(SearchReport(SearchRequest("order"), "bm25", hits, scored=716), bound=())
     assert [row.key for row in rows] == [
         "s:t1",
-        present.LIMIT,
+        content.LIMIT,
         "s:t3",
-        present.UNLIKELY,
+        content.UNLIKELY,
         "s:t4",
-        present.FLOOR,
+        content.FLOOR,
         "s:t2",
-        present.MORE,
+        content.MORE,
     ]
     assert "below the floor" in str(rows[5].cells[1])
     assert str(rows[-1].cells[1]) == "… and 712 more"
@@ -172,11 +172,11 @@ def _abstained() -> SearchReport:
 
 
 def test_an_abstained_search_says_so_and_greys_what_came_closest() -> None:
-    rows = present.rows(_abstained(), bound=())
+    rows = content.rows(_abstained(), bound=())
     assert [row.key for row in rows] == ["s:t1", "s:t2"]
     assert {row.tone for row in rows} == {"muted"}
     assert str(rows[0].cells[-1]) == "no tool fits"
-    assert "no tool fits (p .12 < .30)" in present.facts(_abstained()).plain
+    assert "no tool fits (p .12 < .30)" in content.facts(_abstained()).plain
 
 
 def test_the_facts_tell_ranker_count_and_fit() -> None:
@@ -191,10 +191,10 @@ def test_the_facts_tell_ranker_count_and_fit() -> None:
         threshold=0.3,
         note="words only: 12 of 84 tools embedded",
     )
-    first, second = present.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
+    first, second = content.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
     assert first == "ranker hybrid   1 of 84 tools   fit .72, needs .30   6 ms   terms order"
     assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts   f9 stops"
-    assert "embedding" not in present.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
+    assert "embedding" not in content.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
 
 
 @given(st.integers(78, 200), st.lists(st.sampled_from(WORDS), min_size=1, max_size=40))
@@ -202,7 +202,7 @@ def test_the_facts_fit_into_one_line(width: int, terms: list[str]) -> None:
     report = SearchReport(
         SearchRequest("q"), "hybrid", (), tuple(terms), scored=84, probability=0.5, threshold=0.3
     )
-    assert len(present.facts(report, width=width).plain) <= width
+    assert len(content.facts(report, width=width).plain) <= width
 
 
 @pytest.mark.parametrize(
@@ -212,11 +212,11 @@ def test_the_facts_fit_into_one_line(width: int, terms: list[str]) -> None:
 def test_a_probability_is_told_apart_from_its_threshold(
     value: float, threshold: float, shown: tuple[str, str]
 ) -> None:
-    assert present.probabilities(value, threshold) == shown
+    assert content.probabilities(value, threshold) == shown
 
 
 def test_a_found_tool_that_was_loaded_since_says_so() -> None:
-    assert present.outcome(_hit(1, Outcome.FOUND), bound=True).plain == "● loaded"
+    assert content.outcome(_hit(1, Outcome.FOUND), bound=True).plain == "● loaded"
 
 
 def test_a_bar_shows_each_signal_once() -> None:
@@ -265,7 +265,7 @@ def test_every_signal_has_a_word_and_a_colour() -> None:
     ],
 )
 def test_what_was_typed_becomes_a_request(typed: tuple[str, str, str], request_: SearchRequest) -> None:
-    assert present.request_of(*typed) == request_
+    assert content.request_of(*typed) == request_
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -273,5 +273,5 @@ def test_hostile_text_does_no_harm(name: str) -> None:
     text = HOSTILE[name]
     hit = Hit(1, Score(text, 1.0, (Part(Signal.EXACT, text, 1.0),)), Outcome.FOUND)
     report = SearchReport(SearchRequest(text, text), "bm25", (hit,), (text, text + "b"), error=text)
-    for shown in (_bill(report, hit), present.facts(report).plain):
+    for shown in (_bill(report, hit), content.facts(report).plain):
         assert not dangerous(shown.replace("\n", "").replace("\t", ""))

@@ -14,10 +14,14 @@ from inspector.app.draw.tool_row import ICONS
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
-from inspector.app.pages.trace.timeline import content as present
+from inspector.app.pages.trace.timeline import content
 from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
-from inspector.app.replay import CHECKPOINT, ReplayRefusal, Scrub, Stream
-from inspector.domain.events import event as ev
+from inspector.app.replay import CHECKPOINT, Replay, ReplayRefusal, Stream
+from inspector.domain.events.base import Record
+from inspector.domain.events.call import CallRejected
+from inspector.domain.events.catalog import CatalogBuilt, CatalogEntry
+from inspector.domain.events.discovery import ToolEvicted, ToolLoaded
+from inspector.domain.events.session import UserSaid
 from inspector.domain.fold import fold
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Timeline
@@ -65,11 +69,11 @@ def _seen(pilot: Pilot[None]) -> str:
     return "\n".join(lines(pilot.app))
 
 
-def _scrub(pilot: Pilot[None]) -> Scrub:
-    return pilot.app.scrub  # type: ignore[attr-defined, no-any-return]
+def _shown(pilot: Pilot[None]) -> Replay:
+    return pilot.app.replay  # type: ignore[attr-defined, no-any-return]
 
 
-def _view(pilot: Pilot[None]) -> ev.Record:
+def _view(pilot: Pilot[None]) -> Record:
     return pilot.app.view  # type: ignore[attr-defined, no-any-return]
 
 
@@ -86,7 +90,7 @@ async def _talked(pilot: Pilot[None], rig: Rig) -> None:
 
 async def _replay(pilot: Pilot[None], *keys: str) -> None:
     await pilot.press(*keys)
-    await until(pilot, lambda: _scrub(pilot).is_replay)
+    await until(pilot, lambda: _shown(pilot).is_replay)
 
 
 async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
@@ -136,7 +140,7 @@ async def test_the_manifest_page_shows_what_that_call_was_bound_to() -> None:
     async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "right", "right", "enter")
-        bound = _scrub(pilot).bench.next_request().tools
+        bound = _shown(pilot).session.next_request().tools
         sent = rig.model.requests[2].tools
         assert [entry["function"]["name"] for entry in bound] == [entry["function"]["name"] for entry in sent]
 
@@ -148,7 +152,7 @@ async def test_in_a_replay_the_cursor_takes_every_page_along() -> None:
         await pilot.press("right", "right")
         await until(pilot, lambda: "REPLAY turn 3 of 6" in _seen(pilot))
         assert rig.bench.state.turn == 6
-        assert _scrub(pilot).bench.state.turn == 3
+        assert _shown(pilot).session.state.turn == 3
 
 
 async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
@@ -183,7 +187,7 @@ async def test_a_recorded_session_is_shown_from_its_start() -> None:
         await pilot.press("f10", "o")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
-        await until(pilot, lambda: _scrub(pilot).is_replay)
+        await until(pilot, lambda: _shown(pilot).is_replay)
         assert "REPLAY turn 1 of 3  earlier" in _seen(pilot)
         assert "which orders are late?" in _seen(pilot)
         await pilot.press("end")
@@ -199,10 +203,10 @@ async def test_a_replay_of_a_session_with_other_servers_names_the_tools_it_canno
     async with app_rig(servers=reading_office()) as (pilot, rig):
         for record in records(STORY, "earlier"):
             rig.store.append(record)
-        scrub = _scrub(pilot)
-        stream = scrub.read("earlier")
-        scrub.replay(stream, 2, scrub.moment(stream, 2))
-        entries = {entry["function"]["name"]: entry for entry in scrub.bench.next_request().tools}
+        replay = _shown(pilot)
+        stream = replay.read("earlier")
+        replay.show(stream, 2, replay.moment(stream, 2))
+        entries = {entry["function"]["name"]: entry for entry in replay.session.next_request().tools}
         assert "no record holds its definition" in str(entries["shop__list"])
 
 
@@ -213,9 +217,9 @@ async def test_a_replay_changes_nothing(name: str) -> None:
         await _replay(pilot, "home", "enter")
         count = len(rig.bench.records())
         with pytest.raises(ReplayRefusal, match="replay"):
-            getattr(_scrub(pilot).bench, name)("shop:list_orders")
+            getattr(_shown(pilot).commands, name)("shop:list_orders")
         with pytest.raises(ReplayRefusal):
-            await _scrub(pilot).bench.chat("hello")
+            await _shown(pilot).commands.chat("hello")
         assert len(rig.bench.records()) == count
 
 
@@ -239,19 +243,19 @@ async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_ar
         await _talked(pilot, rig)
         lanes = pilot.app.screen.query_one(RecordList)
         await pilot.press("f")
-        assert all(not record.key.startswith(present.REST) for record in lanes.records)
+        assert all(not record.key.startswith(content.REST) for record in lanes.records)
         await pilot.press("slash", *"mail:send", "left", "home")
         assert [record.key for record in lanes.shown] == ["mail:send_message"]
         assert _text(pilot, "#timeline-facts").startswith("now")
         await pilot.press("escape", "f")
-        assert any(record.key.startswith(present.REST) for record in lanes.records)
+        assert any(record.key.startswith(content.REST) for record in lanes.records)
 
 
 async def test_a_click_on_a_cell_goes_to_its_turn() -> None:
     async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         rows = pilot.app.screen.query_one(RecordList).rows
-        frame = present.frame(_scrub(pilot).stream.timeline, 7, 1, rows.size.width - 2)
+        frame = content.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
         await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
         await until(pilot, lambda: _text(pilot, "#timeline-facts").startswith("turn 4"))
 
@@ -265,7 +269,7 @@ async def test_an_empty_session_says_what_to_do() -> None:
 
 
 async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold() -> None:
-    turn = [request(1), ev.ToolLoaded("shop:list", 9, "search"), ev.ToolEvicted("shop:list", "loop", "loop")]
+    turn = [request(1), ToolLoaded("shop:list", 9, "search"), ToolEvicted("shop:list", "loop", "loop")]
     async with app_rig(servers=reading_office()) as (pilot, rig):
         everything = records([CATALOG, *turn * 3333], "long")
         for record in everything:
@@ -276,7 +280,7 @@ async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold()
         await until(pilot, lambda: "turn 1 of 3333" in _text(pilot, "#timeline-facts"))
         await pilot.press("end", "left")
         await until(pilot, lambda: "REPLAY turn 3333 of 3333" in _seen(pilot))
-        assert _scrub(pilot).bench.state == ReplayedState.of(
+        assert _shown(pilot).session.state == ReplayedState.of(
             fold(everything[: 1 + 3 * 3332 + 1]), "turn 3333 of 3333", "long"
         )
 
@@ -299,21 +303,21 @@ def test_a_stream_with_gaps_is_found_by_number() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_breaks_the_page(text: str) -> None:
     stream = [
-        ev.CatalogBuilt(text, (ev.CatalogEntry(text, 1, True), ev.CatalogEntry("b", 1, False)), text, 0, 0),
-        ev.UserSaid(text),
-        ev.ToolLoaded(text, 1, text),
+        CatalogBuilt(text, (CatalogEntry(text, 1, True), CatalogEntry("b", 1, False)), text, 0, 0),
+        UserSaid(text),
+        ToolLoaded(text, 1, text),
         request(1, text, change=text),
-        ev.CallRejected("c", text, text, text),
-        ev.ToolEvicted(text, text, text),
+        CallRejected("c", text, text, text),
+        ToolEvicted(text, text),
     ]
     timeline = Timeline.of(records(stream))
     for column in (1, 2):
-        frame = present.frame(timeline, column, 1, 60)
-        assert present.rows(timeline, frame, only_moved=False)
+        frame = content.frame(timeline, column, 1, 60)
+        assert content.rows(timeline, frame, only_moved=False)
         shown = [
-            present.ruler(timeline, frame, "now"),
-            present.facts(timeline, column, "now", 80),
-            present.detail(timeline, column, text, "now", 40),
+            content.ruler(timeline, frame, "now"),
+            content.facts(timeline, column, "now", 80),
+            content.detail(timeline, column, text, "now", 40),
         ]
         assert not any("\x1b" in content.plain or "\u202e" in content.plain for content in shown)
 
@@ -324,7 +328,7 @@ def test_the_column_of_the_cursor_is_always_on_screen(now: int, width: int) -> N
     timeline = Timeline.of(records([CATALOG, *(request(turn) for turn in range(1, now))]))
     first = 1
     for cursor in (1, now // 2 + 1, now, now // 3 + 1, 1):
-        frame = present.frame(timeline, cursor, first, width)
+        frame = content.frame(timeline, cursor, first, width)
         assert cursor in frame.columns
         assert 1 <= frame.first <= frame.columns[-1] <= timeline.now
         first = frame.first
@@ -346,7 +350,7 @@ def _after(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable
         await until(pilot, lambda: app.is_settled)
         if light:
             app.action_toggle_theme()
-        await app.bench.chat(QUESTION)
+        await app.commands.chat(QUESTION)
         for key in keys:
             await pilot.press(key)
             await pilot.pause(0.05)

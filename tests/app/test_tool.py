@@ -13,7 +13,7 @@ from fixtures.hostile import MARKUP, SIZE, TERMINAL, UNICODE
 from inspector.adapters.memory.fakes import MemoryServer, echo
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.error import CallTimeout
-from inspector.domain.events.event import CallFinished
+from inspector.domain.events import CallFinished
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding

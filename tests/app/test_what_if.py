@@ -13,7 +13,6 @@ from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.what_if import screen as what_if
-from inspector.app.pages.find.what_if.content import Reading
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
 from inspector.app.pages.find.what_if.wording import LONGEST, DescriptionArea, FieldText
 from inspector.app.pages.tools.tool.screen import ToolScreen
@@ -155,15 +154,6 @@ async def test_the_requests_say_which_got_better_and_worse() -> None:
         assert {record.key[0] for record in changes.shown} == {"▼"}
         assert f"generated requests ▲ 0 ▼ {len(changes.shown)}" in str(changes.border_title)
         assert _numbers(pilot)["nDCG@10"][2].startswith("−")
-
-
-async def test_outdated_results_are_dropped() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot)
-        await pilot.press("x")
-        _page(pilot).post_message(WhatIfScreen.Measured(1, Reading(problem="outdated")))
-        await _measured(pilot)
-        assert "outdated" not in _seen(pilot)
 
 
 async def test_the_query_can_be_edited_too() -> None:

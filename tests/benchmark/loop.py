@@ -25,7 +25,7 @@ from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import Rig, connected
 
 SERVERS, TOOLS_EACH, TURNS, ROUNDS = 20, 50, 6, 5
-TARGET_MS = 5.0
+TARGET_MS = 3.0
 _SCHEMA = {
     "type": "object",
     "properties": {

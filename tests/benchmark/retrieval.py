@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from inspector.adapters.clock import SystemClock
+from inspector.domain.number import percent
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
 from inspector.engine.measure.comparison import Comparison, DataSet, Measured
@@ -210,13 +211,13 @@ def abstention_section(bars: list[Bar]) -> str:
     bars.append(
         Bar(
             "impossible searches answered at most 10 %, possible ones at least 90 %, on held-out halves",
-            f"{impossible:.1%} and {possible:.1%}",
+            f"{percent(impossible, 1)} and {percent(possible, 1)}",
             impossible <= 0.1 and possible >= 0.9,
         )
     )
     rows = [
         f"| {name} | {kind} | {'yes' if fits else 'no'} | "
-        f"{sum(g == (name, kind) for g in sample.groups)} | {share:.1%} |"
+        f"{sum(g == (name, kind) for g in sample.groups)} | {percent(share, 1)} |"
         for (name, kind, fits), share in fit_abstention.held_out(sample, threshold).items()
     ]
     return (

@@ -1,14 +1,42 @@
-"""The command line as its users have it: a subprocess with its own database."""
+"""The command line, as `main` runs it in this process on the demo servers, and as a process of its own."""
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pytest
+from click.testing import CliRunner
 
-Toolsight = Callable[..., subprocess.CompletedProcess[str]]
+from inspector.adapters.mcp import link
+from inspector.cli import composition, main
+from tests.support.in_process import channel
+from tests.support.memory_labs import FORECAST, MemoryLabs
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command left behind."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class Toolsight(Protocol):
+    """Runs a command without a terminal. A variable that is None is not there; the unexpected is raised."""
+
+    def __call__(self, *arguments: str, **environment: str | None) -> Done: ...
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _servers_in_process() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(link, "StdioChannel", channel)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -17,19 +45,70 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def toolsight(database: Path) -> Toolsight:
-    """Run a command without a terminal; its output is text."""
-    environment = {**os.environ, "TOOLSIGHT_DB": str(database), "COLUMNS": "200", "PYTHONUTF8": "1"}
+def variables(database: Path) -> dict[str, str]:
+    """The environment of a module's commands: one database, a wide terminal, nothing in the user's log."""
+    return {
+        "TOOLSIGHT_DB": str(database),
+        "XDG_STATE_HOME": str(database.parent),
+        "COLUMNS": "200",
+        "PYTHONUTF8": "1",
+    }
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+
+@pytest.fixture(scope="module")
+def toolsight(variables: dict[str, str]) -> Toolsight:
+    def run(*arguments: str, **environment: str | None) -> Done:
+        with CliRunner().isolation(env={**variables, **environment}) as streams:
+            exit_code = exit_code_of(arguments)
+        stdout, stderr, _ = (stream.getvalue().decode() for stream in streams)
+        return Done(exit_code, stdout, stderr)
+
+    return run
+
+
+def exit_code_of(arguments: Sequence[str]) -> int:
+    try:
+        main(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return 0
+
+
+@pytest.fixture(scope="module")
+def process(variables: dict[str, str]) -> Toolsight:
+    """The same, as its users have it: with every server in a process of its own."""
+
+    def run(*arguments: str, **environment: str | None) -> Done:
+        wanted = {**os.environ, **variables, **environment}
+        done = subprocess.run(
             [sys.executable, "-m", "inspector", *arguments],
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
-            env=environment,
+            env={name: value for name, value in wanted.items() if value is not None},
             timeout=120,
             check=False,
         )
+        return Done(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def labs(monkeypatch: pytest.MonkeyPatch) -> MemoryLabs:
+    """In place of the labs that a command would open on servers."""
+    made = MemoryLabs()
+    monkeypatch.setattr(composition, "open_lab", made.open)
+    return made
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Callable[[str], str]:
+    """Writes a scenario file and returns its path."""
+
+    def write(text: str = FORECAST) -> str:
+        path = tmp_path / "case.yaml"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    return write

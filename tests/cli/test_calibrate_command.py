@@ -5,20 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.cli import composition
-from inspector.cli.bench.calibrate import command
-from inspector.domain.error import ConfigError, ToolsightError
 from inspector.engine.ports import Embedder
-from tests.cli.conftest import Toolsight
+from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
 TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")
 QUERIES = {"refund an order": "refund_order", "send a message": "send_message", "forecast": "get_forecast"}
 
-Run = Callable[..., Result]
+Run = Callable[..., Done]
 
 
 @pytest.fixture
@@ -35,21 +32,14 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Calibrate in this process, with vectors of words; what fails unexpectedly is raised."""
+def run(toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Calibrate with vectors of words."""
 
     def embedder(name: str) -> Embedder | None:
         return None if name == "none" else MemoryEmbedder()
 
     monkeypatch.setattr(composition, "make_embedder", embedder)
-
-    def invoke(*arguments: str) -> Result:
-        result = CliRunner().invoke(command, ["--db", str(tmp_path / "x.db"), *arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return invoke
+    return lambda *arguments: toolsight("calibrate", *arguments)
 
 
 @pytest.mark.parametrize(("ranker", "setting"), [("hybrid", "min_probability"), ("dense", "iso_threshold")])
@@ -81,9 +71,11 @@ def test_a_best_threshold_at_an_end_of_the_sweep_is_no_advice(run: Run, data: Pa
 
 
 def test_without_vectors_it_says_what_to_set(run: Run, data: Path) -> None:
-    with pytest.raises(ToolsightError, match="no vectors") as raised:
-        run("--data", str(data), "--embedding-model", "none")
-    assert "packaged" in raised.value.hint
+    refused = run("--data", str(data), "--embedding-model", "none")
+    assert refused.exit_code == 1
+    message, _, hint = refused.stderr.partition("hint:")
+    assert "no vectors" in message
+    assert "packaged" in hint
 
 
 def test_without_data_the_requests_are_generated_and_that_is_said(run: Run, tmp_path: Path) -> None:
@@ -97,14 +89,12 @@ def test_a_request_for_a_tool_that_is_not_there_is_told(run: Run, tmp_path: Path
     configuration = write_weather_configuration(tmp_path)
     path = tmp_path / "mine.jsonl"
     path.write_text(json.dumps({"id": "1", "query": "rain", "relevant": ["weather:get_forcast"]}))
-    with pytest.raises(ConfigError, match="no tool has the id 'weather:get_forcast'") as raised:
-        run("--config", str(configuration), "--approve", "--data", str(path))
-    assert "weather:get_forecast" in raised.value.hint
+    refused = run("--config", str(configuration), "--approve", "--data", str(path))
+    assert refused.exit_code == 1
+    message, _, hint = refused.stderr.partition("hint:")
+    assert "no tool has the id 'weather:get_forcast'" in message
+    assert "weather:get_forecast" in hint
 
 
 def test_another_ranker_is_a_usage_error(run: Run, data: Path) -> None:
     assert run("--data", str(data), "--ranker", "bm25").exit_code == 2
-
-
-def test_the_command_is_listed(toolsight: Toolsight) -> None:
-    assert "calibrate" in toolsight("--help").stdout

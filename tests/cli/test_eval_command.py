@@ -6,22 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from inspector.adapters.files.evalset import read_cases
 from inspector.adapters.files.evalset_append import append_cases
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.cli.bench.evaluate import evaluate
-from inspector.domain.error import ConfigError, StoreError
+from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events.event import CallStarted, Record, SearchPerformed
+from inspector.domain.events import CallStarted, Record, SearchPerformed
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from tests.cli.conftest import Toolsight
+from tests.cli.conftest import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
 KEPT = b'{"id": "mine", "query": "Refund  it", "relevant": ["shop:refund"], "note": "kept as it is"}'
 
-Run = Callable[..., Result]
+Run = Callable[..., Done]
 
 
 @pytest.fixture
@@ -38,16 +36,11 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def add(file: Path, tmp_path: Path) -> Run:
-    """Run `eval add` in this process; what fails unexpectedly is raised."""
+def add(toolsight: Toolsight, file: Path, tmp_path: Path) -> Run:
+    def run(*arguments: str) -> Done:
+        return toolsight("eval", "add", str(file), "--db", str(tmp_path / "x.db"), *arguments)
 
-    def invoke(*arguments: str) -> Result:
-        result = CliRunner().invoke(evaluate, ["add", str(file), "--db", str(tmp_path / "x.db"), *arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return invoke
+    return run
 
 
 def test_an_added_request_follows_the_lines_that_were_there(add: Run, file: Path) -> None:
@@ -72,15 +65,17 @@ def test_a_file_that_is_not_there_is_made(add: Run, file: Path) -> None:
 
 
 def test_a_request_that_is_there_already_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
-    with pytest.raises(ConfigError, match="there already, as 'mine' for shop:refund"):
-        add("--query", "refund it ", "--impossible")
+    refused = add("--query", "refund it ", "--impossible")
+    assert refused.exit_code == 1
+    assert "there already, as 'mine' for shop:refund" in refused.stderr
     assert file.read_bytes() == KEPT
 
 
 def test_a_damaged_file_stays_as_it_is(add: Run, file: Path) -> None:
     file.write_bytes(KEPT + b"\n{half")
-    with pytest.raises(ConfigError, match=r"mine\.jsonl:2"):
-        add("--query", "late orders", "--impossible")
+    refused = add("--query", "late orders", "--impossible")
+    assert refused.exit_code == 1
+    assert "mine.jsonl:2" in refused.stderr
     assert file.read_bytes() == KEPT + b"\n{half"
 
 
@@ -164,8 +159,9 @@ def test_what_models_searched_for_and_called_is_added_once(add: Run, file: Path,
 
 
 def test_a_session_that_is_not_recorded_is_an_error(add: Run) -> None:
-    with pytest.raises(StoreError, match="no session 'gone'"):
-        add("--from-log", "--session", "gone")
+    refused = add("--from-log", "--session", "gone")
+    assert refused.exit_code == 1
+    assert "no session 'gone'" in refused.stderr
 
 
 def test_a_tool_that_the_configuration_has_not_is_refused_with_the_closest(
@@ -173,10 +169,10 @@ def test_a_tool_that_the_configuration_has_not_is_refused_with_the_closest(
 ) -> None:
     asked = ("eval", "add", str(file), "--query", "x", "--config", str(weather), "--approve", "--tool")
     done = toolsight(*asked, "weather:get_forcast")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "Closest: weather:get_forecast" in done.stderr
     assert file.read_bytes() == KEPT
-    assert toolsight(*asked, "weather:get_forecast").returncode == 0
+    assert toolsight(*asked, "weather:get_forecast").exit_code == 0
     assert len(read_cases(file)) == 2
 
 
@@ -186,11 +182,11 @@ def test_a_generated_set_covers_every_tool_and_is_never_overwritten(
     output = tmp_path / "made.jsonl"
     asked = ("eval", "generate", "--output", str(output), "--config", str(weather), "--approve")
     done = toolsight(*asked)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert "look them over" in done.stdout
     listed = json.loads(toolsight("tools", "--config", str(weather), "--json").stdout)
     labelled = {tool for case in read_cases(output) for group in case.relevant for tool in group}
     assert labelled == {tool["id"] for tool in listed}
     again = toolsight(*asked)
-    assert again.returncode == 1
+    assert again.exit_code == 1
     assert "is there already" in again.stderr

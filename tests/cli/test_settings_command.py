@@ -1,15 +1,14 @@
 """`toolsight settings`, and the options that change settings for one run."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from inspector.cli.options import Options, configured, options
-from inspector.cli.settings import settings
 from inspector.domain.error import ConfigError
 from inspector.domain.knob import knobs
 from inspector.domain.profile import PROFILES
@@ -38,15 +37,27 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(empty)
 
 
-def said(*arguments: str) -> str:
-    done = CliRunner().invoke(settings, arguments, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.output
+Said = Callable[..., str]
+Listed = Callable[..., dict[str, Any]]
 
 
-def listed(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(said("--json", *arguments))
-    return found
+@pytest.fixture
+def said(toolsight: Toolsight) -> Said:
+    def run(*arguments: str) -> str:
+        done = toolsight("settings", *arguments)
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def listed(said: Said) -> Listed:
+    def run(*arguments: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(said("--json", *arguments))
+        return found
+
+    return run
 
 
 def by_path(found: dict[str, Any]) -> dict[str, tuple[Any, str]]:
@@ -61,7 +72,10 @@ def chosen(*arguments: str) -> Options:
     return told[0]
 
 
-def test_every_setting_is_listed_with_where_its_value_comes_from(file: Path) -> None:
+def test_every_setting_is_listed_with_where_its_value_comes_from(
+    said: Said, listed: Listed, file: Path
+) -> None:
+    assert said("--config", str(file)).startswith(f"profile kaman   {file}")
     found = listed("--config", str(file), "--set", "binding.capacity=3")
     assert found["profile"] == "kaman"
     assert found["config"] == str(file)
@@ -76,7 +90,7 @@ def test_every_setting_is_listed_with_where_its_value_comes_from(file: Path) -> 
     assert values["gate.top_k"] == (10, "default")
 
 
-def test_a_profile_on_the_command_line_wins_over_the_files(file: Path) -> None:
+def test_a_profile_on_the_command_line_wins_over_the_files(listed: Listed, file: Path) -> None:
     found = listed("--config", str(file), "--profile", "prd")
     assert found["profile"] == "prd"
     assert by_path(found)["discovery.ranker"] == ("prd-bm25", "profile")
@@ -84,14 +98,15 @@ def test_a_profile_on_the_command_line_wins_over_the_files(file: Path) -> None:
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_without_a_configuration_the_profile_alone_is_listed() -> None:
+def test_without_a_configuration_the_profile_alone_is_listed(said: Said, listed: Listed) -> None:
     assert by_path(listed("--profile", "kaman"))["binding.capacity"] == (8, "profile")
     assert "no configuration in this folder" in said()
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_the_list_says_what_a_setting_does_and_what_it_may_be() -> None:
+def test_the_list_says_what_a_setting_does_and_what_it_may_be(said: Said) -> None:
     text = said("--set", "binding.capacity=3")
+    assert text.startswith("profile toolsight ")
     assert "\nbinding\n" in text
     (line,) = (line for line in text.splitlines() if "binding.capacity" in line)
     assert line.split() == ["*", "binding.capacity", "3", "--set"]
@@ -99,7 +114,7 @@ def test_the_list_says_what_a_setting_does_and_what_it_may_be() -> None:
     assert "a whole number, 0 or more" in " ".join(text.split())
 
 
-def test_profiles_are_listed_with_what_they_change() -> None:
+def test_profiles_are_listed_with_what_they_change(said: Said) -> None:
     text = said("--profiles")
     assert all(profile.title in text for profile in PROFILES.values())
     assert "binding.ttl_seconds             600  (default 0)" in text
@@ -151,12 +166,9 @@ def test_what_cannot_be_set_is_refused_with_what_was_meant(
     assert hint in raised.value.hint
 
 
-def test_the_command_is_there_for_its_users(toolsight: Toolsight, file: Path) -> None:
-    done = toolsight("settings", "--config", str(file), "--set", "binding.capacity=3")
-    assert done.returncode == 0, done.stderr
-    assert "profile kaman" in done.stdout
+def test_a_mistyped_setting_is_told_with_the_one_that_was_meant(toolsight: Toolsight, file: Path) -> None:
     refused = toolsight("settings", "--config", str(file), "--set", "binding.capacty=3")
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert "Did you mean `binding.capacity`?" in refused.stderr
 
 
@@ -168,7 +180,7 @@ def test_a_session_has_the_profile_and_the_values_of_the_command_line(
     def bound(*arguments: str) -> list[str]:
         common = ("--config", str(path), "--approve", "--json", "--set", "discovery.embedding_model=none")
         done = toolsight("manifest", *common, *arguments)
-        assert done.returncode == 0, done.stderr
+        assert done.exit_code == 0, done.stderr
         return [entry["function"]["name"] for entry in json.loads(done.stdout)["tools"]]
 
     assert bound() == ["search_tools"]

@@ -21,7 +21,7 @@ def recorded(database: Path) -> None:
 @pytest.mark.usefixtures("recorded")
 def test_lanes_moves_and_turns_are_printed_with_every_reason(toolsight: Toolsight) -> None:
     printed = toolsight("timeline", "20260101-a")
-    assert printed.returncode == 0, printed.stderr
+    assert printed.exit_code == 0, printed.stderr
     assert any(line.split() == ["shop:list", "○●✕✕"] for line in printed.stdout.splitlines())
     assert "search: orders" in printed.stdout
     assert "called 3x with equal arguments" in printed.stdout
@@ -42,13 +42,13 @@ def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) 
 @pytest.mark.usefixtures("recorded")
 def test_a_session_without_a_turn_says_that_nothing_moved(toolsight: Toolsight) -> None:
     printed = toolsight("timeline", "20250101-b")
-    assert printed.returncode == 0, printed.stderr
+    assert printed.exit_code == 0, printed.stderr
     assert "0 turns" in printed.stdout
     assert "No tool moved." in printed.stdout
 
 
 def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> None:
     failed = toolsight("timeline", "nowhere")
-    assert failed.returncode == 1
+    assert failed.exit_code == 1
     assert "there is no session 'nowhere'" in failed.stderr
     assert "toolsight sessions" in failed.stderr

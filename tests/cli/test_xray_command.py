@@ -1,4 +1,4 @@
-"""The X-ray from the command line, on a real server."""
+"""The X-ray from the command line, on one of the demo servers."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ def configured(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 def answer(toolsight: Toolsight, *arguments: str) -> Any:
     done = toolsight(*arguments, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 
 
@@ -35,7 +35,7 @@ def test_an_unknown_ranker_is_told_with_those_that_there_are(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:
     done = toolsight("search", QUERY, "--ranker", "hibrid", *configured)
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "hybrid" in done.stderr
 
 
@@ -77,4 +77,4 @@ def test_tools_that_are_taken_for_one_another_are_listed(
 ) -> None:
     pairs = answer(toolsight, "confusable", *configured)
     assert all(pair["first"] != pair["second"] for pair in pairs)
-    assert toolsight("confusable", *configured).returncode == 0
+    assert toolsight("confusable", *configured).exit_code == 0

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.discovery_rule import decide
-from inspector.domain.settings import DiscoverySettings
+from inspector.domain.settings import DiscoverySettings, Size
 
 
 def test_discovery_that_is_switched_off_stays_off_whatever_the_rule() -> None:
@@ -26,7 +26,7 @@ def test_without_a_rule_a_catalog_of_one_tool_is_searched_too() -> None:
     ],
 )
 def test_a_small_catalog_is_bound_whole(
-    rule: str, below: tuple[int, int], from_here: tuple[int, int]
+    rule: Size, below: tuple[int, int], from_here: tuple[int, int]
 ) -> None:
     settings = DiscoverySettings(auto=rule)
     assert not decide(settings, *below, 100_000).is_on
@@ -35,7 +35,7 @@ def test_a_small_catalog_is_bound_whole(
 
 def test_the_decision_tells_its_inputs() -> None:
     text = decide(DiscoverySettings(auto="window"), 84, 10_378, 128_000).text
-    assert text == "on: 8.1% of the window, discovery from 3.0% on"
+    assert text == "on: 8.1 % of the window, discovery from 3.0 % on"
 
 
 @given(st.integers(0, 500), st.integers(0, 10**6), st.integers(-5, 10**6))

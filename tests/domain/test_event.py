@@ -4,12 +4,12 @@ import types
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, fields, is_dataclass
 from enum import Enum
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.events.event import EVENT_TYPES, Event, Failed, Record, ToolLoaded
+from inspector.domain.events import EVENT_TYPES, Event, Failed, Record, ToolLoaded
 from inspector.domain.jsonvalue import JsonObject
 
 # Whatever servers, models and people may send: NUL and lone surrogates too.
@@ -43,6 +43,8 @@ def _values(hint: Any) -> st.SearchStrategy[Any]:
     if hint in _SCALARS:
         return _SCALARS[hint]
     origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return st.sampled_from(args)
     if origin is tuple:
         return st.lists(_values(args[0]), max_size=2).map(tuple)
     if origin in (Union, types.UnionType):
@@ -67,13 +69,10 @@ def records(stream: list[Event], session: str = "s") -> list[Record]:
     return [Record(session, seq, float(seq), event) for seq, event in enumerate(stream, start=1)]
 
 
-def _subclasses(cls: type[Event]) -> set[type[Event]]:
-    # A slotted dataclass is made twice; the first one is replaced at once but may not be collected yet.
-    return {sub for sub in cls.__subclasses__() if "__slots__" in vars(sub)}
-
-
 def test_every_event_type_can_be_stored_under_a_kind_of_its_own() -> None:
-    assert set(EVENT_TYPES.values()) == _subclasses(Event)
+    # A slotted dataclass is made twice; the first one is replaced at once but may not be collected yet.
+    subclasses = {cls for cls in Event.__subclasses__() if "__slots__" in vars(cls)}
+    assert set(EVENT_TYPES.values()) == subclasses
     assert all(kind and cls.kind == kind for kind, cls in EVENT_TYPES.items())
 
 
@@ -91,3 +90,8 @@ def test_a_record_has_the_kind_of_its_event() -> None:
 def test_equal_events_are_interchangeable(event: Event) -> None:
     copy = type(event)(**{field.name: getattr(event, field.name) for field in fields(event)})
     assert copy == event
+
+
+@given(events)
+def test_any_event_is_told_in_text(event: Event) -> None:
+    assert isinstance(event.summary(), str)

@@ -8,11 +8,11 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.budget import TokenParts
 from inspector.domain.error import ConfigError
-from inspector.domain.events.base import Event as AnyEvent
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CallFinished,
     CallStarted,
     Event,
+    Event as AnyEvent,
     LoopDetected,
     ModelRequested,
     Record,

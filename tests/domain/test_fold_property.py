@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import event as ev
-from inspector.domain.events.event import EVENT_TYPES, Event
+from inspector.domain.events import EVENT_TYPES, CatalogBuilt, CatalogEntry, Event, GateApplied
 from inspector.domain.fold import apply, fold
 from inspector.domain.session import Binding, SessionState
 from tests.domain.test_event import events_by_kind, records, texts
+from tests.support.examples import examples
 
 SERVERS = ("a", "b")
 TOOLS = ("a:one", "a:two", "a:three", "b:one", "b:two")
@@ -28,7 +28,7 @@ _SESSIONS = count()
 tools = st.sampled_from((*TOOLS, *UNKNOWN)) | texts
 tool_lists = st.lists(tools, max_size=4).map(tuple)
 entries = st.lists(
-    st.builds(ev.CatalogEntry, st.sampled_from(TOOLS), st.integers(0, 9999), st.booleans()), max_size=6
+    st.builds(CatalogEntry, st.sampled_from(TOOLS), st.integers(0, 9999), st.booleans()), max_size=6
 ).map(tuple)
 # A field that holds an id takes it from the pool; the rest of the event is anything.
 _POOL: Mapping[str, st.SearchStrategy[object]] = {
@@ -56,18 +56,15 @@ moves = st.sampled_from(("catalog", "load", "evict", "gate", "refresh", "request
 # Half of the events move tools, or random streams would hardly ever bind one.
 streams: st.SearchStrategy[list[Event]] = st.lists(moves | every_kind, max_size=20)
 
-_relaxed = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+def catalog(*, deferred: bool) -> CatalogBuilt:
+    return CatalogBuilt("", (CatalogEntry("a:one", 1, deferred),), "", 0, 0)
 
 
-def catalog(*, deferred: bool) -> ev.CatalogBuilt:
-    return ev.CatalogBuilt("", (ev.CatalogEntry("a:one", 1, deferred),), "", 0, 0)
+def gate(*active: str) -> GateApplied:
+    return GateApplied("q", active, (), 0.3, 0, 1, 1.0)
 
 
-def gate(*active: str) -> ev.GateApplied:
-    return ev.GateApplied("q", active, (), 0.3, 0, 1, 1.0)
-
-
-@_relaxed
 @given(streams, st.data())
 def test_folding_record_by_record_is_folding_any_two_parts(stream: list[Event], data: st.DataObject) -> None:
     everything = records(stream)
@@ -78,7 +75,7 @@ def test_folding_record_by_record_is_folding_any_two_parts(stream: list[Event], 
     assert fold(everything[cut:], fold(everything[:cut])) == step_by_step == fold(everything)
 
 
-@settings(parent=_relaxed, max_examples=40)
+@settings(examples(share=0.5), suppress_health_check=list(HealthCheck))
 @given(streams)
 def test_a_stream_that_was_stored_and_read_folds_into_the_same_state(
     tmp_path: Path, stream: list[Event]
@@ -94,13 +91,13 @@ def test_a_stream_that_was_stored_and_read_folds_into_the_same_state(
 
 
 @pytest.mark.parametrize("kind", ["settings", "milestone", "gate", "refresh", "count"])
-@settings(parent=_relaxed, max_examples=10)
+@settings(examples(share=0.2), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_events_of_binding_and_settings_fold_the_same_from_the_store(
     tmp_path: Path, kind: str, data: st.DataObject
 ) -> None:
     session = f"k{next(_SESSIONS)}"
-    stream = [ev.CatalogBuilt("", tuple(ev.CatalogEntry(t, 9, deferred=True) for t in TOOLS), "", 0, 0)]
+    stream = [CatalogBuilt("", tuple(CatalogEntry(t, 9, deferred=True) for t in TOOLS), "", 0, 0)]
     written = records([*stream, data.draw(pooled(kind)), data.draw(pooled(kind))], session)
     with SqliteStore(tmp_path / "t.db") as store:
         for record in written:
@@ -108,7 +105,6 @@ def test_the_events_of_binding_and_settings_fold_the_same_from_the_store(
         assert fold(store.read(session)) == fold(written)
 
 
-@_relaxed
 @given(streams)
 @example([catalog(deferred=True), gate("a:one", "a:one")])
 def test_load_order_holds_exactly_the_permitted_tools_that_are_loaded(stream: list[Event]) -> None:
@@ -120,7 +116,6 @@ def test_load_order_holds_exactly_the_permitted_tools_that_are_loaded(stream: li
         assert set(state.load_order) <= set(state.tools)
 
 
-@_relaxed
 @given(streams)
 @example([catalog(deferred=False), gate("a:one")])
 def test_a_pinned_tool_stays_pinned_until_the_catalog_is_built_again(stream: list[Event]) -> None:
@@ -128,11 +123,10 @@ def test_a_pinned_tool_stays_pinned_until_the_catalog_is_built_again(stream: lis
     for record in records(stream):
         pinned = {tool.id for tool in state.with_binding(Binding.PINNED)}
         state = apply(state, record)
-        if not isinstance(record.event, ev.CatalogBuilt):
+        if not isinstance(record.event, CatalogBuilt):
             assert {tool.id for tool in state.with_binding(Binding.PINNED)} == pinned
 
 
-@_relaxed
 @given(streams)
 def test_a_record_changes_no_state_that_was_there_before_it(stream: list[Event]) -> None:
     kept: list[tuple[SessionState, str]] = []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.events import event as ev
+from inspector.domain.events import CallStarted, Event, ModelResponded, ServerReady, TurnEnded
 from inspector.domain.message import ToolCall
 from inspector.domain.redaction import MARKER, Redactor
 from inspector.domain.server import Era, ServerInfo
@@ -178,9 +178,9 @@ def test_data_that_only_sounds_secret_is_kept() -> None:
 
 def test_an_event_is_redacted_however_deep_the_secret_sits() -> None:
     call = ToolCall("c", "a__b", {"headers": [{"x": "tiger2"}]})
-    event = ev.ModelResponded(1, "done", (call,))
+    event = ModelResponded(1, "done", (call,))
     expected = replace(call, arguments={"headers": [{"x": "[redacted github.GITHUB_TOKEN]"}]})
-    assert REDACTOR.event(event) == ev.ModelResponded(1, "done", (expected,))
+    assert REDACTOR.event(event) == ModelResponded(1, "done", (expected,))
 
 
 def test_the_names_of_fields_in_data_are_redacted_too() -> None:
@@ -188,12 +188,12 @@ def test_the_names_of_fields_in_data_are_redacted_too() -> None:
 
 
 def test_an_enum_stays_an_enum_even_if_its_value_is_a_secret() -> None:
-    event = ev.ServerReady("a", 1, 1, ServerInfo(era=Era.MODERN))
+    event = ServerReady("a", 1, 1, ServerInfo(era=Era.MODERN))
     assert Redactor({"A_TOKEN": str(Era.MODERN)}).event(event) is event
 
 
 @given(events)
-def test_an_event_without_secrets_comes_back_as_the_same_object(event: ev.Event) -> None:
+def test_an_event_without_secrets_comes_back_as_the_same_object(event: Event) -> None:
     redactor = Redactor({"A_TOKEN": "a secret that random events do not hold"})
     redacted = redactor.event(event)
     assert redacted is event or redacted != event
@@ -257,3 +257,11 @@ def test_any_secrets_and_any_text_are_settled_after_one_pass(secrets: dict[str, 
     redactor = Redactor(secrets)
     once = redactor.text(text + "".join(secrets.values()))
     assert redactor.text(once) == once
+
+
+def test_a_password_that_is_an_ordinary_word_leaves_what_only_has_a_few_values() -> None:
+    redactor = Redactor({"db.PASSWORD": "model", "db.SECRET": "answered"})
+    assert redactor.event(CallStarted("c", "a:b", {"text": "model"})) == CallStarted(
+        "c", "a:b", {"text": "[redacted db.PASSWORD]"}, "model"
+    )
+    assert redactor.event(TurnEnded("answered", "ok")) == TurnEnded("answered", "ok")

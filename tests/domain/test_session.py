@@ -6,7 +6,25 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from inspector.domain.budget import Budget, TokenParts
-from inspector.domain.events import event as ev
+from inspector.domain.events import (
+    BudgetMeasured,
+    CallFinished,
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    ModelRequested,
+    ModelSwitched,
+    Record,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    ServerStopped,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
 from inspector.domain.fold import apply, fold
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, SessionState
@@ -14,9 +32,9 @@ from tests.domain.test_event import events, records
 
 TOOLS = ("a:one", "a:two", "b:one", "b:two")
 tools = st.sampled_from(TOOLS)
-entries = st.builds(ev.CatalogEntry, tools, st.integers(1, 999), st.booleans())
+entries = st.builds(CatalogEntry, tools, st.integers(1, 999), st.booleans())
 catalogs = st.builds(
-    ev.CatalogBuilt,
+    CatalogBuilt,
     toolset=st.just(""),
     entries=st.lists(entries, max_size=5).map(tuple),
     manifest=st.just(""),
@@ -24,12 +42,12 @@ catalogs = st.builds(
     static_tokens=st.just(1),
 )
 calls = st.builds(
-    ev.CallFinished, call_id=st.sampled_from("xyz"), tool=tools, ok=st.booleans(), text=st.just("")
+    CallFinished, call_id=st.sampled_from("xyz"), tool=tools, ok=st.booleans(), text=st.just("")
 )
 # Few tools and many moves, so that every transition meets every state.
-moves: st.SearchStrategy[ev.Event] = st.one_of(
-    st.builds(ev.ToolLoaded, tool=tools, tokens=st.just(1), reason=st.just("found")),
-    st.builds(ev.ToolEvicted, tool=tools, reason=st.just("loop")),
+moves: st.SearchStrategy[Event] = st.one_of(
+    st.builds(ToolLoaded, tool=tools, tokens=st.just(1), reason=st.just("found")),
+    st.builds(ToolEvicted, tool=tools, reason=st.just("loop")),
     catalogs,
     calls,
     events,
@@ -37,27 +55,27 @@ moves: st.SearchStrategy[ev.Event] = st.one_of(
 streams = st.lists(moves, max_size=25)
 
 
-def built(*ids: str, pinned: tuple[str, ...] = ()) -> ev.CatalogBuilt:
-    return ev.CatalogBuilt("", tuple(ev.CatalogEntry(i, 10, i not in pinned) for i in ids), "", 1, 100)
+def built(*ids: str, pinned: tuple[str, ...] = ()) -> CatalogBuilt:
+    return CatalogBuilt("", tuple(CatalogEntry(i, 10, i not in pinned) for i in ids), "", 1, 100)
 
 
-def after(*stream: ev.Event) -> SessionState:
+def after(*stream: Event) -> SessionState:
     return fold(records(list(stream)))
 
 
-def load(tool: str) -> ev.ToolLoaded:
-    return ev.ToolLoaded(tool, 10, "found")
+def load(tool: str) -> ToolLoaded:
+    return ToolLoaded(tool, 10, "found")
 
 
 @given(streams, st.data())
-def test_folding_in_two_halves_is_folding_at_once(stream: list[ev.Event], data: Any) -> None:
+def test_folding_in_two_halves_is_folding_at_once(stream: list[Event], data: Any) -> None:
     everything = records(stream)
     cut = data.draw(st.integers(0, len(everything)))
     assert fold(everything[cut:], fold(everything[:cut])) == fold(everything)
 
 
 @given(streams)
-def test_a_tool_is_in_load_order_exactly_while_it_is_loaded(stream: list[ev.Event]) -> None:
+def test_a_tool_is_in_load_order_exactly_while_it_is_loaded(stream: list[Event]) -> None:
     state = SessionState()
     for record in records(stream):
         state = apply(state, record)
@@ -65,14 +83,14 @@ def test_a_tool_is_in_load_order_exactly_while_it_is_loaded(stream: list[ev.Even
 
 
 @given(streams)
-def test_bound_ids_are_unique_and_are_the_bound_tools(stream: list[ev.Event]) -> None:
+def test_bound_ids_are_unique_and_are_the_bound_tools(stream: list[Event]) -> None:
     state = after(*stream)
     assert len(set(state.bound_ids)) == len(state.bound_ids)
     assert set(state.bound_ids) == {tool.id for tool in state.tools.values() if tool.binding.is_bound}
 
 
 @given(streams)
-def test_a_pinned_tool_is_never_in_load_order(stream: list[ev.Event]) -> None:
+def test_a_pinned_tool_is_never_in_load_order(stream: list[Event]) -> None:
     state = after(*stream)
     assert not {tool.id for tool in state.with_binding(Binding.PINNED)} & set(state.load_order)
 
@@ -83,7 +101,7 @@ def test_a_pinned_tool_stays_pinned_when_a_search_finds_it() -> None:
 
 
 @given(streams)
-def test_counts_only_grow(stream: list[ev.Event]) -> None:
+def test_counts_only_grow(stream: list[Event]) -> None:
     state = SessionState()
     for record in records(stream):
         before, state = state, apply(state, record)
@@ -93,10 +111,10 @@ def test_counts_only_grow(stream: list[ev.Event]) -> None:
 
 
 @given(streams)
-def test_an_unchanged_stream_leaves_its_states_unchanged(stream: list[ev.Event]) -> None:
+def test_an_unchanged_stream_leaves_its_states_unchanged(stream: list[Event]) -> None:
     first = after(*stream)
     kept = replace(first)
-    apply(first, ev.Record("s", 999, 0.0, load("a:one")))
+    apply(first, Record("s", 999, 0.0, load("a:one")))
     assert first == kept
 
 
@@ -110,7 +128,7 @@ def test_a_tool_outside_the_catalog_cannot_be_loaded() -> None:
 
 
 def test_loaded_and_evicted_tools_stay_so_when_the_catalog_is_built_again() -> None:
-    evicted = ev.ToolEvicted("a:two", "loop")
+    evicted = ToolEvicted("a:two", "loop")
     state = after(built("a:one", "a:two"), load("a:one"), load("a:two"), evicted, built("a:one", "a:two"))
     assert state.tools["a:one"].binding is Binding.LOADED
     assert state.tools["a:two"].binding is Binding.EVICTED
@@ -118,7 +136,7 @@ def test_loaded_and_evicted_tools_stay_so_when_the_catalog_is_built_again() -> N
 
 
 def test_an_evicted_tool_can_be_loaded_again() -> None:
-    state = after(built("a:one"), load("a:one"), ev.ToolEvicted("a:one", "loop"), load("a:one"))
+    state = after(built("a:one"), load("a:one"), ToolEvicted("a:one", "loop"), load("a:one"))
     assert state.bound_ids == ("a:one",)
     assert state.evictions == 1
 
@@ -129,19 +147,19 @@ def test_a_tool_that_left_the_catalog_is_bound_no_more() -> None:
 
 
 def test_a_call_counts_for_its_tool_and_its_turn() -> None:
-    request = ev.ModelRequested(3, ("a:one",), TokenParts(tools=10, meta=5), 2)
-    state = after(built("a:one"), load("a:one"), request, ev.CallFinished("c", "a:one", True, "fine"))
+    request = ModelRequested(3, ("a:one",), TokenParts(tools=10, meta=5), 2)
+    state = after(built("a:one"), load("a:one"), request, CallFinished("c", "a:one", True, "fine"))
     assert (state.tools["a:one"].uses, state.tools["a:one"].last_turn, state.calls) == (1, 3, 1)
     assert state.tool_tokens == (15,)
 
 
 def test_a_server_keeps_its_target_from_connecting_to_failure() -> None:
     state = after(
-        ev.SessionStarted("c", ("a", "b"), "", "m", "model", 1000),
-        ev.ServerConnecting("a", "run a"),
-        ev.ServerReady("a", 3, 300),
-        ev.ServerConnecting("b", "run b"),
-        ev.ServerFailed("b", "gone", stderr_tail="boom"),
+        SessionStarted("c", ("a", "b"), "", "m", "model", 1000),
+        ServerConnecting("a", "run a"),
+        ServerReady("a", 3, 300),
+        ServerConnecting("b", "run b"),
+        ServerFailed("b", "gone", stderr_tail="boom"),
     )
     assert state.ready_servers == 1
     assert (state.servers["a"].target, state.servers["a"].tools) == ("run a", 3)
@@ -150,16 +168,16 @@ def test_a_server_keeps_its_target_from_connecting_to_failure() -> None:
 
 
 def test_a_stopped_server_counts_no_tools() -> None:
-    state = after(ev.ServerReady("a", 3, 300), ev.ServerStopped("a"))
+    state = after(ServerReady("a", 3, 300), ServerStopped("a"))
     assert (state.servers["a"].phase, state.servers["a"].tools) == (ServerPhase.STOPPED, 0)
 
 
 def test_the_session_is_busy_from_the_question_to_the_end_of_the_turn() -> None:
-    assert after(ev.UserSaid("hello")).busy
-    assert not after(ev.UserSaid("hello"), ev.TurnEnded("answered")).busy
+    assert after(UserSaid("hello")).busy
+    assert not after(UserSaid("hello"), TurnEnded("answered")).busy
 
 
 def test_the_last_budget_and_model_are_the_ones_shown() -> None:
     budget = Budget(1000, TokenParts(tools=10), 100)
-    state = after(ev.BudgetMeasured(budget), ev.ModelSwitched("openai/x", "x", 2000))
+    state = after(BudgetMeasured(budget), ModelSwitched("openai/x", "x", 2000))
     assert (state.budget, state.model, state.window) == (budget, "openai/x", 2000)

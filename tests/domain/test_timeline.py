@@ -2,10 +2,30 @@
 
 from time import process_time
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from inspector.domain.budget import TokenParts
-from inspector.domain.events import event as ev
+from inspector.domain.events import (
+    Actor,
+    AnswerStreamed,
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    GateApplied,
+    GateScore,
+    LoopDetected,
+    ModelRequested,
+    ModelResponded,
+    SearchPerformed,
+    SessionStarted,
+    ToolEvicted,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
 from inspector.domain.fold import apply
 from inspector.domain.message import ToolCall
 from inspector.domain.ranking import SearchReport, SearchRequest
@@ -15,36 +35,36 @@ from tests.domain.test_event import records
 from tests.domain.test_fold_property import streams
 
 ENTRIES = (
-    ev.CatalogEntry("calc:evaluate", 40, deferred=False),
-    ev.CatalogEntry("shop:list", 100, deferred=True),
-    ev.CatalogEntry("shop:refund", 120, deferred=True),
-    ev.CatalogEntry("mail:send", 90, deferred=True),
+    CatalogEntry("calc:evaluate", 40, deferred=False),
+    CatalogEntry("shop:list", 100, deferred=True),
+    CatalogEntry("shop:refund", 120, deferred=True),
+    CatalogEntry("mail:send", 90, deferred=True),
 )
-CATALOG = ev.CatalogBuilt("", ENTRIES, "manifest", 50, 350)
+CATALOG = CatalogBuilt("", ENTRIES, "manifest", 50, 350)
 
 
-def request(turn: int, *bound: str, **more: object) -> ev.ModelRequested:
-    return ev.ModelRequested(turn, bound, TokenParts(tools=10 * turn, meta=50), 1, **more)  # type: ignore[arg-type]
+def request(turn: int, *bound: str, **more: object) -> ModelRequested:
+    return ModelRequested(turn, bound, TokenParts(tools=10 * turn, meta=50), 1, **more)  # type: ignore[arg-type]
 
 
-def found(by: str = "model") -> ev.SearchPerformed:
-    return ev.SearchPerformed(SearchReport(SearchRequest("orders"), "bm25", (), (), 5, 1.0), "found", by)
+def found(by: Actor = "model") -> SearchPerformed:
+    return SearchPerformed(SearchReport(SearchRequest("orders"), "bm25", (), (), 5, 1.0), "found", by)
 
 
-STORY: list[ev.Event] = [
+STORY: list[Event] = [
     CATALOG,
-    ev.UserSaid("which orders are late?"),
+    UserSaid("which orders are late?"),
     request(1),
     found(),
-    ev.ToolLoaded("shop:list", 100, "search: orders"),
+    ToolLoaded("shop:list", 100, "search: orders"),
     request(2, "shop:list", same=50, resent=100, change="1 tool added"),
-    ev.CallStarted("c1", "shop:list", {}),
-    ev.CallFinished("c1", "shop:list", True, "3 orders", 12.0),
-    ev.LoopDetected("shop:list", 3, 120.0, "abc", "try another"),
-    ev.ToolEvicted("shop:list", "called 3x with equal arguments", "loop"),
+    CallStarted("c1", "shop:list", {}),
+    CallFinished("c1", "shop:list", True, "3 orders", 12.0),
+    LoopDetected("shop:list", 3, 120.0, "abc", "try another"),
+    ToolEvicted("shop:list", "called 3x with equal arguments", "loop"),
     request(3),
-    ev.CallRejected("c2", "shop:list", "not loaded", "search first"),
-    ev.TurnEnded("answered", "three"),
+    CallRejected("c2", "shop:list", "not loaded", "search first"),
+    TurnEnded("answered", "three"),
 ]
 
 
@@ -80,8 +100,8 @@ def test_what_a_person_does_by_hand_is_not_what_the_model_did() -> None:
     stream = [
         CATALOG,
         request(1),
-        ev.CallStarted("user-1", "shop:list", {}, by="user"),
-        ev.CallFinished("user-1", "shop:list", True, ""),
+        CallStarted("user-1", "shop:list", {}, by="user"),
+        CallFinished("user-1", "shop:list", True, ""),
         found(by="user"),
     ]
     assert Timeline.of(records(stream)).turns[0].actions == []
@@ -94,17 +114,15 @@ def test_the_tools_that_nothing_touched_are_counted_and_have_no_lane() -> None:
 
 
 def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_has_none() -> None:
-    entries = (*ENTRIES, ev.CatalogEntry("shop:get", 10, deferred=False))
-    timeline = Timeline.of(records([ev.CatalogBuilt("", entries, "", 0, 0)]))
+    entries = (*ENTRIES, CatalogEntry("shop:get", 10, deferred=False))
+    timeline = Timeline.of(records([CatalogBuilt("", entries, "", 0, 0)]))
     assert [lane.tool for lane in timeline.lanes] == ["shop:get"]
-    started = ev.SessionStarted(
-        "c", (), "", "m", "m", 1, settings={"binding": {"always_include": ["calc:*"]}}
-    )
+    started = SessionStarted("c", (), "", "m", "m", 1, settings={"binding": {"always_include": ["calc:*"]}})
     assert [lane.tool for lane in Timeline.of(records([started, CATALOG])).lanes] == ["calc:evaluate"]
 
 
 def test_a_tool_that_leaves_the_catalog_is_nowhere_and_comes_back_waiting() -> None:
-    without = ev.CatalogBuilt("sums", ENTRIES[:1], "", 0, 0)
+    without = CatalogBuilt("sums", ENTRIES[:1], "", 0, 0)
     timeline = Timeline.of(records([*STORY[:6], without, request(3), CATALOG, request(4)]))
     (lane,) = timeline.lanes
     assert [lane.during(turn) for turn in (2, 3, 4)] == [Binding.LOADED, None, Binding.DEFERRED]
@@ -113,7 +131,7 @@ def test_a_tool_that_leaves_the_catalog_is_nowhere_and_comes_back_waiting() -> N
 
 def test_the_gate_moves_tools_into_the_call_that_it_was_asked_for() -> None:
     gates = [
-        ev.GateApplied("q", (tool,), (ev.GateScore(tool, 0.5),), 0.28, 0, 10, 1.0)
+        GateApplied("q", (tool,), (GateScore(tool, 0.5),), 0.28, 0, 10, 1.0)
         for tool in ("shop:list", "mail:send")
     ]
     timeline = Timeline.of(records([CATALOG, gates[0], request(1), gates[1], request(2)]))
@@ -129,13 +147,12 @@ def test_what_was_counted_is_told_for_every_turn() -> None:
     assert [timeline.tally(turn).accuracy for turn in (1, 2, 3)] == [None, 0.0, 1.0]
 
 
-@settings(deadline=None)
 @given(streams)
-def test_the_lanes_say_what_the_fold_says_at_every_turn(stream: list[ev.Event]) -> None:
+def test_the_lanes_say_what_the_fold_says_at_every_turn(stream: list[Event]) -> None:
     timeline, state = Timeline(), SessionState()
     seen: list[SessionState] = []
     for record in records(stream):
-        if isinstance(record.event, ev.ModelRequested):
+        if isinstance(record.event, ModelRequested):
             seen.append(state)
         state = apply(state, record)
         timeline.after(record)
@@ -155,13 +172,13 @@ def test_the_lanes_say_what_the_fold_says_at_every_turn(stream: list[ev.Event]) 
 def test_a_hundred_thousand_records_cost_no_more_apiece_than_ten_thousand() -> None:
     turn = [
         request(1, "shop:list"),
-        ev.AnswerStreamed("a piece"),
-        ev.ModelResponded(1, "text", (ToolCall("c", "shop:list", {}),)),
-        ev.ToolLoaded("shop:list", 100, "search: orders"),
-        ev.CallStarted("c", "shop:list", {}),
-        ev.CallFinished("c", "shop:list", True, "3 orders"),
-        ev.ToolEvicted("shop:list", "loop", "loop"),
-        ev.TurnEnded("answered"),
+        AnswerStreamed("a piece"),
+        ModelResponded(1, "text", (ToolCall("c", "shop:list", {}),)),
+        ToolLoaded("shop:list", 100, "search: orders"),
+        CallStarted("c", "shop:list", {}),
+        CallFinished("c", "shop:list", True, "3 orders"),
+        ToolEvicted("shop:list", "loop", "loop"),
+        TurnEnded("answered"),
     ]
 
     def cost(count: int) -> float:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from inspector.adapters.memory.fakes import MemoryPrices, MemoryServer
 from inspector.domain.budget import Tokenizer
-from inspector.domain.events.event import BudgetMeasured, ModelSwitched
+from inspector.domain.events import BudgetMeasured, ModelSwitched
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED
 from inspector.domain.settings import BudgetSettings, Settings
 from inspector.domain.tool import Tool
+from inspector.engine.live import LiveModel
 from inspector.engine.tokens.count.accounting import Accounting
 from tests.support.counting import CharacterCounter, character_accounting
 from tests.support.told_model import ToldModel, calls, says, searches
@@ -45,14 +46,14 @@ class Watched(CharacterCounter):
 
 async def test_many_definitions_are_counted_outside_the_event_loop() -> None:
     counter = Watched()
-    accounting = Accounting(lambda _: counter, MemoryPrices(), ToldModel, Settings)
+    accounting = Accounting(lambda _: counter, MemoryPrices(), LiveModel(Settings(), ToldModel()))
     assert await accounting.count(MANY) == sum(map(accounting.meter.tool, MANY))
     assert threading.current_thread().name not in counter.threads
 
 
 async def test_what_was_counted_once_is_not_counted_again() -> None:
     counter = Watched()
-    accounting = Accounting(lambda _: counter, MemoryPrices(), ToldModel, Settings)
+    accounting = Accounting(lambda _: counter, MemoryPrices(), LiveModel(Settings(), ToldModel()))
     await accounting.count(MANY)
     counter.threads.clear()
     await accounting.count(MANY)
@@ -64,14 +65,14 @@ async def test_what_was_counted_once_is_not_counted_again() -> None:
 
 
 def test_a_model_without_a_price_is_priced_as_the_settings_say() -> None:
-    assert character_accounting(Settings, OTHER).prices() == OTHER
-    assert character_accounting(Settings, OTHER, OWN).prices() == OWN
+    assert character_accounting(None, OTHER).prices() == OTHER
+    assert character_accounting(None, OTHER, OWN).prices() == OWN
     unknown = Settings(budget=BudgetSettings(priced_as="nobody/nothing"))
-    assert character_accounting(lambda: unknown, OTHER).prices() is None
+    assert character_accounting(LiveModel(unknown, ToldModel()), OTHER).prices() is None
 
 
 def test_the_cache_charges_as_the_price_list_says() -> None:
-    terms = character_accounting(Settings, OWN).terms
+    terms = character_accounting(None, OWN).terms
     assert (terms.write, terms.read) == (1.25, 0.1)
     assert character_accounting().terms == UNCACHED
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings as examples, strategies as st
+from hypothesis import given, strategies as st
 
 from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
@@ -74,7 +74,6 @@ some_tools = st.lists(st.tuples(st.sampled_from("abc"), names, st.text(max_size=
 
 
 @given(some_tools)
-@examples(deadline=None)
 def test_servers_add_up_to_their_configuration(drawn: list[tuple[str, str, str]]) -> None:
     own: dict[str, dict[str, Tool]] = {server: {} for server in "abc"}
     for server, name, text in drawn:

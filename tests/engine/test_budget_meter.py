@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import tiktoken
-from hypothesis import given, settings as hypothesis_settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.domain.jsonvalue import compact
@@ -19,16 +19,15 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
-from inspector.domain.settings import BudgetSettings
 from inspector.domain.tool import Tool, definition
 from inspector.domain.wire import wire_messages
 from inspector.engine.tokens.count.attribution import attribute
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.engine.tokens.count.segment import request_pieces
 from tests.support.counting import character_meter
 
 MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}
-METERS = {name: BudgetMeter(TiktokenCounter(name), lambda: 128_000, BudgetSettings) for name in MODELS}
+METERS = {name: BudgetMeter(TiktokenCounter(name), FixedWindow(128_000)) for name in MODELS}
 FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", {"type": "object", "properties": {}})
 
 anything = st.text(max_size=60) | st.sampled_from(
@@ -89,7 +88,6 @@ def serialized(request: ModelRequest) -> str:
 
 @pytest.mark.parametrize("model", MODELS)
 @given(request_=requests)
-@hypothesis_settings(deadline=None)
 def test_the_parts_add_up_to_what_tiktoken_counts_of_the_serialized_request(
     model: str, request_: ModelRequest
 ) -> None:
@@ -99,7 +97,6 @@ def test_the_parts_add_up_to_what_tiktoken_counts_of_the_serialized_request(
 
 
 @given(request_=requests)
-@hypothesis_settings(deadline=None)
 def test_the_blocks_of_the_cache_are_the_same_tokens(request_: ModelRequest) -> None:
     meter = METERS["openai/gpt-5"]
     blocks = meter.blocks(request_)
@@ -118,7 +115,6 @@ def test_the_pieces_joined_are_the_body(entries: list[str], more: list[str]) -> 
 
 
 @given(tool=st.builds(Tool, names, names, anything, schemas))
-@hypothesis_settings(deadline=None)
 def test_a_definition_costs_what_its_parts_cost(tool: Tool) -> None:
     for meter in METERS.values():
         cost = meter.cost(tool)

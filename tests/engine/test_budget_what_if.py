@@ -18,6 +18,7 @@ from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
+from inspector.engine.live import LiveSettings
 from inspector.engine.ports import ChatModel
 from inspector.engine.tokens.cost.what_if import (
     Change,
@@ -29,9 +30,10 @@ from inspector.engine.tokens.cost.what_if import (
     toggled,
     what_if,
 )
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.engine.tokens.count.other_model import OtherModels, count_definitions
 from tests.support.counting import CharacterCounter
+from tests.support.hostile_name import EVERY_NAME
 from tests.support.told_model import ToldModel
 from tests.support.workbench import connected
 
@@ -45,7 +47,7 @@ TOOLS = tuple(
 
 def meter(window: int = WINDOW) -> BudgetMeter:
     settings = Settings().budget
-    return BudgetMeter(CharacterCounter(), lambda: window, lambda: settings)
+    return BudgetMeter(CharacterCounter(), FixedWindow(window, settings.warn_at))
 
 
 def setup(values: Mapping[str, Any] | None = None, **toolsets: Toolset) -> Setup:
@@ -174,7 +176,7 @@ def test_pins_that_are_toggled_twice_pin_the_same_tools(patterns: list[str], pin
     assert {pin for pin in pins if matches(pin, twice)} == {pin for pin in pins if matches(pin, patterns)}
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", EVERY_NAME)
 def test_any_tool_can_be_pinned_by_its_id(name: str) -> None:
     tool = Tool("shop", HOSTILE[name], HOSTILE[name])
     hostile = replace(setup(), connected=(*TOOLS, tool))
@@ -255,7 +257,10 @@ def test_another_model_is_made_once_with_its_window_and_prices() -> None:
         return ToldModel()
 
     models = OtherModels(
-        model_for, lambda _: CharacterCounter(), lambda name: prices if name == "dear" else None, Settings
+        model_for,
+        lambda _: CharacterCounter(),
+        lambda name: prices if name == "dear" else None,
+        LiveSettings(Settings()),
     )
     dear = models.named("dear")
     assert models.named("dear") is dear

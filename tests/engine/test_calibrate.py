@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
@@ -18,6 +18,7 @@ from inspector.engine.measure.generate import generate
 from inspector.engine.measure.prepare import prepare
 from inspector.engine.measure.run import run_bench
 from inspector.engine.measure.summary import Share, summarise
+from tests.support.examples import examples
 from tests.support.retrieval import rankers_of, words_only
 
 NAMES = ("list_orders", "refund_order", "send_message", "get_forecast", "plot_route", "lend_book")
@@ -146,7 +147,7 @@ def test_the_best_is_never_beaten_and_the_cautious_never_refuses_more(drawn: lis
     assert found.cautious is None or found.cautious.refused_possible.value <= MAX_REFUSED
 
 
-@settings(deadline=None, max_examples=25)
+@examples(share=0.5)
 @given(st.text())
 def test_no_query_fails(query: str) -> None:
     case = EvalCase("1", query, (frozenset({"s:lend_book"}),))

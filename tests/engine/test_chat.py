@@ -9,7 +9,7 @@ import pytest
 from inspector.adapters.memory.fakes import FixedApprover, ManualClock, MemoryStore
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ModelError, ServerExited
-from inspector.domain.events import event as ev
+from inspector.domain.events import TurnEnded
 from inspector.domain.fold import fold
 from inspector.domain.message import (
     AssistantMessage,
@@ -22,6 +22,7 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
 from inspector.domain.settings import ChatSettings, Settings
 from inspector.domain.tool import Annotations, Tool
+from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.ports import Decision
@@ -74,30 +75,18 @@ class Bench:
             ServerSpec(name, "x", defer_loading=name != "calc") for name in ("shop", "weather", "calc")
         )
         self.settings = settings or Settings(chat=ChatSettings(max_steps=max_steps))
-        configuration = Configuration("test", specs, settings=self.settings)
         self.session = Session("s", self.store, self.clock, Redactor({}))
-        retrieval = words_only(self.settings.discovery, self.clock)
-        self.binder = Binder(
-            self.session,
-            lambda: configuration,
-            self.clock,
-            lambda: self.settings,
-            lambda: retrieval,
-            character_accounting(lambda: self.settings),
+        self.live = Live(
+            settings=self.settings,
+            model=self.model,
+            configuration=Configuration("test", specs, settings=self.settings),
+            retrieval=words_only(self.settings.discovery, self.clock),
         )
-        self.chat = Chat(
-            self.session,
-            lambda: self.settings,
-            self.clock,
-            self.servers,
-            self.approver,
-            self.binder,
-            model=lambda: self.model,
-            retrieval=lambda: retrieval,
-        )
-        self.binder.rebuild(TOOLS, "", {})
+        self.binder = Binder(self.session, self.live, self.clock, character_accounting(self.live))
+        self.chat = Chat(self.session, self.live, self.clock, self.servers, self.approver, self.binder)
+        self.binder.rebuild(TOOLS, {})
 
-    async def say(self, text: str = "hello") -> ev.TurnEnded:
+    async def say(self, text: str = "hello") -> TurnEnded:
         return await self.chat.loop.run(text)
 
     def kinds(self) -> list[str]:

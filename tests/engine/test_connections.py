@@ -15,7 +15,7 @@ from inspector.domain.error import (
     StoreError,
     ToolsightError,
 )
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     Event,
     ServerConnecting,
     ServerFailed,

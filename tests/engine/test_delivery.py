@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ModelRequest
 from inspector.domain.session import SessionState
-from inspector.domain.settings import BindingSettings, Settings
+from inspector.domain.settings import BindingSettings, Settings, ToolDelivery
 from inspector.domain.tool import Tool, function_definition
 from inspector.engine.loop.binding.delivery import SentTools, schema_text, system_text, tools_array
 from inspector.engine.loop.binding.loader import DefinitionLoader
@@ -18,11 +18,13 @@ from tests.engine.test_chat import TOOLS, Bench, bound_names
 from tests.support.told_model import Step, calls, says, searches
 
 MODES = ("rewrite", "append", "call_tool", "text")
-PROXIES = ("call_tool", "text")
+PROXIES: tuple[ToolDelivery, ...] = ("call_tool", "text")
 LATE = {"status": "late"}
 
 
-def bench_with(*steps: Step, delivery: str, capacity: int = 12, decision: Decision = Decision.ONCE) -> Bench:
+def bench_with(
+    *steps: Step, delivery: ToolDelivery, capacity: int = 12, decision: Decision = Decision.ONCE
+) -> Bench:
     binding = BindingSettings(delivery=delivery, capacity=capacity)
     return Bench(*steps, settings=Settings(binding=binding), decision=decision)
 
@@ -35,13 +37,13 @@ def sent(request: ModelRequest) -> list[str]:
     return [compact(entry) for entry in request.tools]
 
 
-def array(state: SessionState, bench: Bench, delivery: str) -> tuple[dict[str, Any], ...]:
+def array(state: SessionState, bench: Bench, delivery: ToolDelivery) -> tuple[dict[str, Any], ...]:
     catalog = bench.binder.catalog
-    return tools_array(catalog, state, delivery, DefinitionLoader(lambda: catalog, lambda: 8))
+    return tools_array(catalog, state, delivery, DefinitionLoader(catalog, 8))
 
 
 @pytest.mark.parametrize("delivery", MODES)
-async def test_the_array_is_byte_for_byte_the_same_while_nothing_changes(delivery: str) -> None:
+async def test_the_array_is_byte_for_byte_the_same_while_nothing_changes(delivery: ToolDelivery) -> None:
     bench = bench_with(
         searches(tool_names=["list_orders", "get_forecast"]),
         calls(("calc__evaluate", {})),
@@ -77,7 +79,7 @@ def test_rewriting_is_in_catalog_order_whatever_was_found_first(order: list[str]
 
 @given(st.lists(st.sampled_from([tool.id for tool in TOOLS]), max_size=6), st.sampled_from(PROXIES))
 def test_behind_the_proxy_no_search_and_no_eviction_changes_the_array(
-    found: list[str], delivery: str
+    found: list[str], delivery: ToolDelivery
 ) -> None:
     bench = bench_with(delivery=delivery, capacity=1)
     before = sent(bench.binder.request(()))
@@ -88,25 +90,27 @@ def test_behind_the_proxy_no_search_and_no_eviction_changes_the_array(
 
 
 @pytest.mark.parametrize("delivery", MODES)
-def test_where_nothing_waits_there_is_neither_search_nor_proxy(delivery: str) -> None:
+def test_where_nothing_waits_there_is_neither_search_nor_proxy(delivery: ToolDelivery) -> None:
     bench = bench_with(delivery=delivery)
-    bench.binder.rebuild(TOOLS[3:], "", {})
+    bench.binder.rebuild(TOOLS[3:], {})
     assert bound_names(bench.binder.request(())) == ["calc__evaluate"]
 
 
 @pytest.mark.parametrize("delivery", MODES)
-def test_a_bound_tool_that_the_catalog_no_longer_has_is_left_out(delivery: str) -> None:
+def test_a_bound_tool_that_the_catalog_no_longer_has_is_left_out(delivery: ToolDelivery) -> None:
     bench = bench_with(delivery=delivery)
     bench.binder.context.find(["shop:list_orders"], "a search")
     state = bench.session.state
-    bench.binder.rebuild(TOOLS[1:], "", {})
+    bench.binder.rebuild(TOOLS[1:], {})
     names = [entry["function"]["name"] for entry in array(state, bench, delivery)]
     assert "shop__list_orders" not in names
 
 
 @pytest.mark.parametrize("delivery", PROXIES)
 @pytest.mark.parametrize("name", ["shop__list_orders", "shop:list_orders", "list_orders"])
-async def test_a_found_tool_is_called_through_the_proxy_by_any_of_its_names(delivery: str, name: str) -> None:
+async def test_a_found_tool_is_called_through_the_proxy_by_any_of_its_names(
+    delivery: ToolDelivery, name: str
+) -> None:
     bench = bench_with(
         searches(tool_names=["list_orders"]), calls(proxied(name, LATE)), says("done"), delivery=delivery
     )

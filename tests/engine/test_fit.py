@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.fit import NAMED, is_named
+from inspector.engine.discovery.rankers.fit import NAMED, FitModel, FitSignals, is_named
 from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Ranking
 from inspector.engine.discovery.term import terms
 from tests.support.retrieval import rankers_of
@@ -26,6 +26,23 @@ def test_a_query_is_as_likely_to_be_answered_as_the_likeliest_of_the_first_tools
     assert ranking([0.2, 0.6, 0.1]).probability == 0.6
     assert ranking([0.2] * LOOKED_AT + [0.9]).probability == 0.2
     assert ranking([]).probability is None
+
+
+@pytest.mark.parametrize(
+    ("coverage", "best_cosine", "mean_cosine", "words", "logit"),
+    [
+        (0.0, 0.0, 0.0, 1, -11.9 + 2.75 * 1.098612),
+        (0.0, 0.0, 0.0, 3, -11.9 + 2.75 * 1.098612),
+        (1.0, 0.6, 0.45, 5, -11.9 + 2.2 + 5.16 + 3.15 + 2.75 * 1.609438),
+        (0.4, 0.5, 0.3, 8, -11.9 + 0.88 + 4.3 + 2.1 + 2.75 * 2.079442),
+        (0.0, -0.1, -0.2, 20, -11.9 - 0.86 - 1.4 + 2.75 * 2.995732),
+    ],
+)
+def test_the_probability_is_that_of_the_documented_logistic_model(
+    coverage: float, best_cosine: float, mean_cosine: float, words: int, logit: float
+) -> None:
+    signals = FitSignals(*(np.array([value]) for value in (coverage, best_cosine, mean_cosine)), words)
+    assert np.log(1 / FitModel().probability(signals) - 1) == pytest.approx(-logit, abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.error import ServerExited
-from inspector.domain.events.event import GateApplied
+from inspector.domain.events import GateApplied
 from inspector.domain.message import (
     AssistantMessage,
     Message,
@@ -62,8 +62,8 @@ def apply(
     ranker: str = "dense",
 ) -> GateApplied:
     settings = GateSettings(ranker=ranker, threshold=threshold, top_k=top_k)
-    gate = Gate(lambda: RANKERS, ManualClock())
-    return gate.apply([UserMessage(query)], settings, unmet or {}, lambda tool_id: len(tool_id))
+    gate = Gate(ManualClock())
+    return gate.apply(RANKERS, [UserMessage(query)], settings, unmet or {}, lambda tool_id: len(tool_id))
 
 
 def scores(query: str) -> dict[str, float]:
@@ -118,15 +118,15 @@ def test_a_closed_tool_takes_none_of_the_places() -> None:
 
 
 def test_without_vectors_nothing_passes_and_the_note_tells_why() -> None:
-    gate = Gate(lambda: rankers_of(FARM, semantic=False), ManualClock())
-    applied = gate.apply([UserMessage("milk cows")], GateSettings(), {}, lambda _: 1)
+    gate, rankers = Gate(ManualClock()), rankers_of(FARM, semantic=False)
+    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), {}, lambda _: 1)
     assert (applied.active, applied.below) == ((), len(FARM))
     assert "no tool is embedded" in applied.note
 
 
 def test_without_tools_nothing_passes() -> None:
-    gate = Gate(lambda: rankers_of(()), ManualClock())
-    applied = gate.apply([UserMessage("milk cows")], GateSettings(), {}, lambda _: 1)
+    gate, rankers = Gate(ManualClock()), rankers_of(())
+    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), {}, lambda _: 1)
     assert (applied.active, applied.below, applied.tokens) == ((), 0, 0)
 
 
@@ -271,8 +271,8 @@ async def test_with_observations_the_gate_moves_with_the_task() -> None:
 async def test_after_the_gate_its_tools_make_room_as_found_ones_do() -> None:
     bench = gated(says("ok"), searches(tool_names=["get_forecast"]), says("ok"))
     await bench.say(ORDERS)
-    bench.settings = Settings(binding=BindingSettings(capacity=1))
-    bench.binder.rebuild(TOOLS, "", {})
+    bench.live.settings = Settings(binding=BindingSettings(capacity=1))
+    bench.binder.rebuild(TOOLS, {})
     assert bench.session.state.load_order == ("shop:list_orders",)
     await bench.say(FORECAST)
     assert bench.session.state.load_order == ("weather:get_forecast",)

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.evaluation import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalCase, EvalSet
-from inspector.domain.events.event import CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
+from inspector.domain.events import Actor, CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
@@ -92,13 +92,13 @@ def test_any_catalog_gives_a_usable_set_that_is_always_the_same(
     assert sum(case.is_possible for case in cases) <= 2 * per_tool * len(tools)
 
 
-def search(query: str, *found: str, by: str = "model") -> SearchPerformed:
+def search(query: str, *found: str, by: Actor = "model") -> SearchPerformed:
     hits = tuple(Hit(rank, Score(tool, 1.0), Outcome.LOADED) for rank, tool in enumerate(found, start=1))
     missed = Hit(9, Score("a:missed", 0.1), Outcome.OVER_LIMIT)
     return SearchPerformed(SearchReport(SearchRequest(query), "bm25", (*hits, missed)), "", by=by)
 
 
-def call(tool: str, by: str = "model") -> CallStarted:
+def call(tool: str, by: Actor = "model") -> CallStarted:
     return CallStarted("1", tool, {}, by)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import (
@@ -17,6 +17,7 @@ from inspector.domain.message import (
 from inspector.domain.wire import wire_message
 from inspector.engine.tokens.window.reduction import Reduced, compressed, cut_down, truncated
 from inspector.engine.tokens.window.shortening import shortened
+from tests.support.examples import examples
 
 KEPT = 20
 EVERYTHING = 10**9
@@ -167,7 +168,7 @@ def test_there_is_nothing_to_do_where_nothing_is_over(step: Step, conversation: 
 @given(
     text=texts | st.text(st.characters(), max_size=3000), kept=st.integers(10, 300), more=st.integers(1, 300)
 )
-@settings(max_examples=300)
+@examples(share=4)
 def test_a_shortened_result_keeps_head_and_tail_and_counts_what_is_gone(
     text: str, kept: int, more: int
 ) -> None:

@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.domain.conversation import ItemKind
 from inspector.domain.error import ModelError
-from inspector.domain.events.event import ContextReduced
+from inspector.domain.events import ContextReduced
 from inspector.domain.fold import fold
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import (
@@ -24,6 +24,7 @@ from inspector.domain.message import (
 )
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
+from tests.support.examples import examples
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig, connected, names
 
@@ -281,7 +282,7 @@ lengths = st.lists(st.integers(0, 3000), min_size=1, max_size=3)
 
 
 @given(window=st.integers(300, 4000), turns=st.lists(st.lists(lengths, max_size=3), min_size=1, max_size=4))
-@settings(max_examples=25, deadline=None)
+@examples(share=0.5)
 async def test_whatever_is_sent_fits_has_every_result_and_ends_as_it_was_said(
     window: int, turns: list[list[list[int]]]
 ) -> None:

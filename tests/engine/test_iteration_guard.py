@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.settings import GuardSettings
+from inspector.domain.settings import GuardSettings, Settings
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.guards.iteration import KEPT_CALLS, IterationGuard, Verdict
 
 WINDOW = 100.0
@@ -15,7 +16,7 @@ CALLS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.floats(0
 
 def guard(**changes: Any) -> IterationGuard:
     settings = dataclasses.replace(SETTINGS, **changes)
-    return IterationGuard(lambda: settings)
+    return IterationGuard(LiveSettings(Settings(guard=settings)))
 
 
 def counts(verdict: Verdict) -> tuple[int, int]:
@@ -129,11 +130,11 @@ def test_finding_a_tool_again_starts_its_count_anew_in_both_windows() -> None:
 
 
 def test_smaller_windows_apply_at_once() -> None:
-    current = SETTINGS
-    watch = IterationGuard(lambda: current)
+    live = LiveSettings(Settings(guard=SETTINGS))
+    watch = IterationGuard(live)
     for at in range(4):
         watch.after_call("a:b", {}, at)
-    current = dataclasses.replace(SETTINGS, window_seconds=1.5, window_calls=3)
+    live.settings = Settings(guard=dataclasses.replace(SETTINGS, window_seconds=1.5, window_calls=3))
     assert counts(watch.after_call("a:b", {}, 4)) == (2, 3)
 
 
@@ -211,12 +212,12 @@ def test_clearing_after_every_loop_leaves_no_tool_over_its_limits(
 
 def test_memory_is_bounded_however_fast_the_calls_come() -> None:
     watch = guard(window_seconds=1e9, window_calls=1000)
-    for n in range(60_000):
+    for n in range(3 * KEPT_CALLS):
         watch.after_call("a:b", {"x": n}, n / 1e6)
     tracemalloc.start()
-    for n in range(60_000, 100_000):
+    for n in range(3 * KEPT_CALLS, 12 * KEPT_CALLS):
         watch.after_call("a:b", {"x": n}, n / 1e6)
     grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert watch.kept <= 2 * KEPT_CALLS
-    assert grown < 2_000_000
+    assert grown < 1_000_000

@@ -22,16 +22,17 @@ from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.demo.script_model import ScriptModel
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import SettingsChanged, TurnEnded
+from inspector.domain.events import SettingsChanged, TurnEnded
 from inspector.domain.message import ToolResult
 from inspector.domain.scenario import AddedTool, CatalogChange
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
+from inspector.engine.ports import Ports
 from inspector.engine.scenario.changing import ChangingConnector, changed
 from inspector.engine.scenario.clock import LabClock
 from inspector.engine.scenario.run import ScenarioRun
 from inspector.engine.scenario.totals import Totals, totals
-from inspector.engine.workbench import Ports, Workbench
+from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import shop_and_weather
 

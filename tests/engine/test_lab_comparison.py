@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from inspector.domain.budget import TokenParts
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CallFinished,
     CallRejected,
     CatalogBuilt,

@@ -1,15 +1,15 @@
 """Measuring over the tools of a session: its index, its thresholds, and apart from its searches."""
 
-import pytest
+from dataclasses import replace
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
-from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.measure.calibrate import threshold_of
 from inspector.engine.measure.live import LiveBench
 from inspector.engine.measure.run import CaseRun, Run
 from inspector.engine.measure.weak import weakest
@@ -63,7 +63,7 @@ async def test_a_session_that_searches_otherwise_is_not_what_was_measured() -> N
     live = LiveBench.of(retrieval)
     assert live.is_current(retrieval)
     assert live.is_same(LiveBench.of(retrieval, live))
-    retrieval.use_threshold("hybrid", 0.5)
+    retrieval.use_settings(replace(retrieval.settings, min_probability=0.5))
     assert not live.is_current(retrieval)
     again = LiveBench.of(retrieval, live)
     assert again.evalset is live.evalset
@@ -74,22 +74,19 @@ async def test_a_session_that_searches_otherwise_is_not_what_was_measured() -> N
 
 async def test_the_threshold_of_a_ranker_changes_what_it_finds() -> None:
     retrieval = await searching(*CASES, embedder=MemoryEmbedder())
-    retrieval.use_ranker("dense")
+    settings = replace(retrieval.settings, ranker="dense")
+    retrieval.use_settings(settings)
     request = SearchRequest("refund the order of a customer")
     assert retrieval.search(request, bound=()).report.results
-    retrieval.use_threshold("dense", 1.1)
-    assert retrieval.threshold_of("dense") == 1.1
+    retrieval.use_settings(replace(settings, iso_threshold=1.1))
+    assert threshold_of(retrieval.settings, "dense") == 1.1
     assert not retrieval.search(request, bound=()).report.results
-    retrieval.use_ranker("hybrid")
-    retrieval.use_threshold("hybrid", 1.0)
+    retrieval.use_settings(replace(settings, ranker="hybrid", min_probability=1.0))
     assert retrieval.search(SearchRequest("mow the lawn"), bound=()).report.abstained
 
 
-async def test_a_ranker_without_a_threshold_is_refused() -> None:
-    retrieval = await searching()
-    assert retrieval.threshold_of("bm25") is None
-    with pytest.raises(ToolsightError, match="has no threshold"):
-        retrieval.use_threshold("bm25", 0.5)
+def test_a_ranker_without_a_threshold_has_none() -> None:
+    assert threshold_of(DiscoverySettings(), "bm25") is None
 
 
 async def test_a_session_is_calibrated_over_its_own_requests() -> None:

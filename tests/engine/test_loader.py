@@ -19,13 +19,14 @@ class Shelf:
 
     def __init__(self, capacity: int = 8) -> None:
         self.catalog, self.capacity = Catalog(TOOLS), capacity
-        self.loader = DefinitionLoader(lambda: self.catalog, lambda: self.capacity)
+        self.loader = DefinitionLoader(self.catalog, self.capacity)
 
     def change(self, name: str, description: str) -> None:
         tools = (replace(t, description=description) if t.name == name else t for t in self.catalog.tools)
         self.catalog = Catalog(tuple(tools))
 
     def load(self, names: Sequence[str]) -> list[dict[str, Any]]:
+        self.loader.use(self.catalog, self.capacity)
         return self.loader.definitions([f"s:{name}" for name in names])
 
 
@@ -102,7 +103,7 @@ def test_a_stale_id_resolves_to_the_only_tool_of_its_name() -> None:
     shelf = Shelf()
     assert shelf.loader.resolve("s:a") is TOOLS[0]
     assert shelf.loader.resolve("before:a") is TOOLS[0]
-    shelf.catalog = Catalog((*TOOLS, Tool("other", "a")))
+    shelf.loader.use(Catalog((*TOOLS, Tool("other", "a"))), shelf.capacity)
     assert shelf.loader.resolve("before:a") is None
     assert shelf.loader.resolve("s:a") is TOOLS[0]
 

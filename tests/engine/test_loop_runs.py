@@ -5,11 +5,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.domain.fold import fold
 from inspector.domain.message import AssistantMessage, ModelReply, ModelRequest, NoteMessage
 from inspector.domain.session import Binding
+from tests.support.examples import examples
 from tests.support.office import office
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import Rig, connected, names
@@ -97,7 +98,7 @@ async def test_a_think_turn_counts_as_a_step_of_the_cap() -> None:
         assert not rig.bench.state.busy
 
 
-@settings(max_examples=25)
+@examples(share=0.5)
 @given(
     st.lists(
         st.tuples(

@@ -8,9 +8,11 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.error import ConfigError
 from inspector.domain.precondition import Facts
-from inspector.domain.settings import AccessSettings
+from inspector.domain.settings import AccessSettings, Settings
 from inspector.domain.tool_pattern import values_for
-from inspector.engine.loop.binding.precondition import OwnPredicate, Preconditions
+from inspector.engine.live import LiveSettings
+from inspector.engine.loop.binding.precondition import Preconditions
+from inspector.engine.ports import OwnPredicate
 
 WRITE = 'is_authenticated(scope="github:write")'
 PLAN = "milestone_reached('plan_confirmed')"
@@ -24,7 +26,7 @@ ids = st.text("ab:-]", max_size=5)
 def preconditions(
     table: Mapping[str, tuple[str, ...]], own: Mapping[str, OwnPredicate] | None = None
 ) -> Preconditions:
-    return Preconditions(lambda: AccessSettings(preconditions=table), own or {})
+    return Preconditions(LiveSettings(Settings(access=AccessSettings(preconditions=table))), own or {})
 
 
 def test_a_tool_is_closed_by_every_pattern_that_is_its_own() -> None:
@@ -55,10 +57,10 @@ def test_a_predicate_that_two_patterns_demand_is_named_once() -> None:
 
 
 def test_changed_settings_take_effect_at_once() -> None:
-    settings = [AccessSettings(preconditions={"*": (PLAN,)})]
-    rules = Preconditions(lambda: settings[-1], {})
+    live = LiveSettings(Settings(access=AccessSettings(preconditions={"*": (PLAN,)})))
+    rules = Preconditions(live, {})
     assert rules.unmet("a:b", Facts()) == (PLAN,)
-    settings.append(AccessSettings(preconditions={"c:*": (PLAN,)}))
+    live.settings = Settings(access=AccessSettings(preconditions={"c:*": (PLAN,)}))
     assert rules.unmet("a:b", Facts()) == ()
     assert rules.unmet("c:b", Facts()) == (PLAN,)
 

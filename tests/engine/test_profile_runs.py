@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
@@ -17,6 +17,7 @@ from inspector.domain.fold import fold
 from inspector.domain.message import ModelReply, ModelRequest
 from inspector.domain.profile import PROFILES
 from inspector.domain.tool import Tool
+from tests.support.examples import examples
 from tests.support.office import office
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig, connected, names
@@ -157,7 +158,7 @@ class TestKaman:
             bound = {hit.tool_id for hit in second.report.results}
             assert bound <= set(rig.bench.state.load_order)
 
-    @settings(max_examples=25)
+    @examples(share=0.5)
     @given(
         st.lists(st.lists(st.integers(0, 11), min_size=1, max_size=12), min_size=1, max_size=5),
         st.integers(0, 9),

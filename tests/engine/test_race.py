@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.budget import TokenParts
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CallFinished,
     CallRejected,
     Event,

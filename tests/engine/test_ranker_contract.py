@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
@@ -17,149 +19,151 @@ from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanke
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
 from inspector.engine.discovery.rankers.pattern import PatternRanker
 from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
-from inspector.engine.discovery.rankers.ranker import Ranker
-from tests.support.retrieval import rankers_of
+from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
+from inspector.engine.discovery.semantics import Semantics
+from tests.support.retrieval import embedded
 
-Factory = Callable[[Sequence[Tool]], Ranker]
+Catalog = Sequence[Tool]
+# A ranker over the last of these catalogs; an index goes through all of them, one change at a time.
+Factory = Callable[[Sequence[Catalog]], Ranker]
 
 
-def by_meaning(name: str, tools: Sequence[Tool]) -> Ranker:
+def by_meaning(name: str, catalogs: Sequence[Catalog]) -> Ranker:
     """A ranker over an index with all its vectors, an expert's tools and a system server."""
+    semantics = Semantics(MemoryEmbedder(), MemoryVectors())
     settings = DiscoverySettings(expert_tools=("create:*",), system_servers=("page",))
-    return rankers_of(tools, settings=settings).get(name)
+    index = ToolIndex(semantics=semantics)
+    for catalog in catalogs:
+        index = asked(embedded(index.updated(catalog), semantics), name)
+        semantics.settle(index.vectors)
+    return CatalogRankers(index, settings).get(name)
 
 
-def by_words(name: str, tools: Sequence[Tool]) -> Ranker:
+def by_words(name: str, catalogs: Sequence[Catalog]) -> Ranker:
     """A ranker over an index without vectors."""
-    return CatalogRankers(ToolIndex(tools), DiscoverySettings()).get(name)
+    index = ToolIndex()
+    for catalog in catalogs:
+        index = asked(index.updated(catalog), name)
+    return CatalogRankers(index, DiscoverySettings()).get(name)
+
+
+def asked(index: ToolIndex, name: str) -> ToolIndex:
+    """The index after a search, which leaves in it what a later one can take over."""
+    CatalogRankers(index, DiscoverySettings()).get(name).rank("create page")
+    return index
+
+
+def without_index(make: Callable[[Catalog], Ranker], catalogs: Sequence[Catalog]) -> Ranker:
+    """A ranker that reads the tools themselves."""
+    return make(catalogs[-1])
 
 
 INDEXED = ("hybrid", "bm25", "dense", "rrf", "z-fusion", "two-stage", "two-stage-product")
 RANKERS: list[tuple[str, Factory]] = [
     *((name, partial(by_meaning, name)) for name in INDEXED),
     *((f"{name} by words", partial(by_words, name)) for name in INDEXED),
-    ("prd-bm25", PrdBm25Ranker),
-    ("keyword-expert", KeywordExpertRanker),
-    ("keyword-system", KeywordSystemRanker),
-    ("fuzzy", FuzzyRanker),
-    ("fuzzy-repaired", partial(FuzzyRanker, repaired=True)),
-    ("regex", PatternRanker),
+    ("prd-bm25", partial(without_index, PrdBm25Ranker)),
+    ("keyword-expert", partial(without_index, KeywordExpertRanker)),
+    ("keyword-system", partial(without_index, KeywordSystemRanker)),
+    ("fuzzy", partial(without_index, FuzzyRanker)),
+    ("fuzzy-repaired", partial(without_index, partial(FuzzyRanker, repaired=True))),
+    ("regex", partial(without_index, PatternRanker)),
 ]
 every_ranker = pytest.mark.parametrize(("name", "factory"), RANKERS, ids=[name for name, _ in RANKERS])
 
+KNOWN = ("create", "page", "createPage", "list_orders", "get-user", "the", "a", "database", "x1", "Ünïcode")
 characters = st.one_of(
     st.characters(), st.sampled_from("\ud800\udfff\0\u2028\u0130\u03a3\u017f\u200d -_.:*+?()[]|\\")
 )
-oddities = st.text(characters, max_size=12)
-words = st.sampled_from(
-    [
-        "create",
-        "page",
-        "createPage",
-        "list_orders",
-        "get-user",
-        "the",
-        "a",
-        "database",
-        "x1",
-        "Ünïcode",
-        "天気",
+words = st.one_of(st.sampled_from((*KNOWN, "天気", "")), st.text(characters, max_size=12))
+texts = st.lists(words, max_size=5).map(" ".join)
+schemas = st.lists(words, max_size=2).map(
+    lambda names: {"type": "object", "properties": {name: {} for name in names}}
+)
+tools = st.builds(Tool, words, words, texts, schemas, title=words)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[list[Tool]]:
+    """A catalog and up to two earlier ones, where some of its tools are missing and some read otherwise."""
+    catalog = draw(st.lists(tools, max_size=6))
+    fates = st.lists(st.sampled_from(["same", "changed", "missing"]), min_size=6, max_size=6)
+    return [*(earlier(catalog, each) for each in draw(st.lists(fates, max_size=2))), catalog]
+
+
+def earlier(catalog: Catalog, fates: Sequence[str]) -> list[Tool]:
+    """The catalog before some tools came and others were changed."""
+    return [
+        tool if fate == "same" else replace(tool, description="page orders")
+        for tool, fate in zip(catalog, fates, strict=False)
+        if fate != "missing"
     ]
-)
-texts = st.lists(st.one_of(words, oddities), max_size=6).map(" ".join)
-names = st.one_of(words, oddities)
-schemas = st.dictionaries(names, st.just({}), max_size=3).map(
-    lambda properties: {"type": "object", "properties": properties}
-)
-tools = st.builds(Tool, names, names, texts, schemas, title=texts)
-catalogs = st.lists(tools, max_size=8)
+
+
 SHOP = (
     Tool("shop", "list_orders", "List orders, newest first.", title="Orders"),
     Tool("shop", "get_order", "Get one order."),
     Tool("mail", "send_message", "Send an e-mail about an order."),
 )
+ODD_QUERIES = ("", " ", "\n\t", "\0", "\ud800", "(", "*", "the of and", "order " * 100_000)
+BARE_CATALOGS = ((), (Tool("", ""),), (Tool("", ""), Tool("", "")), (Tool("s", " ", "\n"),))
 
 
 @every_ranker
-@given(catalogs, texts)
-def test_the_parts_of_every_score_add_up_to_it(
-    name: str, factory: Factory, catalog: list[Tool], query: str
+@given(histories(), texts, st.integers(0, 7))
+def test_a_ranker_keeps_its_contract(
+    name: str, factory: Factory, history: list[list[Tool]], query: str, count: int
 ) -> None:
-    ranking = factory(catalog).rank(query)
+    catalog, ranker = history[-1], factory(history[-1:])
+    ranking = ranker.rank(query)
+    assert_every_score_is_the_sum_of_finite_parts(ranking, catalog)
+    assert_the_order_is_that_of_the_scores(ranking, count)
+    assert_same(ranker.rank(query), ranking)
+    assert_same(factory(history).rank(query), ranking)
+    looked_for = ranker.terms(query)
+    assert len(set(looked_for)) == len(looked_for), name
+
+
+def assert_every_score_is_the_sum_of_finite_parts(ranking: Ranking, catalog: Catalog) -> None:
     assert len(ranking.values) == len(ranking.kept) == len(catalog)
+    assert np.isfinite(ranking.values).all()
     for position, tool in enumerate(catalog):
         score = ranking.explain(position)
         assert score.tool_id == tool.id
         assert score.value == ranking.values[position]
-        assert score.adds_up(), name
-
-
-@every_ranker
-@given(catalogs, texts)
-def test_every_number_is_finite(name: str, factory: Factory, catalog: list[Tool], query: str) -> None:
-    ranking = factory(catalog).rank(query)
-    assert np.isfinite(ranking.values).all(), name
-    for position in range(len(catalog)):
-        for part in ranking.explain(position).parts:
+        total = math.fsum(part.value for part in score.parts)
+        assert math.isclose(total, score.value, rel_tol=1e-9, abs_tol=1e-9)
+        for part in score.parts:
             assert math.isfinite(part.value)
             assert all(map(math.isfinite, part.inputs.values()))
 
 
-@every_ranker
-@given(catalogs, texts, st.integers(0, 9))
-def test_the_order_is_that_of_the_scores_with_ties_as_they_come(
-    name: str, factory: Factory, catalog: list[Tool], query: str, count: int
-) -> None:
-    ranking = factory(catalog).rank(query)
-    expected = sorted(range(len(catalog)), key=lambda position: (-ranking.values[position], position))
-    assert ranking.order() == expected, name
+def assert_the_order_is_that_of_the_scores(ranking: Ranking, count: int) -> None:
+    """Ties as they come."""
+    expected = sorted(range(len(ranking.values)), key=lambda position: (-ranking.values[position], position))
+    assert ranking.order() == expected
     assert ranking.order(count) == expected[:count]
 
 
-@every_ranker
-@given(catalogs, texts)
-def test_the_same_question_gets_the_same_answer(
-    name: str, factory: Factory, catalog: list[Tool], query: str
-) -> None:
-    ranker = factory(catalog)
-    first, second, other = ranker.rank(query), ranker.rank(query), factory(catalog).rank(query)
-    assert first.values.tolist() == second.values.tolist() == other.values.tolist(), name
-    assert first.kept.tolist() == second.kept.tolist() == other.kept.tolist()
+def assert_same(mine: Ranking, other: Ranking) -> None:
+    """To the last bit, explanations too."""
+    assert mine.values.tolist() == other.values.tolist()
+    assert mine.kept.tolist() == other.kept.tolist()
+    assert list(map(mine.explain, mine.order())) == list(map(other.explain, other.order()))
 
 
 @every_ranker
-@given(texts)
-def test_the_words_looked_for_are_all_different(name: str, factory: Factory, query: str) -> None:
-    found = factory(SHOP).terms(query)
-    assert len(set(found)) == len(found), name
+def test_no_query_is_too_odd(name: str, factory: Factory) -> None:
+    ranker = factory([SHOP])
+    assert ranker.name == name.removesuffix(" by words")
+    for query in ODD_QUERIES:
+        assert_every_score_is_the_sum_of_finite_parts(ranker.rank(query), SHOP)
 
 
 @every_ranker
-@pytest.mark.parametrize(
-    "query", ["", " ", "\n\t", "\0", "\ud800", "(", "*", "the of and", "order " * 100_000]
-)
-def test_no_query_is_too_odd(name: str, factory: Factory, query: str) -> None:
-    ranking = factory(SHOP).rank(query)
-    assert all(ranking.explain(position).adds_up() for position in range(len(SHOP))), name
-
-
-@every_ranker
-@pytest.mark.parametrize(
-    "catalog", [(), (Tool("", ""),), (Tool("", ""), Tool("", "")), (Tool("s", " ", "\n"),)]
-)
-def test_an_empty_catalog_and_one_without_any_text_can_be_searched(
-    name: str, factory: Factory, catalog: tuple[Tool, ...]
-) -> None:
-    assert len(factory(catalog).rank("list orders").order()) == len(catalog), name
-
-
-@every_ranker
-def test_a_tool_as_large_as_a_book_is_searched_too(name: str, factory: Factory) -> None:
-    huge = Tool("s" * 100_000, "list_" * 20_000, "orders " * 150_000, title="x" * 1_000_000)
-    ranking = factory([huge, *SHOP]).rank("list orders")
-    assert ranking.explain(0).adds_up(), name
-
-
-@every_ranker
-def test_a_ranker_goes_by_its_name(name: str, factory: Factory) -> None:
-    assert factory(SHOP).name == name.removesuffix(" by words")
+def test_no_catalog_is_too_bare_or_too_large(name: str, factory: Factory) -> None:
+    book = Tool("s" * 100_000, "list_" * 20_000, "orders " * 150_000, title="x" * 1_000_000)
+    for catalog in (*BARE_CATALOGS, (book, *SHOP)):
+        ranking = factory([catalog]).rank("list orders")
+        assert_every_score_is_the_sum_of_finite_parts(ranking, catalog)
+        assert len(ranking.order()) == len(catalog), name

@@ -3,7 +3,8 @@ import dataclasses
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.settings import RedundancySettings
+from inspector.domain.settings import RedundancySettings, Settings
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.guards.redundancy import KEPT_SEARCHES, RedundancyDetector
 
 WINDOW = 100.0
@@ -12,7 +13,7 @@ FOUND = st.lists(st.sampled_from("abcde"), max_size=5)
 
 
 def detector(settings: RedundancySettings = SETTINGS) -> RedundancyDetector:
-    return RedundancyDetector(lambda: settings)
+    return RedundancyDetector(LiveSettings(Settings(redundancy=settings)))
 
 
 def test_a_search_that_finds_the_same_again_is_redundant() -> None:
@@ -65,10 +66,10 @@ def test_after_a_new_start_nothing_is_redundant() -> None:
 
 
 def test_switched_off_it_says_nothing_but_remembers() -> None:
-    current = dataclasses.replace(SETTINGS, enabled=False)
-    watch = RedundancyDetector(lambda: current)
+    live = LiveSettings(Settings(redundancy=dataclasses.replace(SETTINGS, enabled=False)))
+    watch = RedundancyDetector(live)
     assert [watch.after_search("orders", ["a"], at) for at in (0, 1)] == [None, None]
-    current = SETTINGS
+    live.settings = Settings(redundancy=SETTINGS)
     assert watch.after_search("orders", ["a"], 2) is not None
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.fakes import ManualClock, MemoryStore
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.configuration import Configuration
-from inspector.domain.events import event as ev
+from inspector.domain.events import BudgetMeasured, CallFinished, ModelRequested, ToolEvicted
 from inspector.domain.fold import fold
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
@@ -18,10 +18,12 @@ from inspector.domain.session import Binding
 from inspector.domain.settings import BindingSettings, Settings
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
+from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
+from tests.support.told_model import ToldModel
 
 NAMES = ("a", "b", "c", "d", "e")
 SHOP = tuple(Tool("shop", name, f"Does {name}.") for name in NAMES)
@@ -36,37 +38,36 @@ class Ground:
 
     def __init__(self, **binding: Any) -> None:
         self.clock, self.store = ManualClock(), MemoryStore()
-        self.settings = Settings(binding=BindingSettings(**binding))
+        settings = Settings(binding=BindingSettings(**binding))
         self.session = Session("s", self.store, self.clock, Redactor({}))
-        self.turn, self.tools, self.toolset = 0, TOOLS, ""
+        self.turn, self.tools = 0, TOOLS
         specs = (ServerSpec("shop", "x", defer_loading=True), ServerSpec("calc", "x"))
-        retrieval = words_only(self.settings.discovery, self.clock)
-        self.binder = Binder(
-            self.session,
-            lambda: Configuration("test", specs, {"few": FEW}, self.settings),
-            self.clock,
-            lambda: self.settings,
-            lambda: retrieval,
-            character_accounting(lambda: self.settings),
+        self.live = Live(
+            settings=settings,
+            model=ToldModel(),
+            configuration=Configuration("test", specs, {"few": FEW}, settings),
+            retrieval=words_only(settings.discovery, self.clock),
         )
+        self.binder = Binder(self.session, self.live, self.clock, character_accounting(self.live))
         self.context = self.binder.context
         self.rebuild()
 
     def rebuild(self) -> None:
-        self.binder.rebuild(self.tools, self.toolset, {})
+        self.binder.rebuild(self.tools, {})
 
     def set(self, **binding: Any) -> None:
         """Change settings of the binding, as the workbench does it."""
-        self.settings = replace(self.settings, binding=replace(self.settings.binding, **binding))
+        settings = self.live.settings
+        self.live.settings = replace(settings, binding=replace(settings.binding, **binding))
         self.rebuild()
 
     def ask_model(self) -> None:
         """The next model call."""
         self.turn += 1
-        self.session.emit(ev.ModelRequested(self.turn, (), TokenParts(), 1))
+        self.session.emit(ModelRequested(self.turn, (), TokenParts(), 1))
 
     def call(self, tool_id: str) -> None:
-        self.session.emit(ev.CallFinished("c", tool_id, True, "ok", 1.0))
+        self.session.emit(CallFinished("c", tool_id, True, "ok", 1.0))
 
     def find(self, *names: str) -> tuple[str, ...]:
         return self.context.find([f"shop:{name}" for name in names], "a search")
@@ -77,7 +78,7 @@ class Ground:
 
     def evicted(self) -> list[tuple[str, str]]:
         records = self.store.read("s", kinds=("evict",))
-        return [(r.event.tool, r.event.cause) for r in records if isinstance(r.event, ev.ToolEvicted)]
+        return [(r.event.tool, r.event.cause) for r in records if isinstance(r.event, ToolEvicted)]
 
 
 def test_a_search_binds_what_it_finds_in_the_order_it_finds_it() -> None:
@@ -196,7 +197,7 @@ def test_an_id_that_means_no_tool_or_more_than_one_binds_nothing(stale: str) -> 
 
 def test_a_tool_outside_the_toolset_is_bound_by_no_id() -> None:
     ground = Ground()
-    ground.toolset = "few"
+    ground.live.toolset = "few"
     ground.rebuild()
     assert ground.find("d", "e", "a") == ("shop:a",)
 
@@ -204,7 +205,7 @@ def test_a_tool_outside_the_toolset_is_bound_by_no_id() -> None:
 def test_a_loaded_tool_that_the_new_toolset_forbids_is_told_as_gone() -> None:
     ground = Ground()
     ground.find("d", "a")
-    ground.toolset = "few"
+    ground.live.toolset = "few"
     ground.rebuild()
     assert ground.loaded == ["a"]
     assert ground.evicted() == [("shop:d", "gone")]
@@ -227,7 +228,7 @@ def test_discovered_tools_take_no_more_than_their_share_of_the_free_window(
 ) -> None:
     ground = Ground(adaptive=True, share=share)
     budget = Budget(window, TokenParts(system=200, history=100), 0)
-    ground.session.emit(ev.BudgetMeasured(budget))
+    ground.session.emit(BudgetMeasured(budget))
     for name in found:
         ground.find(name)
         assert tokens_of_loaded(ground) <= share * max(window - 300, 0)
@@ -236,14 +237,14 @@ def test_discovered_tools_take_no_more_than_their_share_of_the_free_window(
 def test_pinned_tools_leave_less_of_the_window_free() -> None:
     ground = Ground(adaptive=True, share=1.0)
     pinned = ground.session.state.tools["calc:evaluate"].tokens
-    ground.session.emit(ev.BudgetMeasured(Budget(1000, TokenParts(history=100, tools=pinned), 0)))
+    ground.session.emit(BudgetMeasured(Budget(1000, TokenParts(history=100, tools=pinned), 0)))
     assert ground.context.limits.tokens == 900 - pinned
 
 
 def test_what_is_over_the_token_limit_goes_worst_find_first() -> None:
     ground = Ground(adaptive=True, share=1.0)
     room = sum(ground.session.state.tools[tool_id].tokens for tool_id in ("shop:c", "shop:a"))
-    ground.session.emit(ev.BudgetMeasured(Budget(room, TokenParts(), 0)))
+    ground.session.emit(BudgetMeasured(Budget(room, TokenParts(), 0)))
     ground.find("a")
     assert ground.find("c", "a", "b") == ("shop:c",)
     assert ground.loaded == ["a", "c"]
@@ -281,7 +282,7 @@ class Walk:
         self.ground.rebuild()
 
     def toolset(self, ids: Sequence[str]) -> None:
-        self.ground.toolset = "few" if ids else ""
+        self.ground.live.toolset = "few" if ids else ""
         self.ground.rebuild()
 
     def turn(self, _ids: Sequence[str]) -> None:
@@ -292,7 +293,7 @@ class Walk:
     def check(self, capacity: int) -> None:
         state, catalog = self.ground.session.state, self.ground.binder.catalog
         connected = {tool.id for tool in catalog.tools}
-        permitted = {t.id for t in self.ground.tools if not self.ground.toolset or FEW.permits(t)}
+        permitted = {t.id for t in self.ground.tools if not self.ground.live.toolset or FEW.permits(t)}
         assert set(state.bound_ids) <= connected == permitted == set(state.tools)
         assert not capacity or len(state.load_order) <= capacity
         assert len(set(state.load_order)) == len(state.load_order)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from inspector.domain.error import ConfigError, ServerExited, ToolsightError
-from inspector.domain.events.event import CallFinished, Record
+from inspector.domain.events import CallFinished, Record
 from inspector.domain.fold import fold
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.server import ServerPhase

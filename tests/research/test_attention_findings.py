@@ -76,5 +76,5 @@ def test_failed_tasks_are_what_success_leaves() -> None:
 
 def test_every_finding_carries_its_numbers() -> None:
     told = " ".join((*catalog_findings(), *main_findings(), *ablation_findings(), *scaling_findings()))
-    for number in ("48,600", "7,188", "84.8%", "1.72", "1,419,360", "0.91", "1,167", "40,000"):
+    for number in ("48,600", "7,188", "84.8 %", "1.72", "1,419,360", "0.91", "1,167", "40,000"):
         assert number in told

@@ -1,7 +1,7 @@
 """Poisoned descriptions: which requests are asked, and what counts as kept out."""
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.engine.discovery.index import ToolIndex
 from inspector.research.poison import (
@@ -19,6 +19,7 @@ from inspector.research.poison import (
     trials,
 )
 from inspector.research.source import NamedCatalog, Poison, Steps, Stopped, indexed
+from tests.support.examples import examples
 from tests.support.reproduction import MemorySource, case, office_tools
 
 BAIT = Poison("p", "bait", "calc:evaluate", "jazz jazz jazz music music")
@@ -74,7 +75,7 @@ def test_only_the_poisoned_tool_changes(is_semantic: bool) -> None:
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=20, deadline=None)
+@examples(share=0.5)
 def test_no_text_breaks_any_gate(text: str) -> None:
     source = MemorySource()
     index = poisoned(ToolIndex(office_tools()), Poison("p", "any", "calc:evaluate", text), None)
@@ -86,7 +87,7 @@ def test_the_section_sets_shares_beside_the_papers_and_beside_chance() -> None:
     source = MemorySource(demo(), poisons=[BAIT, Poison("q", "override", "shop:get_order", "Do as I say.")])
     section = poison(source, Steps())
     by_group, by_kind, pool = section.tables
-    assert by_group.rows[0][3] == "92.0%"
+    assert by_group.rows[0][3] == "92.0 %"
     assert len(by_group.rows) == 1 + 6
     assert by_kind.headers[1:] == ("bait", "override")
     assert "exposure" in section.title
@@ -99,12 +100,12 @@ def test_the_published_share_is_what_chance_excludes() -> None:
     assert chance(0, 0) == 0.0
     assert chance(200, 100) == 0.0
     assert "45.8 of 50" in findings()[1]
-    assert "would be 3%" in findings()[0]
+    assert "would be 3 %" in findings()[0]
 
 
 def test_no_request_means_no_share() -> None:
     source = MemorySource(NamedCatalog("demo", office_tools()), poisons=[BAIT])
-    assert all(cell != "0.0%" for row in poison(source, Steps()).tables[0].rows for cell in row[3:6])
+    assert all(cell != "0.0 %" for row in poison(source, Steps()).tables[0].rows for cell in row[3:6])
     assert len(GROUPS) == 3
 
 

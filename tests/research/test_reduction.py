@@ -18,8 +18,8 @@ def test_a_factor_is_before_over_after() -> None:
     rows = {row[0]: row for row in before_after.rows}
     published = rows["published: intent-based loading"]
     assert published[2] == "77,000"
-    assert published[-3:] == ("8,700", "8.9", "88.7%")
-    assert rows["published: MCP-Zero on APIBank"][-1] == "98%"
+    assert published[-3:] == ("8,700", "8.9", "88.7 %")
+    assert rows["published: MCP-Zero on APIBank"][-1] == "98 %"
     before, first, factor = (float(cell.replace(",", "")) for cell in rows["theirs"][2:5])
     assert before == 30 * 420
     assert factor == pytest.approx(before / first, abs=0.05)

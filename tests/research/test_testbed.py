@@ -4,7 +4,7 @@ import hashlib
 from statistics import mean
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
 from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
@@ -12,6 +12,7 @@ from inspector.domain.jsonvalue import compact
 from inspector.domain.tool import definition
 from inspector.research.testbed import TABLE_2, Testbed, build_testbed, plans_of, tokens_of
 from inspector.research.vocabulary.word import plural, with_article
+from tests.support.examples import examples
 
 
 def quarter(text: str) -> int:
@@ -62,7 +63,7 @@ def test_a_larger_testbed_has_every_tool_of_a_smaller_one_in_the_same_words() ->
     assert all(described[tool.id] == tool.description for tool in small.tools)
 
 
-@settings(max_examples=3, deadline=None)
+@examples(share=0.1)
 @given(seed=st.integers(0, 1000))
 def test_the_same_seed_makes_the_same_tools(seed: int) -> None:
     assert build_testbed(quarter, seed).tools == build_testbed(quarter, seed).tools

@@ -1,14 +1,15 @@
 """A token counter whose numbers a test can work out by hand."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from inspector.adapters.memory.fakes import MemoryPrices
 from inspector.domain.budget import Tokenizer
 from inspector.domain.price import Prices
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
+from inspector.engine.live import LiveModel
 from inspector.engine.tokens.count.accounting import Accounting
-from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from tests.support.told_model import ToldModel
 
 
@@ -24,15 +25,15 @@ class CharacterCounter:
         return [len(character.encode("utf-8", "replace")) for character in text]
 
 
-def character_accounting(settings: Callable[[], Settings] = Settings, *prices: Prices) -> Accounting:
+def character_accounting(live: LiveModel | None = None, *prices: Prices) -> Accounting:
     """Counts characters, for a model that says nothing."""
-    model = ToldModel()
-    return Accounting(lambda _: CharacterCounter(), MemoryPrices(*prices), lambda: model, settings)
+    live = live or LiveModel(Settings(), ToldModel())
+    return Accounting(lambda _: CharacterCounter(), MemoryPrices(*prices), live)
 
 
 def character_meter(window: int = 1000) -> BudgetMeter:
     """Counts characters against a window of so many."""
-    return BudgetMeter(CharacterCounter(), lambda: window, lambda: Settings().budget)
+    return BudgetMeter(CharacterCounter(), FixedWindow(window))
 
 
 async def named_characters(tools: Sequence[Tool]) -> int:

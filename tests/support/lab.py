@@ -18,16 +18,17 @@ from inspector.adapters.memory.fakes import (
     MemoryStore,
 )
 from inspector.adapters.memory.vectors import MemoryVectors
-from inspector.app.pages.lab.job import ScenarioFile
+from inspector.app.scenario_job import ScenarioFile
 from inspector.demo.script_model import ScriptModel
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.message import ToolResult
 from inspector.domain.tool import Tool
+from inspector.engine.ports import Ports
 from inspector.engine.scenario.changing import ChangingConnector
 from inspector.engine.scenario.clock import LabClock
 from inspector.engine.scenario.run import ScenarioResult, ScenarioRun
-from inspector.engine.workbench import Ports, Workbench
+from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.workbench import READS, configured, shop_and_weather
 

@@ -31,12 +31,17 @@ def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
     )
 
 
-def semantic_index(tools: Sequence[Tool], semantics: Semantics | None = None) -> ToolIndex:
-    """An index with every passage and every server's text embedded."""
-    semantics = semantics or Semantics(MemoryEmbedder(), MemoryVectors())
-    index = ToolIndex(tools, semantics=semantics)
-    semantics.embed({**texts_by_key(tools), **{key_of(text): text for text in index.server_texts.values()}})
+def embedded(index: ToolIndex, semantics: Semantics) -> ToolIndex:
+    """The same index with every passage and every server's text embedded; known vectors are kept."""
+    texts = {**texts_by_key(index.tools), **{key_of(text): text for text in index.server_texts.values()}}
+    semantics.embed({key: text for key, text in texts.items() if key not in index.vectors})
     return index.with_new_vectors()
+
+
+def semantic_index(tools: Sequence[Tool], semantics: Semantics | None = None) -> ToolIndex:
+    """An index with all its vectors."""
+    semantics = semantics or Semantics(MemoryEmbedder(), MemoryVectors())
+    return embedded(ToolIndex(tools, semantics=semantics), semantics)
 
 
 def rankers_of(

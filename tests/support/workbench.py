@@ -21,8 +21,8 @@ from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.ports import Approver, Embedder, EventStore, TokenCounter
-from inspector.engine.workbench import Ports, Workbench
+from inspector.engine.ports import Approver, Embedder, EventStore, Ports, TokenCounter
+from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
 

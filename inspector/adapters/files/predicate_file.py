@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from inspector.adapters.files import content
 from inspector.domain.error import ConfigError
 from inspector.domain.precondition import BUILT_IN
-from inspector.engine.loop.binding.precondition import OwnPredicate
+from inspector.engine.ports import OwnPredicate
 
 MAX_BYTES = content.MEGABYTE
 _FACTS = "facts"

@@ -13,7 +13,7 @@ from inspector.domain.error import (
     StoreError,
     ToolsightError,
 )
-from inspector.domain.events.event import CallFinished, ModelSwitched, Record, SearchPerformed, SessionStarted
+from inspector.domain.events import CallFinished, ModelSwitched, Record, SearchPerformed, SessionStarted
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolResult
 from inspector.domain.price import Prices

@@ -9,7 +9,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from inspector.domain.events.event import EVENT_TYPES, Event
+from inspector.domain.events import EVENT_TYPES, Event
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -7,7 +7,7 @@ from typing import Self
 from inspector.adapters.sqlite.codec import UnreadableEvent, decode, encode
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.domain.error import StoreError
-from inspector.domain.events import event as ev
+from inspector.domain.events import Event, ModelSwitched, Record, SessionStarted
 from inspector.engine.ports import SessionSummary
 
 _UPSERT_SESSION = """
@@ -37,7 +37,7 @@ class SqliteStore:
         self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
         self.skipped = 0
 
-    def append(self, record: ev.Record) -> None:
+    def append(self, record: Record) -> None:
         """Commit the record: a process killed after this returns has lost nothing. Raises StoreError.
 
         A second record of the same session and number is an error: two programs are writing one session.
@@ -47,7 +47,7 @@ class SqliteStore:
             database.conn.execute(_UPSERT_SESSION, _session_row(record))
             database.conn.execute(_INSERT_EVENT, row)
 
-    def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[ev.Record]:
+    def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         """A session's records in order, of the given kinds or all; `limit` keeps the newest."""
         wanted = ", ".join("?" * len(kinds))
         where = f"AND kind IN ({wanted}) " if kinds else ""
@@ -56,7 +56,7 @@ class SqliteStore:
         records = []
         for seq, at, kind, payload in reversed(rows):
             try:
-                records.append(ev.Record(session, seq, at, decode(kind, payload)))
+                records.append(Record(session, seq, at, decode(kind, payload)))
             except UnreadableEvent:
                 continue
         self.skipped = len(rows) - len(records)
@@ -84,7 +84,7 @@ class SqliteStore:
         self.close()
 
 
-def _row(record: ev.Record) -> tuple[object, ...]:
+def _row(record: Record) -> tuple[object, ...]:
     event = record.event
     tool = _text_of(event, "tool")
     server = _text_of(event, "server") or (tool.partition(":")[0] if tool else None)
@@ -96,17 +96,17 @@ def _row(record: ev.Record) -> tuple[object, ...]:
     return (_plain(record.session), record.seq, record.at, event.kind, server, tool, payload)
 
 
-def _session_row(record: ev.Record) -> dict[str, object]:
+def _session_row(record: Record) -> dict[str, object]:
     event = record.event
     return {
         "session": _plain(record.session),
         "at": record.at,
-        "config": _plain(event.config) if isinstance(event, ev.SessionStarted) else None,
-        "model": _plain(event.model) if isinstance(event, ev.SessionStarted | ev.ModelSwitched) else None,
+        "config": _plain(event.config) if isinstance(event, SessionStarted) else None,
+        "model": _plain(event.model) if isinstance(event, SessionStarted | ModelSwitched) else None,
     }
 
 
-def _text_of(event: ev.Event, attribute: str) -> str | None:
+def _text_of(event: Event, attribute: str) -> str | None:
     value = getattr(event, attribute, None)
     return _plain(value) if isinstance(value, str) else None
 

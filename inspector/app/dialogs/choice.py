@@ -1,6 +1,7 @@
 """Choosing a toolset, a model or a milestone."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
+from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -10,10 +11,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from inspector.app.context import Context
 from inspector.app.dialogs.choice_row import COLUMNS, milestone_rows, model_rows, toolset_rows
 from inspector.app.draw.failure import failure_text
 from inspector.domain.error import ToolsightError
-from inspector.engine.workbench import Workbench
 from widgets import PlainInput, Record, RecordList
 
 # What the row for no toolset is called; a configuration may call a toolset of its own the same.
@@ -23,7 +24,8 @@ _ALL_TOOLS = "all tools"
 class ChoiceDialog(ModalScreen[None]):
     """A list and a line for what went wrong; it closes when the choice has been taken."""
 
-    CSS_PATH = "choice.tcss"
+    # Whole, because Textual looks for a relative one beside each subclass.
+    CSS_PATH = Path(__file__).with_name("choice.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", show=False)]
     AUTO_FOCUS = "RecordRows"
 
@@ -68,14 +70,17 @@ class ChoiceDialog(ModalScreen[None]):
 class ToolsetDialog(ChoiceDialog):
     """Every toolset of the configuration, and all tools."""
 
-    def __init__(self, bench: Workbench) -> None:
-        toolsets = bench.configuration.toolsets
+    def __init__(self, context: Context) -> None:
+        session = context.session
+        toolsets = session.configuration.toolsets
         everything = _unused(_ALL_TOOLS, toolsets)
-        rows = toolset_rows(toolsets, bench.state.toolset, everything)
-        current = bench.state.toolset or everything
-        super().__init__(
-            "Toolset", rows, lambda key: bench.switch_toolset("" if key == everything else key), current
-        )
+        rows = toolset_rows(toolsets, session.state.toolset, everything)
+        current = session.state.toolset or everything
+
+        def choose(key: str) -> None:
+            context.commands.switch_toolset("" if key == everything else key)
+
+        super().__init__("Toolset", rows, choose, current)
 
 
 class NamedDialog(ChoiceDialog):
@@ -103,8 +108,11 @@ class ModelDialog(NamedDialog):
 
     hint = "any litellm name: openai/…, anthropic/…, ollama/…"
 
-    def __init__(self, bench: Workbench) -> None:
-        super().__init__("Model", model_rows(bench.state.model), bench.switch_model, bench.state.model)
+    def __init__(self, context: Context) -> None:
+        current = context.session.state.model
+        super().__init__(
+            "Model", model_rows(current), lambda name: context.commands.switch_model(name), current
+        )
 
 
 class MilestoneDialog(NamedDialog):
@@ -112,9 +120,10 @@ class MilestoneDialog(NamedDialog):
 
     hint = "the name of a milestone that is reached now"
 
-    def __init__(self, bench: Workbench) -> None:
-        rows = milestone_rows(bench.settings.access.preconditions, bench.state.milestones)
-        super().__init__("Milestone", rows, bench.milestone, "")
+    def __init__(self, context: Context) -> None:
+        session = context.session
+        rows = milestone_rows(session.settings.access.preconditions, session.state.milestones)
+        super().__init__("Milestone", rows, lambda name: context.commands.milestone(name), "")
 
 
 def _unused(name: str, taken: Container[str]) -> str:
@@ -122,3 +131,11 @@ def _unused(name: str, taken: Container[str]) -> str:
     while name in taken:
         name = f"({name})"
     return name
+
+
+DIALOGS: Mapping[str, Callable[[Context], ChoiceDialog]] = {
+    "toolset": ToolsetDialog,
+    "model": ModelDialog,
+    "milestone": MilestoneDialog,
+}
+"""The questions that a command of the app asks, by name."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from inspector.domain.number import count
 from inspector.domain.precondition import milestones_in
 from inspector.domain.toolset import Toolset
 from widgets import Column, Record
@@ -22,7 +23,7 @@ def toolset_rows(toolsets: Mapping[str, Toolset], current: str, all_key: str) ->
     return (
         everything,
         *(
-            _row(name, toolset.description, name == current, f"{len(toolset.servers)} servers")
+            _row(name, toolset.description, name == current, count(len(toolset.servers), "server"))
             for name, toolset in toolsets.items()
         ),
     )

@@ -4,6 +4,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.consent import ServerConsent
+from inspector.domain.number import count
 from widgets import plain
 
 _LABEL_WIDTH = 9
@@ -13,7 +14,7 @@ def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
     """The file, and for each server exactly what runs and which variables it gets (never their values)."""
     files = sum(1 for server in servers if server.executes)
     started = len(servers) - files
-    what = f"would start {started} server{'s' * (started != 1)}"
+    what = f"would start {count(started, 'server')}"
     what += " and execute a Python file" if files else ""
     head = Content.assemble(plain(source, newlines=False).stylize("bold"), f"\n{what} with your rights:")
     return Content("\n\n").join([head, *map(_server, servers)])

@@ -2,17 +2,17 @@
 
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from inspector.app.context import InContext
 from widgets import SchemaTree, TextView, plain
 
 
-class DetailScreen(ModalScreen[None]):
+class DetailScreen(InContext, ModalScreen[None]):
     """A text to read, search and copy, with its data as a tree if there is any."""
 
     CSS_PATH = "detail.tcss"
@@ -35,11 +35,6 @@ class DetailScreen(ModalScreen[None]):
                     yield SchemaTree(self._data, schema=False, empty="Empty.", id="detail-data")
             keys = "esc close   / search   y copy"
             yield Static(f"{keys}   tab text or data" if self._data is not None else keys, id="detail-help")
-
-    @on(TextView.Copied)
-    @on(SchemaTree.Copied)
-    def _copied(self) -> None:
-        self.notify("", title="Copied", markup=False, timeout=2)
 
     def action_close(self) -> None:
         """Go back to the list."""

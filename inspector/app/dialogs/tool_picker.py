@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
-from inspector.engine.workbench import Workbench
+from inspector.engine.view import SessionView
 from widgets import Column, PlainInput, Record, RecordList
 
 _COLUMNS = (Column("tool", weight=3, shorten="middle"), Column("state", min_width=8))
@@ -25,11 +25,11 @@ class ToolPicker(ModalScreen[str | None]):
     ]
     AUTO_FOCUS = "#picker-name"
 
-    def __init__(self, bench: Workbench, title: str) -> None:
+    def __init__(self, session: SessionView, title: str) -> None:
         super().__init__()
         self._title = title
         self._rows = tuple(
-            Record(tool.id, (tool.id, tool.binding.value)) for tool in bench.state.tools.values()
+            Record(tool.id, (tool.id, tool.binding.value)) for tool in session.state.tools.values()
         )
 
     def compose(self) -> ComposeResult:

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.budget import Budget, TokenParts, tools_tax, turns_left
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, percent, tokens
 from inspector.domain.session import SessionState
 from widgets import Segment, legend
 
@@ -143,7 +143,7 @@ def _lasting(session: SessionState, budget: Budget) -> Content:
     left = turns_left(budget, growth)
     if left is None:
         return fact("window", "not filling", "no growth")
-    return fact("window full in", f"{left:,} calls", f"+{tokens(round(growth))} a call")
+    return fact("window full in", count(left, "call"), f"+{tokens(round(growth))} a call")
 
 
 def mean_growth(session: SessionState) -> float | None:

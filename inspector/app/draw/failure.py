@@ -1,5 +1,7 @@
 """An error as a title and a message."""
 
+from textual.content import Content
+
 from inspector.domain.error import ToolsightError
 from widgets import visible
 
@@ -12,3 +14,8 @@ def failure_text(error: BaseException) -> tuple[str, str]:
         parts = [error.message, error.hint]
         return "That did not work", visible("\n".join(filter(None, parts)), limit=_LIMIT)
     return f"Unexpected {type(error).__name__}", visible(str(error), limit=_LIMIT)
+
+
+def failure_line(error: BaseException) -> Content:
+    """An error where a result would stand."""
+    return Content.styled(": ".join(failure_text(error)), "$text-error")

@@ -7,6 +7,7 @@ from textual.content import Content
 
 from inspector.app.bridge import ReplayedState
 from inspector.app.draw.style import MUTED
+from inspector.domain.number import count
 from inspector.domain.session import SessionState
 from widgets import middle, plain
 
@@ -19,7 +20,7 @@ def header(session: SessionState, width: int) -> Content:
     Of a moment of the past it says so first.
     """
     total = len(session.servers)
-    counts = f"{session.ready_servers}/{total} servers   {len(session.tools)} tools"
+    counts = f"{session.ready_servers}/{count(total, 'server')}   {count(len(session.tools), 'tool')}"
     title = [Content.styled("Toolsight", "bold $primary"), *_replay(session, width)]
     room = width - 2 - sum(piece.cell_length + len(_GAP) for piece in title) - len(counts) - len(_GAP)
     facts = [

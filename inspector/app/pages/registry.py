@@ -1,42 +1,80 @@
-"""Every page and dialog that the app itself opens; importing this imports all of them."""
+"""Which page is which. A page is imported when it is opened first: the session page does not wait for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 
 from inspector.app.base_screen import BaseScreen
-from inspector.app.dialogs.choice import ChoiceDialog, MilestoneDialog, ModelDialog, ToolsetDialog
-from inspector.app.dialogs.help import HelpScreen
-from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.cost.budget.screen import BudgetScreen
-from inspector.app.pages.find.search.screen import SearchScreen
-from inspector.app.pages.lab.bench.screen import BenchScreen
-from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
-from inspector.app.pages.lab.scenario.screen import GuardLabScreen
-from inspector.app.pages.settings.profile.screen import ProfileScreen
-from inspector.app.pages.tools.manifest.screen import ManifestScreen
-from inspector.app.pages.tools.servers.screen import ServersScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
-from inspector.app.pages.trace.events.screen import EventsScreen
-from inspector.app.pages.trace.timeline.screen import TimelineScreen
-from inspector.engine.workbench import Workbench
+from inspector.app.navigation import (
+    ComparePage,
+    ConfusablePage,
+    Destination,
+    EditPage,
+    Page,
+    SearchPage,
+    StepsPage,
+    ToolPage,
+    WhyNotPage,
+)
 
-__all__ = ["DIALOGS", "PAGES", "HelpScreen", "SessionScreen", "ToolScreen"]
+PAGES: Mapping[str, str] = {
+    "servers": "tools.servers.screen:ServersScreen",
+    "manifest": "tools.manifest.screen:ManifestScreen",
+    "search": "find.search.screen:SearchScreen",
+    "budget": "cost.budget.screen:BudgetScreen",
+    "events": "trace.events.screen:EventsScreen",
+    "bench": "lab.bench.screen:BenchScreen",
+    "timeline": "trace.timeline.screen:TimelineScreen",
+    "profile": "settings.profile.screen:ProfileScreen",
+    "lab": "lab.scenario.screen:GuardLabScreen",
+    "race": "chat.race.screen:RaceScreen",
+    "reproduce": "lab.reproduction.screen:ReproduceScreen",
+}
+"""The pages directly above the session, by name: module below this package, and class."""
 
-PAGES: Mapping[str, Callable[[], BaseScreen]] = {
-    "servers": ServersScreen,
-    "manifest": ManifestScreen,
-    "search": SearchScreen,
-    "budget": BudgetScreen,
-    "events": EventsScreen,
-    "bench": BenchScreen,
-    "timeline": TimelineScreen,
-    "profile": ProfileScreen,
-    "lab": GuardLabScreen,
-    "race": RaceScreen,
-    "reproduce": ReproduceScreen,
-}
-DIALOGS: Mapping[str, Callable[[Workbench], ChoiceDialog]] = {
-    "toolset": ToolsetDialog,
-    "model": ModelDialog,
-    "milestone": MilestoneDialog,
-}
+
+def screen_for(destination: Destination) -> BaseScreen:
+    """A new screen of that page."""
+    match destination:
+        case Page(name):
+            return page_class(name)()
+        case ToolPage(tool_id):
+            from inspector.app.pages.tools.tool.screen import ToolScreen
+
+            return ToolScreen(tool_id)
+        case SearchPage(request, report):
+            from inspector.app.pages.find.search.screen import SearchScreen
+
+            return SearchScreen(request, report)
+        case EditPage(tool_id, query):
+            from inspector.app.pages.find.what_if.screen import WhatIfScreen
+
+            return WhatIfScreen(tool_id, query)
+        case ConfusablePage():
+            from inspector.app.pages.tools.confusable.screen import ConfusableScreen
+
+            return ConfusableScreen()
+        case _:
+            return _explanation(destination)
+
+
+def page_class(name: str) -> type[BaseScreen]:
+    """The class of a page; importing it takes a moment the first time."""
+    module, _, attribute = PAGES[name].partition(":")
+    found: type[BaseScreen] = getattr(import_module(f"inspector.app.pages.{module}"), attribute)
+    return found
+
+
+def _explanation(destination: WhyNotPage | ComparePage | StepsPage) -> BaseScreen:
+    match destination:
+        case WhyNotPage(tool_id, request):
+            from inspector.app.pages.find.why_not.screen import WhyNotScreen
+
+            return WhyNotScreen(tool_id, request)
+        case ComparePage(request, pinned):
+            from inspector.app.pages.find.compare.screen import CompareScreen
+
+            return CompareScreen(request, pinned)
+        case StepsPage(request):
+            from inspector.app.pages.find.steps.screen import StepsScreen
+
+            return StepsScreen(request)

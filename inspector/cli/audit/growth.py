@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from inspector.cli.audit.report import shown_path, title
 from inspector.cli.render import say, say_table
+from inspector.domain.number import count, percent, signed, signed_percent
 from inspector.engine.tokens.audit.growth import Change, Key
 
 
@@ -14,10 +15,10 @@ def say_growth(moved: Sequence[Change], limit: float, *, err: bool) -> None:
         for line in _remarks(change):
             say(line, err=err)
     if not grown:
-        say(f"No configuration grew by more than {limit:.1%}.", err=err)
+        say(f"No configuration grew by more than {percent(limit, 1)}.", err=err)
         return
     rows = [row for change in grown for row in _grown(change)]
-    say(f"Grew by more than {limit:.1%}:", err=err)
+    say(f"Grew by more than {percent(limit, 1)}:", err=err)
     if err:
         for row in rows:
             say("  ".join(row), err=True)
@@ -28,9 +29,9 @@ def say_growth(moved: Sequence[Change], limit: float, *, err: bool) -> None:
 def _remarks(change: Change) -> Iterator[str]:
     name = _key(change.key)
     if change.before is None:
-        yield f"new: {name}, {change.after or 0:,} tokens"
+        yield f"new: {name}, {count(change.after or 0, 'token')}"
     elif change.after is None:
-        yield f"gone: {name}, {change.before:,} tokens before"
+        yield f"gone: {name}, {count(change.before, 'token')} before"
     elif not change.is_compared:
         yield f"not compared: {name}, no server was measured both times"
     elif change.skipped:
@@ -39,9 +40,14 @@ def _remarks(change: Change) -> Iterator[str]:
 
 def _grown(change: Change) -> Iterator[tuple[str, str, str, str]]:
     before, after = change.before or 0, change.after or 0
-    yield _key(change.key), f"{before:,}", f"{after:,}", f"{change.increase:+.1%}" if before else "new"
+    yield (
+        _key(change.key),
+        f"{before:,}",
+        f"{after:,}",
+        signed_percent(change.increase, 1) if before else "new",
+    )
     for name, former, now in change.servers:
-        yield f"  {name}", f"{former:,}", f"{now:,}", f"{now - former:+,}"
+        yield f"  {name}", f"{former:,}", f"{now:,}", signed(now - former)
 
 
 def _key(key: Key) -> str:

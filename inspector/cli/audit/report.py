@@ -7,7 +7,7 @@ from pathlib import Path
 
 from inspector.cli.catalog.inspect import say_budget
 from inspector.cli.render import say, say_table
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, money, percent, signed_percent, tokens
 from inspector.domain.price import Prices
 from inspector.domain.report import Report, Section, Table, markdown
 from inspector.engine.tokens.audit.result import TURNS, Audit, Basis, Bill, ConfigurationAudit, ServerAudit
@@ -15,7 +15,7 @@ from widgets import visible
 
 NOTHING = "–"
 _SERVER_HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
-_WAY_HEADERS = ("a turn", "tool tokens", "window", f"$ for {TURNS:,} turns", "with prompt cache")
+_WAY_HEADERS = ("a turn", "tool tokens", "window", f"for {TURNS:,} turns", "with prompt cache")
 _SUM_HEADERS = (
     "configuration",
     "servers",
@@ -23,7 +23,7 @@ _SUM_HEADERS = (
     "tokens",
     "with discovery",
     "saved",
-    f"$/{TURNS:,} turns",
+    f"for {TURNS:,} turns",
 )
 _NUMBERS = frozenset({1, 2, 3, 4, 5})
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*[]<>#"})
@@ -106,9 +106,9 @@ def _section(one: ConfigurationAudit, basis: Basis) -> Section:
 def _servers(one: ConfigurationAudit) -> list[tuple[str, ...]]:
     rows = [_server(server) for server in one.servers]
     if len(one.servers) > 1:
-        count, known = len(one.tools), len(one.measured)
-        note = "" if known == len(one.servers) else f"{known} of {len(one.servers)} servers measured"
-        whole = _counts(count, one.tokens, one.estimate, one.error, one.share)
+        known = len(one.measured)
+        note = "" if known == len(one.servers) else f"{known} of {count(len(one.servers), 'server')} measured"
+        whole = _counts(len(one.tools), one.tokens, one.estimate, one.error, one.share)
         rows.append(("together", *(whole if known else [NOTHING] * 5), note))
     return rows
 
@@ -120,8 +120,8 @@ def _server(server: ServerAudit) -> tuple[str, ...]:
     return (server.name, *whole, note(server))
 
 
-def _counts(tools: int, count: int, estimate: int, error: float, share: float) -> tuple[str, ...]:
-    return (f"{tools:,}", f"{count:,}", f"{estimate:,}", f"{error:+.0%}", f"{share:.1%}")
+def _counts(tools: int, counted: int, estimate: int, error: float, share: float) -> tuple[str, ...]:
+    return (f"{tools:,}", f"{counted:,}", f"{estimate:,}", signed_percent(error), percent(share, 1))
 
 
 def note(server: ServerAudit) -> str:
@@ -138,10 +138,15 @@ def note(server: ServerAudit) -> str:
 def _ways(one: ConfigurationAudit, basis: Basis) -> list[tuple[str, ...]]:
     share = one.discovery / basis.window if basis.window > 0 else 0.0
     saved = f"{one.saved:,} ({percent(one.saved_fraction)})"
-    less = [("saved", saved, f"{one.share - share:.1%}", *_difference(one))]
+    less = [("saved", saved, percent(one.share - share, 1), *_difference(one))]
     return [
-        ("every tool bound", f"{one.tokens:,}", f"{one.share:.1%}", *_money(one.bill)),
-        ("search_tools and manifest", f"{one.discovery:,}", f"{share:.1%}", *_money(one.discovery_bill)),
+        ("every tool bound", f"{one.tokens:,}", percent(one.share, 1), *_money(one.bill)),
+        (
+            "search_tools and manifest",
+            f"{one.discovery:,}",
+            percent(share, 1),
+            *_money(one.discovery_bill),
+        ),
         *less,
     ]
 
@@ -149,7 +154,7 @@ def _ways(one: ConfigurationAudit, basis: Basis) -> list[tuple[str, ...]]:
 def _money(bill: Bill | None) -> tuple[str, str]:
     if bill is None:
         return NOTHING, NOTHING
-    return dollars(bill.uncached), NOTHING if bill.cached is None else dollars(bill.cached)
+    return money(bill.uncached), NOTHING if bill.cached is None else money(bill.cached)
 
 
 def _difference(one: ConfigurationAudit) -> tuple[str, str]:
@@ -160,12 +165,6 @@ def _difference(one: ConfigurationAudit) -> tuple[str, str]:
     if static.cached is not None and discovery.cached is not None:
         cached = static.cached - discovery.cached
     return _money(Bill(static.uncached - discovery.uncached, cached))
-
-
-def dollars(amount: float) -> str:
-    """12.34, and more digits below a cent."""
-    digits = 2 if abs(amount) >= 0.01 or not amount else 4
-    return f"{amount:,.{digits}f}"
 
 
 def _sums(found: Audit) -> list[tuple[str, ...]]:

@@ -27,8 +27,9 @@ from inspector.cli.progress import Progress
 from inspector.cli.render import say
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import CallStarted
+from inspector.domain.events import CallStarted
 from inspector.domain.toolset import ServerRule
+from inspector.engine.live import LiveModel
 from inspector.engine.policy import Policy
 from inspector.engine.ports import ChatModel, EventStore, ServerMemory
 from inspector.engine.tokens.audit.audit import audit
@@ -180,7 +181,7 @@ def _accounting(model: ChatModel, options: Options, subjects: Sequence[Subject])
     """A single configuration says itself whose prices count for a model without any."""
     common = Policy(Configuration("", ()), profile=options.profile, values=options.values).settings
     settings = subjects[0].settings if len(subjects) == 1 else common
-    return Accounting(counter_for, LitellmPrices(), lambda: model, lambda: settings)
+    return Accounting(counter_for, LitellmPrices(), LiveModel(settings, model))
 
 
 def _problem(broken: Unreadable) -> Problem:

@@ -1,44 +1,33 @@
 """An audit as a slide: a bar a configuration, a segment a server, and discovery beside it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 
-from rich.cells import cell_len, set_cell_size
-
-from inspector.cli.audit.report import basis_lines, dollars, shown_path, title
-from inspector.domain.number import percent
+from inspector.app.draw import svg
+from inspector.cli.audit.report import basis_lines, shown_path, title
+from inspector.domain.number import count, money, percent
 from inspector.engine.tokens.audit.result import TURNS, Audit, ConfigurationAudit
 from widgets import visible
 
-WIDTH, HEIGHT = 1280, 720
 _MARGIN = 64
 _TOP, _BOTTOM = 190, 600
 _MOST_ROWS = 6
 _WIDEST_PITCH = 118.0
-_BACKGROUND, _GROUND, _TEXT, _DIM, _FOUND = "#16161e", "#24283b", "#c8d3f5", "#8b93b8", "#9ece6a"
-_COLORS = ("#7aa2f7", "#e0af68", "#bb9af7", "#7dcfff", "#f7768e", "#73daca", "#ff9e64", "#c0caf5")
-_FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
-# The width of a letter in a sans-serif, on average, as a share of the font's size.
-_LETTER, _BOLD_LETTER = 0.56, 0.68
-_ELLIPSIS = "…"
+_COLORS = (svg.BLUE, svg.YELLOW, "#bb9af7", "#7dcfff", "#f7768e", "#73daca", "#ff9e64", "#c0caf5")
 
 
 def slide(found: Audit) -> str:
-    """An SVG of 1280 x 720 that stands alone: no script, no font or picture from elsewhere."""
+    """The audit as SVG."""
     measured = sorted((one for one in found.configurations if one.measured), key=lambda one: -one.tokens)
     rows = measured[:_MOST_ROWS]
     parts = [
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{_BACKGROUND}"/>',
         _text(_MARGIN, 92, "What the tools of MCP clients cost", 40, weight=700),
-        _text(_MARGIN, 134, _subtitle(found, measured), 20, _DIM),
+        _text(_MARGIN, 134, _subtitle(found, measured), 20, svg.DIM),
         *_legend(),
         *_bars(rows),
         *_advice(rows),
         *_footer(found, len(measured) - len(rows)),
     ]
-    body = "\n".join(parts)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
-    return f'{head} viewBox="0 0 {WIDTH} {HEIGHT}" font-family="{_FONT}">\n{body}\n</svg>\n'
+    return svg.slide(parts)
 
 
 def _subtitle(found: Audit, measured: Sequence[ConfigurationAudit]) -> str:
@@ -48,20 +37,23 @@ def _subtitle(found: Audit, measured: Sequence[ConfigurationAudit]) -> str:
     without = sum(len(one.servers) for one in found.configurations) - servers
     left = f", {without} not measured" if without else ""
     tools = sum(len(one.tools) for one in measured)
-    return f"{len(measured)} configurations, {servers} servers{left}, {tools:,} tools: tokens of every turn"
+    what = (
+        f"{count(len(measured), 'configuration')}, {count(servers, 'server')}{left}, {count(tools, 'tool')}"
+    )
+    return f"{what}: tokens of every turn"
 
 
 def _legend() -> Iterator[str]:
     for number in range(3):
         yield _box(_MARGIN + number * 12, 156, 10, 14, _COLORS[number])
-    yield _text(_MARGIN + 44, 168, "every tool bound, by server", 15, _DIM)
-    yield _box(_MARGIN + 290, 156, 34, 14, _FOUND)
-    yield _text(_MARGIN + 334, 168, "search_tools and manifest, everything deferred", 15, _DIM)
+    yield _text(_MARGIN + 44, 168, "every tool bound, by server", 15, svg.DIM)
+    yield _box(_MARGIN + 290, 156, 34, 14, svg.GOOD)
+    yield _text(_MARGIN + 334, 168, "search_tools and manifest, everything deferred", 15, svg.DIM)
 
 
 def _bars(rows: Sequence[ConfigurationAudit]) -> Iterator[str]:
     widest = max((max(one.tokens, one.discovery) for one in rows), default=0)
-    room = WIDTH - 2 * _MARGIN - 150
+    room = svg.WIDTH - 2 * _MARGIN - 150
     names = dict.fromkeys(server.name for one in rows for server in one.servers if server.tokens)
     colors = {name: _COLORS[number % len(_COLORS)] for number, name in enumerate(names)}
     for number, one in enumerate(rows):
@@ -96,10 +88,10 @@ def _row(
     end = _MARGIN + one.tokens * scale + 12
     yield _text(end, bar + thick * 0.5 + size * 0.4, f"{one.tokens:,}", size * 1.15, weight=700)
     below = bar + thick + 4
-    yield _box(_MARGIN, below, max(2.0, one.discovery * scale), thin, _FOUND)
+    yield _box(_MARGIN, below, max(2.0, one.discovery * scale), thin, svg.GOOD)
     less = f"{one.discovery:,} with discovery: {percent(one.saved_fraction)} less{_money(one)}"
     yield _text(
-        _MARGIN + one.discovery * scale + 12, below + thin * 0.5 + size * 0.3, less, size * 0.82, _FOUND
+        _MARGIN + one.discovery * scale + 12, below + thin * 0.5 + size * 0.3, less, size * 0.82, svg.GOOD
     )
 
 
@@ -111,42 +103,31 @@ def _segments(
         width = server.tokens * scale
         yield _box(start, top, max(1.0, width - 1.5), thick, colors[server.name])
         size = min(15.0, thick * 0.5)
-        room = (width - 16) * _LETTER / _BOLD_LETTER
-        both, name = f"{server.name}  {server.tokens:,}", _fitted(server.name, room, size)
-        label = both if _fitted(both, room, size) == visible(both, newlines=False) else name
+        room = (width - 16) * svg.LETTER / svg.BOLD_LETTER
+        both, name = f"{server.name}  {server.tokens:,}", svg.fitted(server.name, room, size)
+        label = both if svg.fitted(both, room, size) == visible(both, newlines=False) else name
         if label:
-            yield _text(start + 8, top + thick * 0.5 + size * 0.36, label, size, _BACKGROUND, weight=600)
+            yield _text(start + 8, top + thick * 0.5 + size * 0.36, label, size, svg.BACKGROUND, weight=600)
         start += width
 
 
 def _money(one: ConfigurationAudit) -> str:
     if one.bill is None or one.discovery_bill is None:
         return ""
-    static, discovery = dollars(one.bill.uncached), dollars(one.discovery_bill.uncached)
-    return f", ${discovery} instead of ${static} for {TURNS:,} turns"
+    static, discovery = money(one.bill.uncached), money(one.discovery_bill.uncached)
+    return f", {discovery} instead of {static} for {TURNS:,} turns"
 
 
 def _footer(found: Audit, hidden: int) -> Iterator[str]:
     more = [f"{hidden} smaller configurations are not shown."] if hidden > 0 else []
     for number, line in enumerate((*more, *basis_lines(found.basis))):
-        yield _text(_MARGIN, _BOTTOM + 36 + number * 20, line, 13, _DIM)
+        yield _text(_MARGIN, _BOTTOM + 36 + number * 20, line, 13, svg.DIM)
 
 
-def _fitted(text: str, width: float, size: float) -> str:
-    """As much of a text as has room, in one harmless line; nothing where not even two letters have."""
-    line = visible(text, newlines=False)
-    cells = int(width / (size * _LETTER))
-    if cell_len(line) <= cells:
-        return line
-    return set_cell_size(line, cells - 1).rstrip() + _ELLIPSIS if cells >= len("ab…") else ""
-
-
-def _text(x: float, y: float, text: str, size: float, fill: str = _TEXT, *, weight: int = 400) -> str:
-    shown = escape(_fitted(text, WIDTH - 40 - x, size))
-    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size:.1f}"'
-    return f'<text {place} font-weight="{weight}" fill="{fill}" xml:space="preserve">{shown}</text>'
+def _text(x: float, y: float, words: str, size: float, fill: str = svg.INK, *, weight: int = 400) -> str:
+    """A text, cut where the slide ends."""
+    return svg.text(x, y, svg.fitted(words, svg.WIDTH - 40 - x, size), size, fill, weight=weight)
 
 
 def _box(x: float, y: float, width: float, height: float, fill: str) -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-    return f'<rect {place} rx="3" fill="{fill}"/>'
+    return svg.box(x, y, width, height, fill, corner=3)

@@ -11,13 +11,14 @@ from inspector.adapters.clock import SystemClock
 from inspector.cli import composition
 from inspector.cli.bench.command import INTERRUPTED
 from inspector.cli.bench.dataset import Selection, read_datasets
-from inspector.cli.bench.report import bar
+from inspector.cli.bench.report import BAR_CELLS
 from inspector.cli.live_catalog import connect_catalog
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say, say_json
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalSet
+from inspector.domain.number import bar, percent
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.calibrate import MAX_REFUSED, SETTINGS, Calibration, Point, calibrate
@@ -127,7 +128,7 @@ def text_calibration(found: Calibration, now: float) -> list[str]:
         _summary("best F1", found.best),
     ]
     if found.cautious is not None:
-        lines.append(_summary(f"refuses at most {MAX_REFUSED:.0%}", found.cautious))
+        lines.append(_summary(f"refuses at most {percent(MAX_REFUSED)}", found.cautious))
     if found.is_at_edge:
         lines.append("The best one is an end of the sweep: these requests do not tell where it lies.")
     return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", found.line(found.best.threshold)]
@@ -152,7 +153,7 @@ def _plain(point: Point) -> dict[str, Any]:
 
 def _row(point: Point, found: Calibration) -> str:
     precision = NOTHING if point.precision is None else f"{point.precision:.3f}"
-    graph = f"{bar(point.f1)} {point.f1:.3f}"
+    graph = f"{bar(point.f1, BAR_CELLS):<{BAR_CELLS}} {point.f1:.3f}"
     shares = (_share(point.answered_impossible), _share(point.refused_possible))
     marks = _MARKS.get((point is found.best, point is found.cautious), "")
     return _ROW.format(
@@ -161,7 +162,7 @@ def _row(point: Point, found: Calibration) -> str:
 
 
 def _share(value: Share | None) -> str:
-    return NOTHING if value is None else f"{value.value:.0%}"
+    return NOTHING if value is None else percent(value.value)
 
 
 def _summary(what: str, point: Point) -> str:

@@ -16,6 +16,7 @@ from inspector.cli.options import Options, options, shared
 from inspector.cli.render import say
 from inspector.domain.error import ConfigError, StoreError
 from inspector.domain.evaluation import IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
+from inspector.domain.number import count
 from inspector.engine.measure.generate import PER_TOOL, generate as generate_cases, numbered, query_key
 from inspector.engine.measure.logged import logged_cases
 
@@ -50,7 +51,7 @@ def generate(output: Path, seed: int, per_tool: int, demo: bool, **values: Any) 
     cases = generate_cases(live.catalog.tools, seed, per_tool)
     append_cases(output, cases)
     kinds = Counter(case.kind for case in cases)
-    say(f"{len(cases)} requests: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}")
+    say(f"{count(len(cases), 'request')}: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}")
     say("They come from the tools' own words, and the impossible ones are guesses: look them over.")
 
 
@@ -103,7 +104,7 @@ def add(
         _require_known(cases, chosen, demo=demo)
     if cases:
         append_cases(file, numbered(cases, [case.id for case in known]))
-    say(f"added {len(cases)}, {file} now has {len(known) + len(cases)} requests")
+    say(f"added {len(cases)}, {file} now has {count(len(known) + len(cases), 'request')}")
 
 
 def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[EvalCase]) -> EvalCase:

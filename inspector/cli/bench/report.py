@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 
+from inspector.domain.number import bar, count, percent, signed
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.difference import Difference
 from inspector.engine.measure.report import NOTHING, Row
 from inspector.engine.measure.summary import Share
 
-_BAR_CELLS = 10
-_EIGHTHS = "▏▎▍▌▋▊▉█"
+BAR_CELLS = 10
 _GAP = "  "
 _QUERY_CHARACTERS = 70
 
@@ -38,19 +38,14 @@ def text_report(rows: Sequence[Row], width: int) -> str:
     return "\n".join(_block(list(same), width) for _, same in groupby(rows, lambda row: row.dataset))
 
 
-def bar(share: float) -> str:
-    """A bar of 10 cells at 1, drawn in eighths of a cell."""
-    full, eighths = divmod(round(min(max(share, 0.0), 1.0) * _BAR_CELLS * len(_EIGHTHS)), len(_EIGHTHS))
-    return (_EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")).ljust(_BAR_CELLS)
-
-
-def difference_report(title: str, found: Difference, count: int) -> str:
-    """The mean difference, and the `count` requests that differ most: after - before, and both of them."""
+def difference_report(title: str, found: Difference, most: int) -> str:
+    """The mean difference, and the `most` requests that differ most: after - before, and both of them."""
     mean = found.mean
-    lines = [f"{title} = {mean.mean:+.3f} nDCG@10, 95 % interval [{mean.low:+.3f}, {mean.high:+.3f}]"]
-    for change in found.changes[:count]:
+    interval = f"[{signed(mean.low, 3)}, {signed(mean.high, 3)}]"
+    lines = [f"{title} = {signed(mean.mean, 3)} nDCG@10, 95 % interval {interval}"]
+    for change in found.changes[:most]:
         if change.value:
-            values = f"{change.value:+.3f}  {change.before:.3f} -> {change.after:.3f}"
+            values = f"{signed(change.value, 3)}  {change.before:.3f} -> {change.after:.3f}"
             lines.append(f"  {values}  {_shortened(change.id)}  {_shortened(change.query)}")
     return "".join(f"{line}\n" for line in lines)
 
@@ -58,8 +53,8 @@ def difference_report(title: str, found: Difference, count: int) -> str:
 def _block(rows: Sequence[Row], width: int) -> str:
     summary = rows[0].summary
     title = (
-        f"{rows[0].dataset}: {rows[0].tools} tools, {summary.possible} possible and {summary.impossible} "
-        "impossible requests"
+        f"{rows[0].dataset}: {count(rows[0].tools, 'tool')}, {summary.possible} possible and "
+        f"{summary.impossible} impossible requests"
     )
     names = _drawn(("", "ranker", partial(_ranker, summary.cases)), rows, str.ljust)
     tables = [names]
@@ -88,7 +83,7 @@ def _ranker(cases: int, row: Row) -> str:
 def _graph(value: Estimate | None) -> str:
     if value is None:
         return NOTHING
-    return f"{bar(value.mean)} {value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
+    return f"{bar(value.mean, BAR_CELLS):<{BAR_CELLS}} {value.mean:.3f} [{value.low:.3f}, {value.high:.3f}]"
 
 
 def _mean(value: Estimate | None) -> str:
@@ -96,7 +91,7 @@ def _mean(value: Estimate | None) -> str:
 
 
 def _share(value: Share | None) -> str:
-    return NOTHING if value is None else f"{value.value:.0%}"
+    return NOTHING if value is None else percent(value.value)
 
 
 def _number(value: float | None, digits: int) -> str:

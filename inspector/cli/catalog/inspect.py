@@ -9,7 +9,7 @@ from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.budget import Budget
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, percent, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
 from inspector.domain.tool import definition
@@ -76,7 +76,7 @@ def tools(as_json: bool, **values: Any) -> None:
             for tool in bench.catalog.tools
         ]
         say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
-        say(f"{len(rows)} tools, tokens by {bench.accounting.meter.tokenizer.label}")
+        say(f"{count(len(rows), 'tool')}, tokens by {bench.accounting.meter.tokenizer.label}")
 
     run_headless(options(**values), work)
 

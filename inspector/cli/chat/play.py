@@ -9,9 +9,9 @@ from inspector.cli.composition import database_path, fixtures_path
 from inspector.cli.launch import demo_session
 from inspector.cli.options import DEMO_MODEL, Options
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.events.event import ModelRequested
+from inspector.domain.events import ModelRequested
 from inspector.domain.events.json import record_json
-from inspector.domain.number import percent
+from inspector.domain.number import count, percent
 from inspector.engine.workbench import Workbench
 
 
@@ -32,7 +32,8 @@ async def play(chosen: Options, *, as_json: bool) -> None:
 
 def _say_start(bench: Workbench) -> None:
     state = bench.state
-    say(f"{state.ready_servers} of {len(state.servers)} servers ready, {len(state.tools)} tools")
+    servers, tools = count(len(state.servers), "server"), count(len(state.tools), "tool")
+    say(f"{state.ready_servers} of {servers} ready, {tools}")
     say(f"model {state.model_label}")
 
 
@@ -45,7 +46,7 @@ def _say_savings(bench: Workbench, database: Path) -> None:
         saved = percent(1 - parts.discovery_tokens / static) if static else "-"
         numbers = (cost.turn, tools, parts.tool_tokens, parts.searches, static)
         rows.append((*map(str, numbers), saved))
-    say(f"\nTool tokens a model call, against binding all {len(bench.state.tools)} tools")
+    say(f"\nTool tokens a model call, against binding all {count(len(bench.state.tools), 'tool')}")
     headers = ("call", "tools bound", "definitions", "searches", "static", "saved")
     say_table(headers, rows, right=frozenset(range(6)))
     counted = bench.accounting.meter.tokenizer.label

@@ -3,9 +3,28 @@
 from functools import singledispatchmethod
 
 from inspector.cli.render import say
-from inspector.domain.conversation import arguments_text
-from inspector.domain.events import event as ev
-from inspector.domain.events.text import summary
+from inspector.domain.events import (
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    ContextReduced,
+    Event,
+    Failed,
+    GateApplied,
+    LoopDetected,
+    MilestoneReached,
+    ModelResponded,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+    SettingsChanged,
+    ToolEvicted,
+    ToolLoaded,
+    TurnEnded,
+    UserSaid,
+)
+from inspector.domain.message import arguments_text
+from inspector.domain.number import count, milliseconds
 
 _RESULT_LINES = 12
 _RESULT_CHARACTERS = 1200
@@ -14,82 +33,82 @@ _RESULT_CHARACTERS = 1200
 class Transcript:
     """Prints what a reader needs of each record; the rest is in the database."""
 
-    def on_record(self, record: ev.Record) -> None:
+    def on_record(self, record: Record) -> None:
         self._print(record.event)
 
     @singledispatchmethod
-    def _print(self, _event: ev.Event) -> None:
+    def _print(self, _event: Event) -> None:
         """Most events are detail."""
 
     @_print.register
-    def _(self, event: ev.UserSaid) -> None:
+    def _user_said(self, event: UserSaid) -> None:
         say(f"\nYou\n{_indented(event.text)}")
 
     @_print.register
-    def _(self, event: ev.ModelResponded) -> None:
+    def _model_responded(self, event: ModelResponded) -> None:
         if event.text:
             thinks = " thinks" if event.thought else ""
             say(f"\nModel{thinks}\n{_indented(event.text)}")
 
     @_print.register
-    def _(self, event: ev.SearchPerformed) -> None:
-        say(f"\n⌕ search_tools  {summary(event)}  {event.report.latency_ms:.0f} ms")
+    def _search_performed(self, event: SearchPerformed) -> None:
+        say(f"\n⌕ search_tools  {event.summary()}  {milliseconds(event.report.latency_ms)}")
         for hit in event.report.results:
             say(f"    {hit.tool_id}  {hit.score.value:.2f}  {hit.outcome}")
 
     @_print.register
-    def _(self, event: ev.ToolLoaded) -> None:
-        say(f"  + loaded {event.tool}  {event.tokens} tokens")
+    def _tool_loaded(self, event: ToolLoaded) -> None:
+        say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}")
 
     @_print.register
-    def _(self, event: ev.ToolEvicted) -> None:
+    def _tool_evicted(self, event: ToolEvicted) -> None:
         say(f"  ✕ evicted {event.tool}  {event.reason}")
 
     @_print.register
-    def _(self, event: ev.CallStarted) -> None:
+    def _call_started(self, event: CallStarted) -> None:
         say(f"\n▸ {event.tool}  {arguments_text(event.arguments)}")
 
     @_print.register
-    def _(self, event: ev.CallFinished) -> None:
-        say(f"    {'ok' if event.ok else 'failed'}  {event.milliseconds:.0f} ms")
+    def _call_finished(self, event: CallFinished) -> None:
+        say(f"    {'ok' if event.ok else 'failed'}  {milliseconds(event.milliseconds)}")
         say(_indented(_shortened(event.text)))
 
     @_print.register
-    def _(self, event: ev.CallRejected) -> None:
+    def _call_rejected(self, event: CallRejected) -> None:
         say(f"\n✕ {event.name}  {event.text}")
 
     @_print.register
-    def _(self, event: ev.LoopDetected) -> None:
-        say(f"  ⚠ loop: {summary(event)}")
+    def _loop_detected(self, event: LoopDetected) -> None:
+        say(f"  ⚠ loop: {event.summary()}")
 
     @_print.register
-    def _(self, event: ev.ContextReduced) -> None:
-        say(f"  ⚠ near the window: {summary(event)}")
+    def _context_reduced(self, event: ContextReduced) -> None:
+        say(f"  ⚠ near the window: {event.summary()}")
 
     @_print.register
-    def _(self, event: ev.RedundantSearch) -> None:
-        say(f"  ⚠ redundant search: {summary(event)}")
+    def _redundant_search(self, event: RedundantSearch) -> None:
+        say(f"  ⚠ redundant search: {event.summary()}")
 
     @_print.register
-    def _(self, event: ev.GateApplied) -> None:
-        say(f"\n◇ gate  {summary(event)}  {event.milliseconds:.0f} ms")
+    def _gate_applied(self, event: GateApplied) -> None:
+        say(f"\n◇ gate  {event.summary()}  {milliseconds(event.milliseconds)}")
         for tool_id in event.active:
             say(f"    {tool_id}")
 
     @_print.register
-    def _(self, event: ev.SettingsChanged) -> None:
-        say(f"\n◇ {summary(event)}")
+    def _settings_changed(self, event: SettingsChanged) -> None:
+        say(f"\n◇ {event.summary()}")
 
     @_print.register
-    def _(self, event: ev.MilestoneReached) -> None:
-        say(f"\n◇ milestone {summary(event)}")
+    def _milestone_reached(self, event: MilestoneReached) -> None:
+        say(f"\n◇ milestone {event.summary()}")
 
     @_print.register
-    def _(self, event: ev.Failed) -> None:
-        say(f"  ✕ {summary(event)}")
+    def _failed(self, event: Failed) -> None:
+        say(f"  ✕ {event.summary()}")
 
     @_print.register
-    def _(self, event: ev.TurnEnded) -> None:
+    def _turn_ended(self, event: TurnEnded) -> None:
         if event.outcome not in ("answered", "failed"):
             say(f"  ⚠ {event.outcome}: {event.text}")
 

@@ -13,7 +13,7 @@ from inspector.cli.models import counter_for
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.error import StoreError, ToolsightError
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.fold import fold
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from inspector.cli.render import say, say_table
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, money, percent, tokens
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.break_even import MOST
@@ -48,7 +48,8 @@ def say_cost(priced: Priced) -> None:
     """Print the comparison, what broke the caches, other providers' caches, and what is assumed."""
     plan = priced.plan
     say(plan.basis)
-    say(f"definitions of {len(plan.tools)} tools: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})")
+    tools = count(len(plan.tools), "tool")
+    say(f"definitions of {tools}: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})")
     say(_whose(priced))
     say(f"prompt cache: {_terms(priced.terms)}")
     say()
@@ -105,9 +106,9 @@ def _whose(priced: Priced) -> str:
     whose = f"prices of {prices.model}"
     if prices.model != priced.model:
         whose += f" ({priced.model} has none)"
-    sent, answered = prices.input * _MILLION, prices.output * _MILLION
+    sent, answered = money(prices.input * _MILLION), money(prices.output * _MILLION)
     return (
-        f"{whose}: ${sent:.2f} and ${answered:.2f} a million tokens in and out, "
+        f"{whose}: {sent} and {answered} a million tokens in and out, "
         f"{prices.source}, {prices.date or 'undated'}"
     )
 
@@ -117,7 +118,7 @@ def _terms(terms: CacheTerms) -> str:
         return "none"
     return (
         f"writing costs {terms.write:g}x, reading {terms.read:g}x of an input token; a prefix lives "
-        f"{terms.ttl_seconds:g} s and has at least {terms.minimum} tokens"
+        f"{terms.ttl_seconds:g} s and has at least {count(terms.minimum, 'token')}"
     )
 
 

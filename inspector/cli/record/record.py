@@ -10,9 +10,8 @@ from inspector.cli.composition import open_store
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
-from inspector.domain.events.event import EVENT_TYPES
+from inspector.domain.events import EVENT_TYPES
 from inspector.domain.events.json import record_json
-from inspector.domain.events.text import summary
 
 
 @click.command()
@@ -53,7 +52,7 @@ def events(session: str, kinds: tuple[str, ...], limit: int | None, as_json: boo
     if as_json:
         say_json([record_json(record) for record in records])
         return
-    rows = [(str(r.seq), _time(r.at), r.kind, summary(r.event)) for r in records]
+    rows = [(str(r.seq), _time(r.at), r.kind, r.event.summary()) for r in records]
     say_table(("#", "time (UTC)", "kind", "what"), rows, right=frozenset({0}))
 
 

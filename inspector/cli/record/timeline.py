@@ -9,7 +9,7 @@ from inspector.cli.composition import open_store
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
-from inspector.domain.number import percent
+from inspector.domain.number import count, percent, plural
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Lane, Move, Tally, Timeline, Turn
 from inspector.engine.ports import EventStore
@@ -30,7 +30,7 @@ def timeline(session: str, as_json: bool, **values: Any) -> None:
     if as_json:
         say_json(_json(chosen, made))
         return
-    say(f"session {chosen}   {len(made.turns)} turns")
+    say(f"session {chosen}   {count(len(made.turns), 'turn')}")
     if made.turns:
         _say_turns(made)
     _say_lanes(made)
@@ -79,8 +79,9 @@ def _say_lanes(made: Timeline) -> None:
         rows = [(lane.tool, _lane(lane, first, made.now)) for lane in made.lanes]
         say_table(("tool", f"turns {first} to {len(made.turns)}, and after"), rows)
         say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted")
-    for binding, count in rest.items():
-        say(f"{count} more tools were {binding} all the time")
+    for binding, tools in rest.items():
+        were = plural(tools, "tool was", "tools were")
+        say(f"{tools:,} more {were} {binding} all the time")
 
 
 def _lane(lane: Lane, first: int, now: int) -> str:

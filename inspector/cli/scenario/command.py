@@ -25,7 +25,8 @@ from inspector.cli.scenario.report import (
     totals_lines,
 )
 from inspector.domain.error import ConfigError, ModelError
-from inspector.domain.events.event import Failed, Record
+from inspector.domain.events import Failed, Record
+from inspector.domain.number import count
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.comparison import static_tokens
 from inspector.engine.scenario.run import ScenarioResult
@@ -171,7 +172,7 @@ def run_scenarios(
             mine = replace(setup, model=model)
             played.append(play(one, mine) if as_json else _played_aloud(one, mine, check=check))
     except KeyboardInterrupt as error:
-        say(f"{len(played)} of {len(wanted)} scenarios were played", err=True)
+        say(f"{len(played)} of {count(len(wanted), 'scenario')} played", err=True)
         raise click.Abort from error
     finally:
         if as_json:

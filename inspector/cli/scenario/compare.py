@@ -20,7 +20,7 @@ from inspector.cli.scenario.command import (
     terminal_width,
 )
 from inspector.cli.scenario.report import comparison_json, comparison_markdown, comparison_text
-from inspector.domain.events.event import ModelRequested, Record
+from inspector.domain.events import ModelRequested, Record
 from inspector.domain.profile import PROFILES, find_profile
 from inspector.engine.scenario.comparison import STATIC, comparison
 

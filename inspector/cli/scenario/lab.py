@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from inspector.adapters.files.scenario_file import load_scenario
-from inspector.app.pages.lab.job import ScenarioFile
+from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.composition import open_lab, shipped_scenarios
 from inspector.cli.options import Options
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.engine.scenario.run import ScenarioResult
 
 

@@ -14,7 +14,7 @@ import click
 from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
 from inspector.app.pages.chat.race.export import exported
 from inspector.app.pages.chat.race.job import both, static_file
-from inspector.app.pages.lab.job import ScenarioFile
+from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json, say_table

@@ -5,10 +5,9 @@ from dataclasses import asdict
 from textwrap import fill
 from typing import Any
 
-from inspector.domain.events.event import ModelResponded, Record
-from inspector.domain.events.text import summary
+from inspector.domain.events import ModelResponded, Record
 from inspector.domain.expectation import Expectation, Finding
-from inspector.domain.number import percent
+from inspector.domain.number import count, percent
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.comparison import AlignedCall, Compared, Comparison
 from inspector.engine.scenario.run import ScenarioResult
@@ -47,7 +46,7 @@ def listing(name: str, scenario: Scenario, width: int) -> Iterator[str]:
     """A scenario in a list: its name and title, what it is about, and what is expected."""
     turns = len(scenario.users)
     profile = f", profile {scenario.profile}" if scenario.profile else ""
-    yield f"{name}   {scenario.title}   ({turns} {'turn' if turns == 1 else 'turns'}{profile})"
+    yield f"{name}   {scenario.title}   ({count(turns, 'turn')}{profile})"
     if scenario.about:
         yield _wrapped(" ".join(scenario.about.split()), width)
     for expected in scenario.expect:
@@ -76,14 +75,14 @@ def record_line(record: Record, width: int) -> str | None:
     if record.kind in _DETAIL or (isinstance(event, ModelResponded) and not event.text):
         return None
     said = f"{'thinks: ' if event.thought else ''}{event.text}" if isinstance(event, ModelResponded) else None
-    return _line(record, summary(event) if said is None else said, width)
+    return _line(record, event.summary() if said is None else said, width)
 
 
 def totals_lines(result: ScenarioResult, static_tokens: int) -> Iterator[str]:
     """What a run came to; `static_tokens` are those of binding every tool in each of its model calls."""
     had = result.totals
     yield f"profile {result.profile}   {_outcome(had)}"
-    tokens = f"{had.tool_tokens:,} tool tokens in {had.model_calls} model calls"
+    tokens = f"{had.tool_tokens:,} tool tokens in {count(had.model_calls, 'model call')}"
     if had.costs:
         tokens += f" ({had.costs[0].tool_tokens:,} in the first, {had.costs[-1].tool_tokens:,} in the last)"
     yield tokens
@@ -106,7 +105,7 @@ def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width:
         yield f"{mark} {never}{finding.expectation.text}   {reason}"
         if not finding.met and finding.seq in by_seq:
             record = by_seq[finding.seq]
-            yield f"{_INDENT}{_line(record, summary(record.event), width - len(_INDENT))}"
+            yield f"{_INDENT}{_line(record, record.event.summary(), width - len(_INDENT))}"
 
 
 def result_json(name: str, session: str, result: ScenarioResult) -> dict[str, Any]:

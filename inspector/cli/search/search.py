@@ -9,6 +9,7 @@ import click
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
+from inspector.domain.number import count, milliseconds, signed
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.engine.discovery.explanation.compare import Comparison, compare
 from inspector.engine.discovery.explanation.confusable import confusables
@@ -61,7 +62,7 @@ def search(
 
     async def work(bench: Workbench) -> None:
         if ranker:
-            bench.retrieval.use_ranker(ranker)
+            bench.change_setting("discovery.ranker", ranker)
         if tool_id:
             _why(bench, asked, tool_id)
         elif side_by_side:
@@ -93,8 +94,8 @@ def _say_report(report: SearchReport) -> None:
     terms = ", ".join(report.terms) or "none"
     fits = f"   fits {report.probability:.2f}" if report.probability is not None else ""
     say(
-        f"{report.ranker}   terms: {terms}   {len(report.results)} of {report.scored} tools{fits}"
-        f"   limit {report.limit}   {report.latency_ms:.1f} ms"
+        f"{report.ranker}   terms: {terms}   {len(report.results)} of {count(report.scored, 'tool')}{fits}"
+        f"   limit {report.limit}   {milliseconds(report.latency_ms)}"
     )
     if report.note:
         say(report.note)
@@ -130,10 +131,16 @@ def _say_why(found: WhyNot) -> None:
     if found.rival is not None:
         say(f"against {found.rival.tool_id}   rank {found.rival.place.rank}")
         rows = [
-            (str(line.signal), line.term, f"{line.mine:.3f}", f"{line.rival:.3f}", f"{line.difference:+.3f}")
+            (
+                str(line.signal),
+                line.term,
+                f"{line.mine:.3f}",
+                f"{line.rival:.3f}",
+                signed(line.difference, 3),
+            )
             for line in found.ledger
         ]
-        rows.append(("", "score", "", "", f"{found.difference:+.3f}"))
+        rows.append(("", "score", "", "", signed(found.difference, 3)))
         say_table(("", "term", "this", "that", "difference"), rows, right=frozenset({2, 3, 4}))
     if found.lacking:
         say(f"lacks: {', '.join(found.lacking)}")

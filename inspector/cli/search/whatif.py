@@ -8,6 +8,7 @@ import click
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
+from inspector.domain.number import count
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.what_if import WhatIf, what_if
 from inspector.engine.workbench import Workbench
@@ -48,7 +49,7 @@ def whatif(
         else:
             _say_effect(bench, tool, edited, effect)
             say(
-                f"{len(evalset.cases)} requests ({evalset.name}), ranked by {effect.ranker}; "
+                f"{count(len(evalset.cases), 'request')} ({evalset.name}), ranked by {effect.ranker}; "
                 "nothing was sent."
             )
 

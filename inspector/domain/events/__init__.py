@@ -1,1 +1,27 @@
-"""The events of a session: what each says, and how it is told."""
+"""The typed events of a session. One ordered stream of them is the record of everything that happened.
+
+The engine decides, emits an event and applies it to the session state; the store keeps it, the screens
+draw it, and a replay folds the same stream into the same state. An event stands in the module of its
+subject, with its text, its groups and its tone.
+"""
+
+# ruff: noqa: F403 (each subject says in `__all__` what it exports, so that a new event needs no line here)
+
+from collections.abc import Mapping
+
+from inspector.domain.events.base import (
+    Actor as Actor,
+    Event as Event,
+    Group as Group,
+    Record as Record,
+    Tone as Tone,
+)
+from inspector.domain.events.call import *
+from inspector.domain.events.catalog import *
+from inspector.domain.events.discovery import *
+from inspector.domain.events.model import *
+from inspector.domain.events.server import *
+from inspector.domain.events.session import *
+
+# By kind. `slots` makes every class twice; the second, which is the one in use, comes later and stays.
+EVENT_TYPES: Mapping[str, type[Event]] = {cls.kind: cls for cls in Event.__subclasses__()}

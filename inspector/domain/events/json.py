@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from inspector.domain.events.event import Record
+from inspector.domain.events.base import Record
 
 
 def record_json(record: Record) -> dict[str, Any]:

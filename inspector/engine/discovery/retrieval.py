@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.index_state import IndexState
 from inspector.domain.ranking import SearchRequest
@@ -21,7 +20,6 @@ from inspector.engine.ports import Clock, Embedder, VectorStore
 
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
-BRIEF = "brief"
 _NOTHING: Mapping[str, Sequence[str]] = {}
 
 
@@ -43,9 +41,8 @@ class Retrieval:
 
         Raises ToolsightError for an unknown ranker.
         """
+        require_ranker(settings.ranker)
         self.settings = settings
-        self.ranker_name = require_ranker(settings.ranker)
-        self.threshold = settings.min_probability
         self.clock = clock
         self._cases = tuple(cases)
         self.tags = tags
@@ -64,43 +61,25 @@ class Retrieval:
 
     def use_settings(self, settings: DiscoverySettings) -> None:
         """Search by other settings from now on; the embedding model stays. Raises ToolsightError."""
-        self.ranker_name = require_ranker(settings.ranker)
+        require_ranker(settings.ranker)
         self.settings = settings
-        self.threshold = settings.min_probability
         self.rankers = CatalogRankers(self.index, settings)
-
-    def use_ranker(self, name: str) -> None:
-        """Rank with another ranker from now on. Raises ToolsightError."""
-        self.ranker_name = require_ranker(name)
-
-    def threshold_of(self, ranker: str) -> float | None:
-        """What `use_threshold` changes; None where the ranker has no threshold."""
-        return {"hybrid": self.threshold, "dense": self.settings.iso_threshold}.get(ranker)
-
-    def use_threshold(self, ranker: str, threshold: float) -> None:
-        """Search with another threshold of `hybrid` (a probability) or `dense` (a cosine) from now on.
-
-        Raises ToolsightError for a ranker that has none.
-        """
-        match ranker:
-            case "hybrid":
-                self.threshold = threshold
-            case "dense":
-                self.settings = replace(self.settings, iso_threshold=threshold)
-                self.rankers = CatalogRankers(self.index, self.settings)
-            case _:
-                raise ToolsightError(f"the ranker '{ranker}' has no threshold", hint="hybrid and dense do.")
 
     @property
     def rules(self) -> SearchRules:
         """What turns a ranking into results now."""
         return SearchRules(
             self.settings.max_search_results,
-            self.threshold,
+            self.settings.min_probability,
             self.settings.min_tool_probability,
             self.tags,
-            brief=self.settings.results == BRIEF,
+            brief=self.settings.results == "brief",
         )
+
+    @property
+    def ranker_name(self) -> str:
+        """The ranker in force."""
+        return self.settings.ranker
 
     @property
     def ranker(self) -> Ranker:

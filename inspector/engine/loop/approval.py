@@ -1,6 +1,7 @@
 """Asking before a call that may change something."""
 
-from inspector.domain.events.event import ApprovalDecided
+from inspector.domain.approval import why_ask
+from inspector.domain.events import ApprovalDecided
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest, Approver, Decision
@@ -25,15 +26,3 @@ class Approvals:
         if decision is Decision.SESSION:
             self._approved.add(tool.id)
         return decision is not Decision.NO
-
-
-def why_ask(tool: Tool) -> str:
-    """Why a call needs a yes; empty for a tool whose server says that it only reads."""
-    annotations = tool.annotations
-    if annotations.read_only:
-        return ""
-    if annotations.destructive:
-        return "its server says that it destroys or overwrites"
-    if annotations.read_only is None:
-        return "its server does not say that it only reads"
-    return "its server says that it changes something"

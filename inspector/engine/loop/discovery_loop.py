@@ -1,10 +1,9 @@
 """The discovery loop for one user message (PRD section 2.7)."""
 
 import asyncio
-from collections.abc import Callable
 
 from inspector.domain.error import ModelError
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     AnswerStreamed,
     BudgetMeasured,
     Failed,
@@ -24,10 +23,10 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
-from inspector.domain.settings import Settings
+from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.dispatch import Dispatcher
-from inspector.engine.ports import ChatModel, Clock
+from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 from inspector.engine.tokens.window.headroom import Headroom
 
@@ -48,20 +47,18 @@ class DiscoveryLoop:
     def __init__(
         self,
         session: Session,
-        model: Callable[[], ChatModel],
         binder: Binder,
         dispatcher: Dispatcher,
         clock: Clock,
-        settings: Callable[[], Settings],
+        live: Live,
     ) -> None:
         self.messages: tuple[Message, ...] = ()
         self._session = session
-        self._model = model
         self._binder = binder
-        self._headroom = Headroom(session, binder, settings)
+        self._headroom = Headroom(session, binder, live)
         self._dispatcher = dispatcher
         self._clock = clock
-        self._settings = settings
+        self._live = live
 
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message. Cancelling the task ends the turn cleanly."""
@@ -70,7 +67,7 @@ class DiscoveryLoop:
         try:
             ended = await self._steps()
         except ModelError as error:
-            self._session.emit(Failed(self._model().name, error.message, error.hint))
+            self._session.emit(Failed(self._live.model.name, error.message, error.hint))
             ended = TurnEnded("failed", error.message)
         except asyncio.CancelledError:
             self._session.emit(TurnEnded("cancelled", "You cancelled this turn."))
@@ -85,9 +82,9 @@ class DiscoveryLoop:
     async def _steps(self) -> TurnEnded:
         steps, is_loop = 0, False
         # The limit is asked each time: it may be changed while the model is at work.
-        while steps < self._settings().chat.max_steps:
+        while steps < self._live.settings.chat.max_steps:
             steps += 1
-            if is_loop and self._settings().guard.think:
+            if is_loop and self._live.settings.guard.think:
                 await self._think()
                 is_loop = False
                 continue
@@ -166,7 +163,7 @@ class DiscoveryLoop:
         flushed = self._clock.monotonic()
         reply: ModelReply | None = None
         try:
-            async for chunk in self._model().stream(request):
+            async for chunk in self._live.model.stream(request):
                 if not isinstance(chunk, TextDelta):
                     reply = chunk
                     continue

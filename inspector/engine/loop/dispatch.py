@@ -1,22 +1,21 @@
 """One tool call of a model: synthetic, rejected, or sent to its server."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
-from inspector.domain.events.event import CallFinished, CallRejected, CallStarted
+from inspector.domain.events import Actor, CallFinished, CallRejected, CallStarted
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolCall, ToolResult
 from inspector.domain.session import Binding
-from inspector.domain.settings import Settings
 from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.binding.context import GATE
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.synthetic import SyntheticTool
 from inspector.engine.ports import Clock
@@ -52,7 +51,7 @@ class Dispatcher:
         approvals: Approvals,
         guard: IterationGuard,
         clock: Clock,
-        settings: Callable[[], Settings],
+        live: LiveSettings,
     ) -> None:
         self._session = session
         self._binder = binder
@@ -60,7 +59,7 @@ class Dispatcher:
         self._approvals = approvals
         self._guard = guard
         self._clock = clock
-        self._settings = settings
+        self._live = live
         self._synthetic: Mapping[str, SyntheticTool] = {}
 
     def register(self, tool: SyntheticTool) -> None:
@@ -92,7 +91,7 @@ class Dispatcher:
             return self._reject(call, "refused", f"The user refused the call of {tool.id}.")
         return await self._call_and_guard(call, tool)
 
-    async def perform(self, call_id: str, tool: Tool, arguments: JsonObject, *, by: str) -> ToolResult:
+    async def perform(self, call_id: str, tool: Tool, arguments: JsonObject, *, by: Actor) -> ToolResult:
         """Call a tool on its server with both events around it. Raises ToolsightError."""
         self._session.emit(CallStarted(call_id, tool.id, arguments, by))
         started = self._clock.monotonic()
@@ -141,7 +140,7 @@ class Dispatcher:
         return Dispatched(text if text.startswith("{") else f"Error: {text}", failed=True)
 
     def _reject_unknown(self, call: ToolCall) -> Dispatched:
-        near = closest(call.name, [tool.id for tool in self._binder.catalog.tools])
+        near = self._binder.catalog.names.closest(call.name)
         if self._is_gated:
             return self._reject(call, "unknown tool", self._not_available(near), near)
         hint = f" Closest matches: {', '.join(near)}." if near else ""
@@ -160,7 +159,7 @@ class Dispatcher:
 
     @property
     def _is_gated(self) -> bool:
-        return self._settings().binding.policy == GATE
+        return self._live.settings.binding.policy == "gate"
 
     def _not_available(self, near: tuple[str, ...]) -> str:
         """The structured error of Tool Attention, section 5.5."""

@@ -1,17 +1,16 @@
 """The `search_tools` meta-tool: searches, loads what it found, and notes when nothing new came of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from inspector.domain.events.event import RedundantSearch, SearchPerformed
+from inspector.domain.events import RedundantSearch, SearchPerformed
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
-from inspector.domain.settings import Settings
-from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.discovery.search import SearchAnswer
+from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.binding.delivery import PROXY, TEXT, schema_text
+from inspector.engine.loop.binding.delivery import schema_text
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
@@ -26,30 +25,28 @@ class SearchTools:
     def __init__(
         self,
         session: Session,
-        retrieval: Callable[[], Retrieval],
         binder: Binder,
         iteration: IterationGuard,
         redundancy: RedundancyDetector,
         clock: Clock,
-        settings: Callable[[], Settings],
+        live: Live,
     ) -> None:
         self._session = session
-        self._retrieval = retrieval
         self._binder = binder
         self._iteration = iteration
         self._redundancy = redundancy
         self._clock = clock
-        self._settings = settings
+        self._live = live
 
     def execute(self, arguments: JsonObject) -> str:
         """Run the search; what it found is bound for the next model call."""
         request = parse_request(arguments)
         state = self._session.state
-        answer = self._retrieval().search(
+        answer = self._live.retrieval.search(
             request,
             bound=state.bound_ids,
             unmet=self._binder.unmet(),
-            full=self._settings().binding.delivery == PROXY,
+            full=self._live.settings.binding.delivery == "call_tool",
         )
         answer = answer.within(self._binder.context.staying([hit.tool_id for hit in answer.report.results]))
         found = [hit.tool_id for hit in answer.report.results]
@@ -65,7 +62,7 @@ class SearchTools:
     def _told(self, answer: SearchAnswer, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""
         parts = [answer.text]
-        if self._settings().binding.delivery == TEXT and answer.to_load:
+        if self._live.settings.binding.delivery == "text" and answer.to_load:
             parts.append(schema_text(answer.to_load))
         if redundant:
             parts.append(redundant.note)

@@ -13,6 +13,7 @@ import numpy as np
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.metric import hit_at
+from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranking
 from inspector.engine.measure.summary import Share
@@ -21,8 +22,14 @@ START, STOP, STEP = 0.10, 0.90, 0.02
 # What a cautious threshold may refuse of the requests that some tool fits.
 MAX_REFUSED = 0.10
 SETTINGS = {"hybrid": "min_probability", "dense": "iso_threshold"}
+"""The discovery setting that is the threshold of a ranker: a probability of hybrid, a cosine of dense."""
 _HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
 _DIGITS = 6
+
+
+def threshold_of(settings: DiscoverySettings, ranker: str) -> float | None:
+    """The threshold in force of a ranker; None for a ranker without one."""
+    return getattr(settings, SETTINGS[ranker]) if ranker in SETTINGS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.domain.evaluation import EvalSet
+from inspector.domain.number import count
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
@@ -75,7 +76,7 @@ class Comparison:
         return [replace(one, row=_with_index(one.row, prepared)) for one in measured]
 
     def _prepared(self, evalset: EvalSet) -> Prepared:
-        what = f"{evalset.name}: index of {len(evalset.tools)} tools"
+        what = f"{evalset.name}: index of {count(len(evalset.tools), 'tool')}"
         self.report(what, 0, 0)
         return prepare(
             evalset,

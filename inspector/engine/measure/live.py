@@ -1,16 +1,15 @@
 """Measuring over the tools of a session as they are, apart from its searches."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from inspector.domain.evaluation import EvalSet
-from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.measure.calibrate import Calibration, calibrate
 from inspector.engine.measure.comparison import Comparison, DataSet, Measured, Report
 from inspector.engine.ports import Clock
+from inspector.engine.view import DiscoveryView
 
 
 @dataclass(frozen=True)
@@ -22,21 +21,21 @@ class LiveBench:
     clock: Clock
 
     @classmethod
-    def of(cls, retrieval: Retrieval, before: "LiveBench | None" = None) -> "LiveBench":
+    def of(cls, retrieval: DiscoveryView, before: "LiveBench | None" = None) -> "LiveBench":
         """What there is to measure now; the requests are those of `before` where the tools are the same."""
         index = retrieval.index
         same = before is not None and before.evalset.tools is index.tools
         evalset = before.evalset if before is not None and same else retrieval.evalset(index)
-        return cls(index, DataSet(evalset, _settings(retrieval)), retrieval.clock)
+        return cls(index, DataSet(evalset, retrieval.settings), retrieval.clock)
 
     def is_same(self, other: "LiveBench") -> bool:
         """Whether what is measured here and there can stand in one table."""
         same_evalset = self.evalset is other.evalset
         return same_evalset and self.index is other.index and self.dataset.settings == other.dataset.settings
 
-    def is_current(self, retrieval: Retrieval) -> bool:
+    def is_current(self, retrieval: DiscoveryView) -> bool:
         """Whether the session still searches what is measured here, and as it is measured."""
-        return self.index is retrieval.index and self.dataset.settings == _settings(retrieval)
+        return self.index is retrieval.index and self.dataset.settings == retrieval.settings
 
     @property
     def evalset(self) -> EvalSet:
@@ -62,8 +61,3 @@ class LiveBench:
         """The curve of a ranker's threshold, see `calibrate`. Raises ToolsightError."""
         rankers = CatalogRankers(self.index, self.dataset.settings)
         return calibrate(rankers, self.evalset, ranker_name=ranker, progress=progress, cancelled=cancelled)
-
-
-def _settings(retrieval: Retrieval) -> DiscoverySettings:
-    """With the threshold as it is now."""
-    return replace(retrieval.settings, min_probability=retrieval.threshold)

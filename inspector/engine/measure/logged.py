@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inspector.domain.evaluation import LOGGED, EvalCase
-from inspector.domain.events.event import CallStarted, Record, SearchPerformed, TurnEnded, UserSaid
+from inspector.domain.events import CallStarted, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.engine.measure.generate import numbered, query_key
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from inspector.domain.number import percent
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.summary import Share, Summary
 
@@ -108,7 +109,7 @@ def _estimate(value: Estimate | None) -> str:
 
 
 def _share(value: Share | None) -> str:
-    return NOTHING if value is None else f"{value.value:.1%} ({value.count}/{value.total})"
+    return NOTHING if value is None else f"{percent(value.value, 1)} ({value.count}/{value.total})"
 
 
 def _number(value: float | None, digits: int) -> str:

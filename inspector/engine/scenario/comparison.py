@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CallFinished,
     CallRejected,
     CatalogBuilt,

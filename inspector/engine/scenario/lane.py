@@ -2,7 +2,22 @@
 
 from dataclasses import dataclass, replace
 
-from inspector.domain.events import event as ev
+from inspector.domain.events import (
+    BudgetMeasured,
+    CallFinished,
+    CallRejected,
+    Event,
+    Failed,
+    LoopDetected,
+    ModelRequested,
+    ModelResponded,
+    ModelSwitched,
+    SearchPerformed,
+    SessionStarted,
+    SettingsChanged,
+    TurnEnded,
+    UserSaid,
+)
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import Charge
 from inspector.engine.scenario.totals import ANSWERED
@@ -50,30 +65,30 @@ class Lane:
         return self.billed is not None and round(self.billed) != self.input_tokens
 
 
-def lane_after(lane: Lane, event: ev.Event, prices: Prices | None = None) -> Lane:
+def lane_after(lane: Lane, event: Event, prices: Prices | None = None) -> Lane:
     """The lane with one more event; `prices` make dollars of its tokens."""
     match event:
-        case ev.ModelRequested():
+        case ModelRequested():
             return _requested(lane, event, prices)
-        case ev.SessionStarted() | ev.ModelSwitched():
+        case SessionStarted() | ModelSwitched():
             return replace(
-                lane, model=event.model_label if isinstance(event, ev.SessionStarted) else event.label
+                lane, model=event.model_label if isinstance(event, SessionStarted) else event.label
             )
-        case ev.SettingsChanged():
+        case SettingsChanged():
             return replace(lane, profile=event.profile)
-        case ev.BudgetMeasured():
+        case BudgetMeasured():
             return replace(lane, tokenizer=event.budget.tokenizer.label)
-        case ev.UserSaid():
+        case UserSaid():
             return replace(lane, message=lane.message + 1)
-        case ev.TurnEnded():
+        case TurnEnded():
             return lane if lane.outcome not in ("", ANSWERED) else replace(lane, outcome=event.outcome)
-        case ev.SearchPerformed(by="model"):
+        case SearchPerformed(by="model"):
             lane = replace(lane, searches=lane.searches + 1)
     said = _said(event)
     return replace(lane, last=f"{lane.last}, {said}" if lane.last else said) if said else lane
 
 
-def _requested(lane: Lane, event: ev.ModelRequested, prices: Prices | None) -> Lane:
+def _requested(lane: Lane, event: ModelRequested, prices: Prices | None) -> Lane:
     parts = event.tokens
     charge = event.charge if event.charge.tokens else Charge(plain=parts.input)
     billed = charge.billed(event.terms) + (lane.billed or 0.0) if event.charge.tokens else None
@@ -92,20 +107,20 @@ def _requested(lane: Lane, event: ev.ModelRequested, prices: Prices | None) -> L
     )
 
 
-def _said(event: ev.Event) -> str:
+def _said(event: Event) -> str:
     """What a model call led to, in a few words; "" for what is no news to an audience."""
     match event:
-        case ev.ModelResponded(tool_calls=()):
+        case ModelResponded(tool_calls=()):
             return f"{'thinks' if event.thought else 'answers'}: {_line(event.text)}"
-        case ev.SearchPerformed(by="model"):
+        case SearchPerformed(by="model"):
             return f"{len(event.report.results)} found: {_line(event.report.request.label())}"
-        case ev.CallFinished():
+        case CallFinished():
             return f"{'calls' if event.ok else '✕ failed:'} {_line(event.tool)}"
-        case ev.CallRejected():
+        case CallRejected():
             return f"✕ rejected, {_line(event.reason)}: {_line(event.name)}"
-        case ev.LoopDetected():
+        case LoopDetected():
             return f"⚠ loop broken: {_line(event.tool)}"
-        case ev.Failed():
+        case Failed():
             return f"✕ failed: {_line(event.message)}"
     return ""
 

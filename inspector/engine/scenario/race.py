@@ -6,7 +6,8 @@ the n-th model call of either lane happens at the same moment, and a lane that n
 
 from dataclasses import dataclass, replace
 
-from inspector.domain.events.event import ModelRequested, Record, UserSaid
+from inspector.domain.events import ModelRequested, Record, UserSaid
+from inspector.domain.number import count
 from inspector.domain.price import Prices
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.comparison import comparison
@@ -177,9 +178,7 @@ def _notes(lanes: tuple[Lane, Lane]) -> list[str]:
     if more:
         what = "more" if more > 0 else "fewer"
         why = ": each is a wait for the model" if more > 0 else ""
-        notes.append(
-            f"{other.profile}: {_count(abs(more), f'{what} model call')} than {static.profile}{why}."
-        )
+        notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
     for lane in lanes:
         if lane.outcome != ANSWERED:
             notes.append(f"{lane.profile}: a message ended as {lane.outcome or 'nothing'}, not answered.")
@@ -188,7 +187,3 @@ def _notes(lanes: tuple[Lane, Lane]) -> list[str]:
 
 def _saved(static: float, other: float) -> float | None:
     return 1 - other / static if static else None
-
-
-def _count(number: int, name: str, plural: str = "s") -> str:
-    return f"{number} {name}{'' if number == 1 else plural}"

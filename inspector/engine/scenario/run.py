@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.domain.error import ConfigError
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     ModelRequested,
     Record,
     ServerFailed,

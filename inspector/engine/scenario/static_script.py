@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.domain.manifest import SEARCH_TOOLS
+from inspector.domain.number import count
 from inspector.domain.profile import find_profile
 from inspector.domain.scenario import Scenario, Step
 from inspector.engine.scenario.comparison import STATIC
@@ -42,8 +43,8 @@ def left_out(scenario: Scenario) -> str:
     if not searches:
         return ""
     steps = sum(map(len, scenario.turns)) - sum(map(len, static_scenario(scenario).turns))
-    fewer = f", {_count(steps, 'model call')} fewer" if steps else ""
-    return f"{STATIC}: {_count(searches, 'scripted search', 'es')} left out{fewer}."
+    fewer = f", {count(steps, 'model call')} fewer" if steps else ""
+    return f"{STATIC}: {count(searches, 'scripted search', 'scripted searches')} left out{fewer}."
 
 
 def _without_searches(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -53,7 +54,3 @@ def _without_searches(steps: Sequence[Step]) -> tuple[Step, ...]:
         if calls or not step.calls:
             kept.append(replace(step, calls=calls))
     return tuple(kept) or (Step(_NOTHING_LEFT),)
-
-
-def _count(number: int, name: str, plural: str = "s") -> str:
-    return f"{number} {name}{'' if number == 1 else plural}"

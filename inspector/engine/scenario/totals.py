@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.domain.events.event import ModelRequested, Record, TurnEnded
+from inspector.domain.events import ModelRequested, Record, TurnEnded
 from inspector.domain.fold import fold
 
 ANSWERED = "answered"

@@ -1,28 +1,26 @@
 """What the model is bound to: the catalog, what of it was discovered, and the request that carries it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
-from inspector.domain.configuration import Configuration
-from inspector.domain.events.event import BudgetMeasured, ToolEvicted
+from inspector.domain.events import BudgetMeasured, ToolEvicted
 from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
-from inspector.domain.session import Binding
-from inspector.domain.settings import Settings
+from inspector.domain.settings import ToolDelivery
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.live import Live
 from inspector.engine.loop.binding.catalog import build_catalog
-from inspector.engine.loop.binding.context import GATE, ToolContext
+from inspector.engine.loop.binding.context import ToolContext
 from inspector.engine.loop.binding.delivery import (
     UNCHANGED,
     Difference,
     SentTools,
+    ToolsArray,
     effective_delivery,
     system_text,
-    tools_array,
 )
 from inspector.engine.loop.binding.gate import Gate
 from inspector.engine.loop.binding.loader import DefinitionLoader
@@ -38,66 +36,62 @@ class Binder:
     def __init__(
         self,
         session: Session,
-        configuration: Callable[[], Configuration],
+        live: Live,
         clock: Clock,
-        settings: Callable[[], Settings],
-        retrieval: Callable[[], Retrieval],
         accounting: Accounting,
     ) -> None:
         self.catalog = Catalog()
-        self.preconditions = Preconditions(lambda: settings().access, {})
+        self.preconditions = Preconditions(live, {})
         self.static_tokens = 0
         self._session = session
-        self._configuration = configuration
-        self._settings = settings
+        self._live = live
         self._accounting = accounting
-        self._retrieval = retrieval
-        self._loader = DefinitionLoader(lambda: self.catalog, lambda: settings().gate.loader_capacity)
+        self._loader = DefinitionLoader(self.catalog, live.settings.gate.loader_capacity)
+        self._array = ToolsArray(self._loader)
         self._clock = clock
         self._sent = SentTools(lambda entry: accounting.meter.text(entry))
         self._cache: PromptCache | None = None
-        self._gate = Gate(lambda: retrieval().rankers, clock)
-        self.context = ToolContext(
-            session,
-            clock,
-            lambda: settings().binding,
-            self._loader,
-            lambda tool: accounting.meter.tool(tool),
-            self._free,
-        )
+        self._gate = Gate(clock)
+        self.context = ToolContext(session, clock, live, self._loader, accounting)
 
-    def rebuild(self, connected: Sequence[Tool], toolset: str, summaries: Mapping[str, str]) -> None:
+    def rebuild(self, connected: Sequence[Tool], summaries: Mapping[str, str]) -> None:
         """Make the catalog anew; loaded tools that are gone from their server are told as evicted."""
+        live = self._live
         built = build_catalog(
-            connected, self._configuration(), self._settings(), toolset, summaries, self._accounting.meter
+            connected, live.configuration, live.settings, live.toolset, summaries, self._accounting.meter
         )
         self.catalog = built.catalog
+        self._loader.use(built.catalog, live.settings.gate.loader_capacity)
         self.static_tokens = built.event.static_tokens
         for tool_id in self._session.state.load_order:
             if built.catalog.get(tool_id) is None:
                 self._session.emit(
                     ToolEvicted(tool_id, "no longer permitted, or gone from its server", "gone")
                 )
-        self._retrieval().update(self.catalog.searchable, summaries)
+        live.retrieval.update(self.catalog.searchable, summaries)
         self._session.emit(built.event)
         self.context.trim()
 
     def before_call(self, messages: Sequence[Message]) -> None:
         """Evict what has to go; where the policy is the gate, choose what this call is bound to."""
-        settings = self._settings()
-        if settings.binding.policy != GATE:
+        settings = self._live.settings
+        if settings.binding.policy != "gate":
             self.context.trim()
             return
         state = self._session.state
         self._session.emit(
             self._gate.apply(
-                messages, settings.gate, self.unmet(), lambda tool_id: state.tools[tool_id].tokens
+                self._live.retrieval.rankers,
+                messages,
+                settings.gate,
+                self.unmet(),
+                lambda tool_id: state.tools[tool_id].tokens,
             )
         )
 
     def unmet(self) -> Mapping[str, Sequence[str]]:
         """The preconditions that do not hold now, by tool."""
-        return self.preconditions.closed([tool.id for tool in self.catalog.tools], self._facts())
+        return self.preconditions.closed(self.catalog.by_id, self._facts())
 
     def unmet_of(self, tool_id: str) -> Sequence[str]:
         """The preconditions of one tool that do not hold now."""
@@ -105,19 +99,19 @@ class Binder:
 
     def request(self, messages: tuple[Message, ...], *, think: bool = False) -> ModelRequest:
         """Exactly what the model is sent."""
-        settings, state = self._settings(), self._session.state
+        settings, state = self._live.settings, self._session.state
         return ModelRequest(
             system=system_text(settings.chat.system_prompt, state),
             messages=messages,
-            tools=tools_array(self.catalog, state, self.delivery, self._loader),
+            tools=self._array.of(self.catalog, state, self.delivery),
             max_output=settings.budget.output_reserve,
             think=think,
         )
 
     @property
-    def delivery(self) -> str:
+    def delivery(self) -> ToolDelivery:
         """How tools go out now."""
-        return effective_delivery(self._settings().binding)
+        return effective_delivery(self._live.settings.binding)
 
     def sent(self, request: ModelRequest) -> Difference:
         """Note that a request goes out; what of its tools a prompt cache can reuse."""
@@ -152,14 +146,5 @@ class Binder:
 
     def _facts(self) -> Facts:
         state = self._session.state
-        scopes = frozenset(self._settings().access.scopes)
+        scopes = frozenset(self._live.settings.access.scopes)
         return Facts(scopes, state.outputs, frozenset(state.milestones))
-
-    def _free(self) -> int:
-        """Tokens of the window that nothing but discovered tools can use, as the last request was."""
-        state = self._session.state
-        if state.budget is None:
-            return state.window
-        parts = state.budget.parts
-        pinned = sum(tool.tokens for tool in state.with_binding(Binding.PINNED))
-        return max(state.budget.window - parts.used + max(parts.tools - pinned, 0), 0)

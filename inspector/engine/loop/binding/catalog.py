@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.discovery_rule import Decision, decide
-from inspector.domain.events.event import CatalogBuilt, CatalogEntry
+from inspector.domain.events import CatalogBuilt, CatalogEntry
 from inspector.domain.manifest import Manifest, entries, fitted_manifest, search_tools_definition
 from inspector.domain.settings import Settings
 from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import permitted
-from inspector.engine.loop.binding.context import ALL, GATE
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 
@@ -38,7 +37,7 @@ def build_catalog(
     static_tokens = meter.static(tools)
     decision = decide(settings.discovery, len(tools), static_tokens, meter.window)
     catalog = _partitioned(tools, configuration, settings, toolset, decision)
-    gated = settings.binding.policy == GATE
+    gated = settings.binding.policy == "gate"
     manifest = Manifest("", 0, ())
     if catalog.deferred and settings.discovery.search_tool and not gated:
         manifest = fitted_manifest(entries(catalog.deferred, summaries), settings.manifest, meter.text)
@@ -73,7 +72,7 @@ def _partitioned(
 ) -> Catalog:
     """Which of the permitted tools wait. A toolset's own always-include set replaces the platform's."""
     discovery, policy = settings.discovery, settings.binding.policy
-    if not decision.is_on or policy == ALL:
+    if not decision.is_on or policy == "all":
         return Catalog(tools, advises=bool(tools) and decision.is_on and discovery.search_tool)
     chosen = configuration.toolset(toolset)
     own = chosen.always_include if chosen is not None else None

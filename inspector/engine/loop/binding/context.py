@@ -1,45 +1,42 @@
 """The tool context of a session: what was discovered, and what has to make room (paper, section 6)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from inspector.domain.events.event import ToolEvicted, ToolLoaded, ToolRefreshed
+from inspector.domain.events import EvictionCause, ToolEvicted, ToolLoaded, ToolRefreshed
 from inspector.domain.session import Binding, SessionState
-from inspector.domain.settings import BindingSettings
 from inspector.domain.tool import Tool
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
-
-KEEP, BOUNDED, GATE, ALL = "keep", "bounded", "gate", "all"
+from inspector.engine.tokens.count.accounting import Accounting
 
 
 class ToolContext:
-    """Binds what searches find. Pinned tools neither count nor go. `room` is the free window in tokens."""
+    """Binds what searches find. Pinned tools neither count nor go."""
 
     def __init__(
         self,
         session: Session,
         clock: Clock,
-        settings: Callable[[], BindingSettings],
+        live: LiveSettings,
         loader: DefinitionLoader,
-        count_tokens: Callable[[Tool], int],
-        room: Callable[[], int],
+        accounting: Accounting,
     ) -> None:
         self._session = session
         self._clock = clock
-        self._settings = settings
+        self._live = live
         self._loader = loader
-        self._count_tokens = count_tokens
-        self._room = room
+        self._accounting = accounting
 
     def find(self, tool_ids: Sequence[str], reason: str) -> tuple[str, ...]:
         """Bind what a search found, the best first, or refresh what is bound; the ids that were bound now.
 
         A stale id finds the tool of its name. More than there is room for at all is not bound.
         """
-        settings = self._settings()
-        if settings.policy in (GATE, ALL):
+        settings = self._live.settings.binding
+        if settings.policy in ("gate", "all"):
             return ()
         resolved = (tool for tool in map(self._loader.resolve, tool_ids) if tool is not None)
         found = list({tool.id: tool for tool in resolved}.values())
@@ -50,7 +47,7 @@ class ToolContext:
             if self._state.tools[tool.id].binding.is_bound:
                 self._session.emit(ToolRefreshed(tool.id, reason))
             else:
-                self._session.emit(ToolLoaded(tool.id, self._count_tokens(tool), reason, place))
+                self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason, place))
                 fresh.append(tool.id)
         self.trim([tool.id for tool in found])
         return tuple(tool_id for tool_id in fresh if self._state.tools[tool_id].binding.is_bound)
@@ -69,7 +66,7 @@ class ToolContext:
 
     def bind(self, tool: Tool, reason: str) -> None:
         """Bind one tool whatever the policy; others may have to go for it."""
-        self._session.emit(ToolLoaded(tool.id, self._count_tokens(tool), reason))
+        self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason))
         self.trim([tool.id])
 
     def trim(self, latest: Sequence[str] = ()) -> None:
@@ -81,7 +78,7 @@ class ToolContext:
         for one in evictions(loaded, self.limits, self._clock.now(), latest):
             self._session.emit(ToolEvicted(one.tool_id, one.reason, one.cause))
 
-    def evict(self, tool_id: str, cause: str, reason: str) -> None:
+    def evict(self, tool_id: str, cause: EvictionCause, reason: str) -> None:
         """Unbind a discovered tool; a pinned one stays."""
         known = self._state.tools.get(tool_id)
         if known is not None and known.binding is Binding.LOADED:
@@ -90,13 +87,23 @@ class ToolContext:
     @property
     def limits(self) -> Limits:
         """What the discovered tools have to keep to now."""
-        settings = self._settings()
-        tokens = int(self._room() * settings.share) if settings.adaptive else None
+        settings = self._live.settings.binding
+        tokens = int(self._free * settings.share) if settings.adaptive else None
         return Limits(settings.capacity, tokens, settings.ttl_seconds, settings.expire_eagerly)
 
     @property
+    def _free(self) -> int:
+        """Tokens of the window that nothing but discovered tools can use, as the last request was."""
+        state = self._state
+        if state.budget is None:
+            return state.window
+        parts = state.budget.parts
+        pinned = sum(tool.tokens for tool in state.with_binding(Binding.PINNED))
+        return max(state.budget.window - parts.used + max(parts.tools - pinned, 0), 0)
+
+    @property
     def _is_bounded(self) -> bool:
-        return self._settings().policy == BOUNDED
+        return self._live.settings.binding.policy == "bounded"
 
     @property
     def _state(self) -> SessionState:

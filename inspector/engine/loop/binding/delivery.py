@@ -7,20 +7,20 @@ changes: discovered tools are called through one proxy, and a search tells their
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from inspector.domain.catalog import Catalog
 from inspector.domain.jsonvalue import compact
 from inspector.domain.manifest import search_tools_definition
 from inspector.domain.session import Binding, SessionState
-from inspector.domain.settings import BindingSettings
+from inspector.domain.settings import BindingSettings, ToolDelivery
 from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool, definition, function_definition
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.tokens.count.entry_text import EntryTexts
 
 UNCHANGED = "unchanged"
-REWRITE, APPEND, PROXY, TEXT = "rewrite", "append", "call_tool", "text"
+APPEND: Final = "append"
 _WAITING = (
     "Not every tool is loaded: call search_tools to find and load the ones you need before you call them."
 )
@@ -38,9 +38,9 @@ _CALL_TOOL = function_definition(
 )
 
 
-def effective_delivery(binding: BindingSettings) -> str:
+def effective_delivery(binding: BindingSettings) -> ToolDelivery:
     """How tools go out; the gate has no search result that could tell parameters instead."""
-    return REWRITE if binding.policy == "gate" and has_proxy(binding.delivery) else binding.delivery
+    return "rewrite" if binding.policy == "gate" and has_proxy(binding.delivery) else binding.delivery
 
 
 def system_text(prompt: str, state: SessionState) -> str:
@@ -51,7 +51,7 @@ def system_text(prompt: str, state: SessionState) -> str:
 
 def has_proxy(delivery: str) -> bool:
     """Whether discovered tools are called through `call_tool`."""
-    return delivery in (PROXY, TEXT)
+    return delivery in ("call_tool", "text")
 
 
 def tools_array(
@@ -69,12 +69,33 @@ def tools_array(
     return (*meta, *loader.definitions(_delivered(catalog, state, delivery)))
 
 
+class ToolsArray:
+    """The `tools` array of the next model call: the same object as long as nothing that decides it changes.
+
+    What is known of an array, its texts and tokens, is kept by that object.
+    """
+
+    def __init__(self, loader: DefinitionLoader) -> None:
+        self._loader = loader
+        self._catalog: Catalog | None = None
+        self._made_of: tuple[object, ...] = ()
+        self._array: tuple[dict[str, Any], ...] = ()
+
+    def of(self, catalog: Catalog, state: SessionState, delivery: str) -> tuple[dict[str, Any], ...]:
+        """As the function `tools_array`."""
+        made_of = (state.bound_ids, state.manifest, state.advisory, delivery)
+        if self._catalog is not catalog or self._made_of != made_of:
+            self._array = tools_array(catalog, state, delivery, self._loader)
+            self._catalog, self._made_of = catalog, made_of
+        return self._array
+
+
 def _delivered(catalog: Catalog, state: SessionState, delivery: str) -> Sequence[str]:
     if has_proxy(delivery):
         return [tool.id for tool in state.with_binding(Binding.PINNED)]
-    if delivery == REWRITE:
+    if delivery == "rewrite":
         bound = frozenset(state.bound_ids)
-        return [tool.id for tool in catalog.tools if tool.id in bound]
+        return [tool_id for tool_id in catalog.by_id if tool_id in bound]
     return state.bound_ids
 
 
@@ -98,21 +119,25 @@ class SentTools:
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
         self._texts = EntryTexts()
+        self._sent: tuple[str, ...] = ()
         self._last: tuple[tuple[str, str], ...] | None = None
 
     def send(self, tools: Sequence[dict[str, Any]]) -> Difference:
         """What a provider can reuse of its prompt cache: all entries before the first that differs."""
+        texts = self._texts.of(tools)
+        if self._last is not None and texts is self._sent:
+            return Difference(self._tokens(texts), 0, UNCHANGED)
         names = (entry["function"]["name"] for entry in tools)
-        entries = tuple(zip(names, self._texts.of(tools), strict=True))
-        before, self._last = self._last, entries
+        entries = tuple(zip(names, texts, strict=True))
+        before, self._last, self._sent = self._last, entries, texts
         if before is None:
-            return Difference(0, self._tokens(entries), "first call")
+            return Difference(0, self._tokens(texts), "first call")
         kept = _common(before, entries)
         change = _told(before, entries, kept)
-        return Difference(self._tokens(entries[:kept]), self._tokens(entries[kept:]), change)
+        return Difference(self._tokens(texts[:kept]), self._tokens(texts[kept:]), change)
 
-    def _tokens(self, entries: Sequence[tuple[str, str]]) -> int:
-        return sum(self._count(text) for _, text in entries)
+    def _tokens(self, texts: Sequence[str]) -> int:
+        return sum(map(self._count, texts))
 
 
 def _common(before: Sequence[object], after: Sequence[object]) -> int:

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from inspector.domain.events import EvictionCause
 from inspector.domain.session import ToolState
 
-TTL, LRU = "ttl", "lru"
+TTL: Final = "ttl"
+LRU: Final = "lru"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +26,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
-    """A tool that has to go; `cause` is TTL or LRU."""
+    """A tool that has to go, and why: for programs, and for people."""
 
     tool_id: str
-    cause: str
+    cause: EvictionCause
     reason: str
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from inspector.domain.events.event import GateApplied, GateScore
+from inspector.domain.events import GateApplied, GateScore
 from inspector.domain.message import AssistantMessage, Message, ToolMessage, UserMessage
 from inspector.domain.settings import GateSettings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
@@ -23,12 +23,12 @@ _ROLLING = 4
 class Gate:
     """Scores every tool of an index for a turn."""
 
-    def __init__(self, rankers: Callable[[], CatalogRankers], clock: Clock) -> None:
-        self._rankers = rankers
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def apply(
         self,
+        rankers: CatalogRankers,
         messages: Sequence[Message],
         settings: GateSettings,
         unmet: Mapping[str, Sequence[str]],
@@ -39,7 +39,7 @@ class Gate:
         Raises ToolsightError for an unknown ranker, ModelError where the embedding fails.
         """
         started = self._clock.monotonic()
-        rankers, query = self._rankers(), gate_query(messages, settings.query)
+        query = gate_query(messages, settings.query)
         ranking = rankers.get(settings.ranker).rank(query)
         tools = rankers.index.tools
         passed = int(np.count_nonzero(ranking.values >= settings.threshold))

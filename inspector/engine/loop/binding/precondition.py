@@ -10,10 +10,8 @@ from functools import lru_cache
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.precondition import BUILT_IN, MAX_LENGTH, Facts, Predicate, parse_predicate
-from inspector.domain.settings import AccessSettings
-
-OwnPredicate = Callable[..., bool]
-"""Called as `own(facts, *args, **kwargs)`; only True and False are answers."""
+from inspector.engine.live import LiveSettings
+from inspector.engine.ports import OwnPredicate
 
 Table = Mapping[str, tuple[str, ...]]
 
@@ -32,8 +30,8 @@ class _Rule:
 class Preconditions:
     """Asks the predicates of the settings, each once per question; a broken one counts as not holding."""
 
-    def __init__(self, settings: Callable[[], AccessSettings], own: Mapping[str, OwnPredicate]) -> None:
-        self._settings = settings
+    def __init__(self, live: LiveSettings, own: Mapping[str, OwnPredicate]) -> None:
+        self._live = live
         self._predicates: Mapping[str, OwnPredicate] = {**own, **BUILT_IN}
         self._read: tuple[tuple[str, tuple[str, ...]], ...] = ()
         self._rules: tuple[_Rule, ...] = ()
@@ -63,7 +61,7 @@ class Preconditions:
 
     def check(self) -> None:
         """Raise ConfigError for a predicate that cannot be read, is not known, or has other parameters."""
-        for pattern, texts in self._settings().preconditions.items():
+        for pattern, texts in self._live.settings.access.preconditions.items():
             for text in texts:
                 try:
                     self._check(parse_predicate(text))
@@ -94,7 +92,7 @@ class Preconditions:
         raise ConfigError(f"there is no predicate {predicate.name!r:.80}", hint=known)
 
     def _current_rules(self) -> tuple[_Rule, ...]:
-        read = tuple(self._settings().preconditions.items())
+        read = tuple(self._live.settings.access.preconditions.items())
         if read != self._read:
             self._rules = tuple(_Rule(re.compile(translate(p)).match, texts) for p, texts in read if texts)
             self._read = read

@@ -9,13 +9,14 @@ so that the model has to search again; finding the tool again starts its count a
 
 import hashlib
 from collections import Counter, deque
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from inspector.domain.events.binding import CallCounted, LoopDetected
+from inspector.domain.events import CallCounted, LoopDetected, LoopTrigger
 from inspector.domain.jsonvalue import JsonObject, canonical
 from inspector.domain.settings import GuardSettings
 from inspector.domain.tool_pattern import matches, values_for
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.guards.normalise import normalised
 
 KEPT_CALLS = 1024
@@ -40,8 +41,8 @@ class IterationGuard:
     that is made smaller is smaller at once; one that is made larger fills from then on.
     """
 
-    def __init__(self, settings: Callable[[], GuardSettings]) -> None:
-        self._settings = settings
+    def __init__(self, live: LiveSettings) -> None:
+        self._live = live
         self._in_time = CallWindow()
         self._in_calls = CallWindow()
         self._position = 0
@@ -50,7 +51,7 @@ class IterationGuard:
 
     def after_call(self, tool: str, arguments: JsonObject, now: float, *, evictable: bool = True) -> Verdict:
         """Note a call that ran. A pinned tool is not `evictable`: the guidance does not say it is gone."""
-        settings, position = self._settings(), self._position
+        settings, position = self._live.settings.guard, self._position
         form = _form(tool, arguments, settings)
         call = (tool, hashlib.sha256(form.encode()).hexdigest()[:_DIGITS])
         self._position += 1
@@ -129,7 +130,8 @@ def _loop(counted: CallCounted, settings: GuardSettings, evictable: bool) -> Loo
     if counted.exempt or not settings.enabled:
         return None
     if counted.in_time > settings.max_repeats:
-        trigger, count = "time", counted.in_time
+        trigger: LoopTrigger = "time"
+        count = counted.in_time
     elif counted.in_calls > settings.window_repeats:
         trigger, count = "calls", counted.in_calls
     else:

@@ -4,10 +4,10 @@ Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search b
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
-from inspector.domain.events.binding import RedundantSearch
-from inspector.domain.settings import RedundancySettings
+from inspector.domain.events import RedundantSearch
+from inspector.engine.live import LiveSettings
 
 KEPT_SEARCHES = 64
 
@@ -19,13 +19,13 @@ class RedundancyDetector:
     found when it is switched on.
     """
 
-    def __init__(self, settings: Callable[[], RedundancySettings]) -> None:
-        self._settings = settings
+    def __init__(self, live: LiveSettings) -> None:
+        self._live = live
         self._history: deque[tuple[float, str, frozenset[str]]] = deque(maxlen=KEPT_SEARCHES)
 
     def after_search(self, label: str, found: Sequence[str], now: float) -> RedundantSearch | None:
         """Note a search; the event if an earlier one of the window had found (nearly) the same."""
-        settings, results = self._settings(), frozenset(found)
+        settings, results = self._live.settings.redundancy, frozenset(found)
         recent = [past for past in self._history if now - past[0] <= settings.window_seconds]
         self._history.append((now, label, results))
         if not settings.enabled or not results or not recent:

@@ -7,7 +7,6 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, Charge
 from inspector.domain.server import ServerSpec
-from inspector.engine.loop.binding.context import BOUNDED
 from inspector.engine.tokens.audit.result import TURNS, Bill, ServerAudit, Subject, ToolAudit
 from inspector.engine.tokens.cost.what_if import Setup, first_call
 from inspector.engine.tokens.count.measure import BudgetMeter
@@ -18,7 +17,7 @@ def tool_tokens(subject: Subject, meter: BudgetMeter, deferred: frozenset[str]) 
     specs = tuple(ServerSpec(name, defer_loading=name in deferred) for name in subject.readings)
     settings = subject.settings
     discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always", search_tool=True)
-    binding = replace(settings.binding, policy=BOUNDED, always_include=())
+    binding = replace(settings.binding, policy="bounded", always_include=())
     setup = Setup(
         subject.tools,
         Configuration(subject.configuration.source, specs),

@@ -4,7 +4,7 @@ from itertools import combinations
 from typing import Any
 
 from inspector.domain.jsonvalue import JsonObject, compact
-from inspector.domain.number import percent
+from inspector.domain.number import count, percent
 from inspector.domain.tool import Tool
 from inspector.engine.tokens.audit.cost import tool_tokens
 from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject, Suggestion
@@ -42,8 +42,8 @@ def _rank(suggestion: Suggestion) -> tuple[int, str, str]:
 
 
 def _keep(audited: ConfigurationAudit) -> Suggestion:
-    count = _count(len(audited.tools), "tool")
-    text = f"Leave it as it is: {count}, {audited.tokens:,} tokens a turn; static binding is fine for so few"
+    tools = count(len(audited.tools), "tool")
+    text = f"Leave it as it is: {tools}, {audited.tokens:,} tokens a turn; static binding is fine for so few"
     return Suggestion(KEEP, text, audited.tokens)
 
 
@@ -125,8 +125,8 @@ def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> li
         return []
     saved = sum(map(meter.tool, unused))
     text = (
-        f"{len(unused)} of {_count(len(tools), 'tool')} were never called in "
-        f"{_count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens a turn"
+        f"{len(unused)} of {count(len(tools), 'tool')} were never called in "
+        f"{count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens a turn"
     )
     return [Suggestion(UNUSED, text, saved)]
 
@@ -135,7 +135,3 @@ def _listed(names: list[str]) -> str:
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     *first, last = [*names[:_NAMED], *more]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from inspector.domain.settings import Settings
-from inspector.engine.loop.binding.context import BOUNDED, GATE
-from inspector.engine.loop.binding.delivery import APPEND, PROXY
+from inspector.domain.settings import BindingPolicy, Settings, ToolDelivery
 from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 from inspector.engine.tokens.cost.what_if import FirstCall, Setup, first_call
 from inspector.engine.tokens.count.measure import BudgetMeter
@@ -16,13 +14,13 @@ def catalog_plan(setup: Setup, meter: BudgetMeter, assumptions: Assumptions | No
     Where the settings let no tool wait, every tool does that is not named in `always_include`: what is
     compared is what discovery would make of it. Raises ConfigError for a toolset that there is not.
     """
-    listed = _first_call(setup, meter, policy=BOUNDED, delivery=APPEND)
+    listed = _first_call(setup, meter, policy="bounded", delivery="append")
     if not listed.catalog.deferred_ids:
         discovery = replace(setup.settings.discovery, defer_all=True)
         setup = replace(setup, settings=replace(setup.settings, discovery=discovery))
-        listed = _first_call(setup, meter, policy=BOUNDED, delivery=APPEND)
-    proxied = _first_call(setup, meter, policy=BOUNDED, delivery=PROXY)
-    gated = _first_call(setup, meter, policy=GATE, delivery=APPEND)
+        listed = _first_call(setup, meter, policy="bounded", delivery="append")
+    proxied = _first_call(setup, meter, policy="bounded", delivery="call_tool")
+    gated = _first_call(setup, meter, policy="gate", delivery="append")
     parts = listed.budget.parts
     deferred = listed.catalog.deferred_ids
     tools = [PlannedTool(tool.id, meter.tool(tool), tool.id not in deferred) for tool in listed.catalog.tools]
@@ -36,12 +34,14 @@ def catalog_plan(setup: Setup, meter: BudgetMeter, assumptions: Assumptions | No
     return usual_plan(tools, overhead, assumptions)
 
 
-def _first_call(setup: Setup, meter: BudgetMeter, *, policy: str, delivery: str) -> FirstCall:
+def _first_call(
+    setup: Setup, meter: BudgetMeter, *, policy: BindingPolicy, delivery: ToolDelivery
+) -> FirstCall:
     settings = setup.settings
     return first_call(replace(setup, settings=_discovering(settings, policy, delivery)), meter)
 
 
-def _discovering(settings: Settings, policy: str, delivery: str) -> Settings:
+def _discovering(settings: Settings, policy: BindingPolicy, delivery: ToolDelivery) -> Settings:
     return replace(
         settings,
         discovery=replace(settings.discovery, enabled=True, auto="always", search_tool=True),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from random import Random
 
+from inspector.domain.number import count
 from inspector.domain.settings import knob
 
 # Assumptions about what is counted where there is a catalog.
@@ -158,7 +159,7 @@ def usual_plan(
         tuple(tools),
         overhead,
         tuple(calls),
-        f"an assumed session of {assumed.calls} model calls over {len(tools)} tools",
+        f"an assumed session of {count(assumed.calls, 'model call')} over {count(len(tools), 'tool')}",
         tuple(one.name for one in fields(assumed) if one.name not in _COUNTED),
     )
 

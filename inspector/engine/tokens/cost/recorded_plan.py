@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from inspector.domain.budget import CHARACTERS_PER_TOKEN
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CallStarted,
     CatalogBuilt,
     ContextReduced,
@@ -17,7 +17,8 @@ from inspector.domain.events.event import (
     UserSaid,
 )
 from inspector.domain.jsonvalue import compact
-from inspector.engine.loop.binding.delivery import TEXT, has_proxy
+from inspector.domain.number import plural
+from inspector.engine.loop.binding.delivery import has_proxy
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
     Gate,
@@ -62,7 +63,8 @@ def plan_of(
     searched = any(call.loaded for call in recorded)
     gated = any(call.gated is not None for call in recorded)
     calls = _calls(recorded, tools, assumed)
-    notes = [f"a recorded session of {len(recorded)} model calls over {len(tools)} tools"]
+    what = f"{len(recorded):,} {plural(len(recorded), 'model call')}"
+    notes = [f"a recorded session of {what} over {len(tools):,} {plural(len(tools), 'tool')}"]
     if not searched:
         calls = _searched(calls, recorded, tools, assumed)
         notes.append("its searches are assumed: one before a tool is used first")
@@ -150,7 +152,7 @@ def _calls(
             gated = gate.message()
         discovered = tuple(dict.fromkeys(event.tool for event in call.loaded))
         growth, search, anew = _growth(call, before)
-        if call.request.delivery == TEXT:
+        if call.request.delivery == "text":
             search -= sum(tokens[id_] for id_ in discovered)
         seconds = max(0.0, call.at - before.at) if before is not None else 0.0
         calls.append(PlannedCall(growth, discovered, gated, max(0, search), seconds, call.output, anew))

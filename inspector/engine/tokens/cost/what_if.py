@@ -8,7 +8,7 @@ from typing import Any
 from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.fold import fold
 from inspector.domain.jsonvalue import compact
 from inspector.domain.message import ModelRequest
@@ -16,7 +16,6 @@ from inspector.domain.session import Binding
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.engine.loop.binding.catalog import build_catalog
-from inspector.engine.loop.binding.context import ALL, BOUNDED
 from inspector.engine.loop.binding.delivery import effective_delivery, system_text, tools_array
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.tokens.count.measure import BudgetMeter
@@ -120,7 +119,7 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
     )
     catalog, event = built.catalog, built.event
     state = fold([Record("", 1, 0.0, event)])
-    loader = DefinitionLoader(lambda: catalog, lambda: len(catalog.tools))
+    loader = DefinitionLoader(catalog, len(catalog.tools))
     request = ModelRequest(
         system=system_text(settings.chat.system_prompt, state),
         messages=(),
@@ -144,7 +143,7 @@ def changed(setup: Setup, change: Change, now: FirstCall) -> Setup:
         specs = (replace(spec, defer_loading=spec.name in waiting) for spec in configuration.servers)
         configuration = replace(configuration, servers=tuple(specs))
         discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always")
-        policy = BOUNDED if settings.binding.policy == ALL else settings.binding.policy
+        policy = "bounded" if settings.binding.policy == "all" else settings.binding.policy
         settings = replace(settings, discovery=discovery, binding=replace(settings.binding, policy=policy))
     moved = replace(setup, settings=settings, configuration=configuration, toolset=toolset)
     return with_pins(moved, change.pins) if change.pins else moved
@@ -220,7 +219,7 @@ def _deferral(setup: Setup, waiting: frozenset[str]) -> dict[str, Any]:
     if waiting < {spec.name for spec in setup.configuration.servers}:
         return {}
     knobs = {"discovery.enabled": True, "discovery.defer_all": True, "discovery.auto": "always"}
-    return {**knobs, "binding.policy": BOUNDED} if setup.settings.binding.policy == ALL else knobs
+    return {**knobs, "binding.policy": "bounded"} if setup.settings.binding.policy == "all" else knobs
 
 
 def _line(server: str, waits: bool) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
-from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
-from inspector.engine.ports import ChatModel, PriceList, TokenCounter
+from inspector.engine.live import LiveModel
+from inspector.engine.ports import PriceList, TokenCounter
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 # So many definitions take some ten milliseconds to count, which no key notices; more go to a thread.
@@ -16,19 +16,17 @@ _AT_ONCE = 100
 
 
 class Accounting:
-    """The callables give what can change during a session. Meters are kept by tokenizer."""
+    """Meters are kept by tokenizer."""
 
     def __init__(
         self,
         counter_for: Callable[[str], TokenCounter],
         prices: PriceList,
-        model: Callable[[], ChatModel],
-        settings: Callable[[], Settings],
+        live: LiveModel,
     ) -> None:
         self._counter_for = counter_for
         self._prices = prices
-        self._model = model
-        self._settings = settings
+        self._live = live
         self._meters: dict[str, BudgetMeter] = {}
         self.meter = self._meter_of_model()
 
@@ -56,8 +54,8 @@ class Accounting:
 
     def prices(self, model: str = "") -> Prices | None:
         """Those of a model, of the session's without a name; where there are none, of `budget.priced_as`."""
-        own = self._prices.prices(model or self._model().name)
-        return own if own is not None else self._prices.prices(self._settings().budget.priced_as)
+        own = self._prices.prices(model or self._live.model.name)
+        return own if own is not None else self._prices.prices(self._live.settings.budget.priced_as)
 
     @property
     def terms(self) -> CacheTerms:
@@ -66,12 +64,10 @@ class Accounting:
         return UNCACHED if prices is None else prices.terms
 
     def _meter_of_model(self) -> BudgetMeter:
-        counter = self._counter_for(self._model().name)
+        counter = self._counter_for(self._live.model.name)
         label = counter.tokenizer.label
         if label not in self._meters:
-            self._meters[label] = BudgetMeter(
-                counter, lambda: self._model().window, lambda: self._settings().budget
-            )
+            self._meters[label] = BudgetMeter(counter, self._live)
         return self._meters[label]
 
 

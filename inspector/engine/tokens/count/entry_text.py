@@ -1,6 +1,6 @@
 """The compact JSON of `tools` entries, written once as long as an entry stays the same object."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from inspector.domain.jsonvalue import compact
@@ -11,9 +11,13 @@ class EntryTexts:
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[dict[str, Any], str]] = {}
+        self._array: Sequence[dict[str, Any]] = ()
+        self._texts: tuple[str, ...] = ()
 
-    def of(self, entries: Iterable[dict[str, Any]]) -> list[str]:
-        """The text of each entry."""
+    def of(self, entries: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+        """The text of each entry; the same object for the same tuple of entries."""
+        if entries is self._array:
+            return self._texts
         fresh: dict[int, tuple[dict[str, Any], str]] = {}
         texts = []
         for entry in entries:
@@ -21,5 +25,7 @@ class EntryTexts:
             text = kept[1] if kept is not None and kept[0] is entry else compact(entry)
             fresh[id(entry)] = (entry, text)
             texts.append(text)
-        self._kept = fresh
-        return texts
+        self._kept, self._texts = fresh, tuple(texts)
+        # A list may have changed when it comes again; a tuple cannot.
+        self._array = entries if isinstance(entries, tuple) else ()
+        return self._texts

@@ -1,9 +1,9 @@
 """Token counts of the request that is really sent, part by part, as its compact JSON."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from inspector.domain.budget import Budget, Tokenizer, TokenParts, ToolCost
 from inspector.domain.jsonvalue import compact
@@ -23,25 +23,51 @@ _REMEMBERED = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
-    """A request as entries of compact JSON (`texts`: tools, system prompt, messages) with their tokens."""
+class _CountedTools:
+    """A `tools` array as compact JSON: its entries with their tokens, all of them, and Toolsight's own."""
 
-    texts: list[str]
-    tools: list[int]
+    entries: tuple[dict[str, Any], ...] = ()
+    texts: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
+    tokens: int = 0
+    synthetic: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A request as compact JSON: its tools, system prompt (if any) and messages, with their tokens."""
+
+    tools: _CountedTools
+    said: list[str]
     system: list[int]
     messages: list[int]
     framing: int
 
 
+class WindowLimits(Protocol):
+    """The context window that requests are measured against, in tokens, and the share that warns."""
+
+    @property
+    def window(self) -> int: ...
+
+    @property
+    def warn_at(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FixedWindow:
+    """Limits that stay as they are."""
+
+    window: int
+    warn_at: float = BudgetSettings().warn_at
+
+
 class BudgetMeter:
     """Counts with one tokenizer. What was counted once is not counted again."""
 
-    def __init__(
-        self, counter: TokenCounter, window: Callable[[], int], settings: Callable[[], BudgetSettings]
-    ) -> None:
+    def __init__(self, counter: TokenCounter, limits: WindowLimits) -> None:
         self._counter = counter
-        self._window = window
-        self._settings = settings
+        self._limits = limits
         self._entries = EntryTexts()
         self._tools: dict[str, tuple[Tool, str, int]] = {}
         self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
@@ -49,6 +75,7 @@ class BudgetMeter:
         # By the entry and not by its piece: entries are the same strings from call to call.
         self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
         self._block = lru_cache(maxsize=_REMEMBERED)(lambda text, part: Block(text, self._entry(text), part))
+        self._array = _CountedTools()
         self._last: tuple[ModelRequest, _Counted] | None = None
 
     @property
@@ -58,7 +85,7 @@ class BudgetMeter:
     @property
     def window(self) -> int:
         """The model's, in tokens."""
-        return self._window()
+        return self._limits.window
 
     def tool(self, tool: Tool) -> int:
         """Tokens that a tool adds to a `tools` array that goes on after it."""
@@ -108,22 +135,20 @@ class BudgetMeter:
         parts = {"system": counted.framing + sum(counted.system), "history": 0, "searches": 0}
         for message, tokens in zip(request.messages, counted.messages, strict=True):
             parts["searches" if _is_search(message) else "history"] += tokens
-        parts |= {"tools": 0, "meta": 0}
-        for entry, tokens in zip(request.tools, counted.tools, strict=True):
-            parts["meta" if entry["function"]["name"] in SYNTHETIC else "tools"] += tokens
-        in_pool = self._inside(counted.texts[len(counted.tools)], pool) if counted.system else 0
-        in_manifest = self._inside(counted.texts[0], manifest) if counted.tools else 0
+        tools = counted.tools
+        parts |= {"tools": tools.tokens - tools.synthetic, "meta": tools.synthetic}
+        in_pool = self._inside(counted.said[0], pool) if counted.system else 0
+        in_manifest = self._inside(tools.texts[0], manifest) if tools.texts else 0
         parts["system"] -= in_pool
         parts["meta"] -= in_manifest
         sized = TokenParts(**parts, pool=in_pool, manifest=in_manifest, output_reserve=request.max_output)
-        return Budget(self._window(), sized, static_tools, self.tokenizer, self._settings().warn_at)
+        return Budget(self.window, sized, static_tools, self.tokenizer, self._limits.warn_at)
 
     def blocks(self, request: ModelRequest) -> list[Block]:
         """The request as a prompt cache sees it: tools, system prompt, messages; together all its tokens."""
         counted = self._counted_request(request)
-        tools = [f"tools: {entry['function']['name']}" for entry in request.tools]
-        parts = [*tools, *("system" for _ in counted.system), *("messages" for _ in counted.messages)]
-        blocks = list(map(self._block, counted.texts, parts))
+        parts = [*("system" for _ in counted.system), *("messages" for _ in counted.messages)]
+        blocks = [*counted.tools.blocks, *map(self._block, counted.said, parts)]
         if blocks:
             blocks[-1] = replace(blocks[-1], tokens=blocks[-1].tokens + counted.framing)
         return blocks
@@ -133,13 +158,25 @@ class BudgetMeter:
             return self._last[1]
         system = [compact(wire_system(request.system))] if request.system else []
         said = [*system, *(compact(wire_message(message)) for message in request.messages)]
-        tools = self._entries.of(request.tools)
-        sizes = [self._entry(text) for text in (*tools, *said)]
-        first, second = len(tools), len(tools) + len(system)
-        framing = self._framing(said, tools)
-        counted = _Counted([*tools, *said], sizes[:first], sizes[first:second], sizes[second:], framing)
+        tools = self._counted_tools(request.tools)
+        sizes = [self._entry(text) for text in said]
+        first = len(system)
+        counted = _Counted(tools, said, sizes[:first], sizes[first:], self._framing(said, tools.texts))
         self._last = (request, counted)
         return counted
+
+    def _counted_tools(self, entries: tuple[dict[str, Any], ...]) -> "_CountedTools":
+        """An array, counted once as long as it stays the same object."""
+        if entries is not self._array.entries:
+            texts = self._entries.of(entries)
+            names = [entry["function"]["name"] for entry in entries]
+            blocks = tuple(
+                self._block(text, f"tools: {name}") for text, name in zip(texts, names, strict=True)
+            )
+            tokens = sum(block.tokens for block in blocks)
+            own = sum(block.tokens for block, name in zip(blocks, names, strict=True) if name in SYNTHETIC)
+            self._array = _CountedTools(entries, texts, blocks, tokens, own)
+        return self._array
 
     def _framing(self, said: Sequence[str], tools: Sequence[str]) -> int:
         """What the brackets add: only the ends of the two arrays differ from entries that go on."""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.domain.price import Prices
-from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
+from inspector.engine.live import LiveSettings
 from inspector.engine.ports import ChatModel, TokenCounter
 from inspector.engine.tokens.count.measure import BudgetMeter
 
@@ -21,27 +21,43 @@ class OtherModel:
     prices: Prices | None
 
 
+@dataclass(frozen=True, slots=True)
+class _OtherWindow:
+    """The window of a model that a session does not run on; it warns where the session's does."""
+
+    window: int
+    live: LiveSettings
+
+    @property
+    def warn_at(self) -> float:
+        return self.live.settings.budget.warn_at
+
+
 class OtherModels:
-    """Makes meters for models by name, each once. The callables are as in the workbench's ports."""
+    """Makes meters for models by name, each once; they warn as the session's does."""
 
     def __init__(
         self,
         model_for: Callable[[str], ChatModel],
         counter_for: Callable[[str], TokenCounter],
         prices: Callable[[str], Prices | None],
-        settings: Callable[[], Settings],
+        live: LiveSettings,
     ) -> None:
         self._model_for = model_for
         self._counter_for = counter_for
         self._prices = prices
-        self._settings = settings
+        self._live = live
         self._known: dict[str, OtherModel] = {}
+
+    def check(self, name: str) -> None:
+        """Raises ModelError where no model can have that name."""
+        self._model_for(name)
 
     def named(self, name: str) -> OtherModel:
         """The model of that name, before anything was counted for it. Raises ModelError."""
         if name not in self._known:
-            window = self._model_for(name).window
-            meter = BudgetMeter(self._counter_for(name), lambda: window, lambda: self._settings().budget)
+            window = _OtherWindow(self._model_for(name).window, self._live)
+            meter = BudgetMeter(self._counter_for(name), window)
             self._known[name] = OtherModel(name, meter, self._prices(name))
         return self._known[name]
 

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 
 from inspector.domain.budget import Budget
 from inspector.domain.error import ModelError
-from inspector.domain.events.event import ContextReduced
+from inspector.domain.events import ContextReduced, ReductionStep
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import Message, ModelRequest
-from inspector.domain.settings import BudgetSettings, Settings
+from inspector.domain.settings import BudgetSettings
+from inspector.engine.live import LiveSettings
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.delivery import has_proxy
 from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.session import Session
 from inspector.engine.tokens.window.reduction import Reduced, compressed, cut_down, truncated
 
-TRUNCATE, COMPRESS, EMERGENCY = "truncate", "compress", "emergency"
-WINDOW = "window"
 """The cause of an eviction for want of room."""
 
 Reduction = Callable[[tuple[Message, ...], int], Reduced]
@@ -51,17 +50,17 @@ class Fitted:
 class Headroom:
     """Makes requests fit, and tells of every step that changed something."""
 
-    def __init__(self, session: Session, binder: Binder, settings: Callable[[], Settings]) -> None:
+    def __init__(self, session: Session, binder: Binder, live: LiveSettings) -> None:
         self._session = session
         self._binder = binder
-        self._settings = settings
+        self._live = live
 
     def fit(self, messages: tuple[Message, ...], *, think: bool = False) -> Fitted:
         """The next request, its conversation shortened if need be.
 
         Where nothing makes it fit the conversation is not cut down in vain: see `require_room`.
         """
-        settings = self._settings().budget
+        settings = self._live.settings.budget
 
         def truncate(messages: tuple[Message, ...], excess: int) -> Reduced:
             return truncated(messages, excess, settings.kept_tokens, self._size, self._spared)
@@ -70,8 +69,8 @@ class Headroom:
             return compressed(messages, excess, self._size)
 
         fitted = self._prepared(messages, think)
-        fitted = self._relieved(fitted, TRUNCATE, settings.truncate_at, truncate)
-        fitted = self._relieved(fitted, COMPRESS, settings.compress_at, compress)
+        fitted = self._relieved(fitted, "truncate", settings.truncate_at, truncate)
+        fitted = self._relieved(fitted, "compress", settings.compress_at, compress)
         if fitted.over and settings.emergency:
             fitted = self._rescued(fitted, settings)
         return fitted
@@ -81,7 +80,7 @@ class Headroom:
         if not fitted.over:
             return
         hint = "Choose a model with a larger window, defer servers, or lower budget.output_reserve."
-        if not self._settings().budget.emergency:
+        if not self._live.settings.budget.emergency:
             hint += " With budget.emergency on the conversation is cut down first."
         window, shares = fitted.budget.window, _shares(fitted.budget)
         text = f"the request does not fit: {fitted.used} tokens, the window has {window} ({shares})"
@@ -91,7 +90,7 @@ class Headroom:
         request = self._binder.request(messages, think=think)
         return Fitted(request, self._binder.budget(request))
 
-    def _relieved(self, before: Fitted, step: str, share: float, reduce: Reduction) -> Fitted:
+    def _relieved(self, before: Fitted, step: ReductionStep, share: float, reduce: Reduction) -> Fitted:
         """The request after a step that is due from a share of the window on."""
         mark = share * before.budget.window
         if mark <= 0 or before.used < mark:
@@ -115,7 +114,7 @@ class Headroom:
             texts.append(f"evicted {', '.join(self._evict(after.over))}")
             after = self._prepared(reduced.messages, think)
         if texts:
-            self._tell(EMERGENCY, before, after, reduced.changed, "; ".join(texts))
+            self._tell("emergency", before, after, reduced.changed, "; ".join(texts))
         return after
 
     @property
@@ -134,10 +133,10 @@ class Headroom:
         gone = [one.tool_id for one in evictions(loaded, limits, state.at)]
         for tool_id in gone:
             reason = f"the request was {over} tokens over the window; least recently used first"
-            self._binder.context.evict(tool_id, WINDOW, reason)
+            self._binder.context.evict(tool_id, "window", reason)
         return gone
 
-    def _tell(self, step: str, before: Fitted, after: Fitted, changed: int, text: str) -> None:
+    def _tell(self, step: ReductionStep, before: Fitted, after: Fitted, changed: int, text: str) -> None:
         self._session.emit(ContextReduced(step, before.used, after.used, changed, text))
 
     @property

@@ -6,8 +6,8 @@ from textwrap import wrap
 
 from rich.cells import cell_len
 
-from inspector.app.pages.chat.race import content as present
-from inspector.domain.number import tokens
+from inspector.app.pages.chat.race import content
+from inspector.domain.number import count, money, tokens
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import Frame, Verdict
 from widgets import plain, shorten, visible
@@ -40,7 +40,7 @@ def drawn(
     for side, lane in enumerate(frame.lanes):
         lines += [(), *_lane(lane, _LANES[side], longest, width)]
     lines.append(())
-    said = present.result(verdict) if verdict is not None else present.so_far(frame)
+    said = content.result(verdict) if verdict is not None else content.so_far(frame)
     for number, text in enumerate(said.plain.splitlines()):
         style = _GOOD if verdict is not None and not number else ""
         lines += [((part, style),) for part in _wrapped(text, width)]
@@ -52,29 +52,29 @@ def _head(title: str, frame: Frame, width: int) -> Iterator[Line]:
     yield (("Race  ", _DIM), (visible(title, limit=_LONGEST, newlines=False), _BOLD))
     facts = [lane.tokenizer, lane.model, f"call {frame.call}" if frame.call else "getting ready"]
     told = [plain(one, limit=_LONGEST, newlines=False) for one in facts if one]
-    yield ((present.joined(told, width).plain, _DIM),)
+    yield ((content.joined(told, width).plain, _DIM),)
 
 
 def _lane(lane: Lane, color: str, most: int, width: int) -> Iterator[Line]:
-    name = present.lane_title(lane.profile).plain
-    yield ((name, f"1;{color}"), (f"   {present.lane_state(lane, None).plain}", ""))
+    name = content.lane_title(lane.profile).plain
+    yield ((name, f"1;{color}"), (f"   {content.lane_state(lane, None).plain}", ""))
     yield ((f"{lane.tokens:>{_TOTAL},}", f"1;{color}"), (_facts(lane, width - _TOTAL - 1), ""))
-    yield ((present.bar(lane, most, width, "").plain, color),)
+    yield ((content.bar(lane, most, width, "").plain, color),)
     call = f"{lane.calls:>3} {tokens(lane.present):>6}  {lane.last}" if lane.calls else ""
     yield ((visible(call, limit=_LONGEST, newlines=False), ""),)
 
 
 def _facts(lane: Lane, width: int) -> str:
     """As many of them as fit, whole."""
-    searches = f" ({present.SEARCHES} {tokens(lane.search_tokens)} searches)" if lane.search_tokens else ""
+    searches = f" ({content.SEARCHES} {tokens(lane.search_tokens)} searches)" if lane.search_tokens else ""
     facts = [
         f" tokens for tools{searches}",
-        f"{lane.calls} model calls",
+        count(lane.calls, "model call"),
         f"all input {tokens(lane.input_tokens)}",
-        *([present.money(lane.dollars)] if lane.dollars is not None else []),
-        f"{lane.bound} tools bound",
+        *([money(lane.dollars)] if lane.dollars is not None else []),
+        f"{count(lane.bound, 'tool')} bound",
     ]
-    return present.joined([plain(fact) for fact in facts], width).plain
+    return content.joined([plain(fact) for fact in facts], width).plain
 
 
 def _wrapped(text: str, width: int) -> list[str]:

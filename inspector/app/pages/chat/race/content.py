@@ -6,9 +6,9 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.chat.race.playback import Playback
-from inspector.app.pages.lab.job import Progress, ScenarioFile
+from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, money, percent, tokens
 from inspector.domain.profile import PROFILES
 from inspector.engine.scenario.comparison import STATIC
 from inspector.engine.scenario.lane import Lane
@@ -83,19 +83,14 @@ def facts(lane: Lane, width: int) -> Content:
         searches = tokens(lane.search_tokens)
         whole = f"tokens sent for tools, {SEARCHES} {searches} searches"
         sent = whole if len(whole) <= width else f"tokens for tools ({SEARCHES} {searches})"
-    calls = f"{lane.calls} model call{'' if lane.calls == 1 else 's'}"
-    bound = f", {lane.bound} tools" if lane.calls else ""
+    calls = count(lane.calls, "model call")
+    bound = f", {count(lane.bound, 'tool')}" if lane.calls else ""
     dollars = f"{_GAP}{money(lane.dollars)}" if lane.dollars is not None else ""
     return Content.assemble(
         (f"{sent}\n", MUTED),
         (calls, "bold"),
         f"{bound}\nall input {tokens(lane.input_tokens)}{dollars}",
     )
-
-
-def money(dollars: float) -> str:
-    """$0.0042, $1.20."""
-    return f"${dollars:.4f}" if dollars < 1 else f"${dollars:,.2f}"
 
 
 def bar(lane: Lane, most: int, width: int, color: str) -> Content:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile
-from inspector.domain.events.event import Record
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile
+from inspector.domain.events import Record
 from inspector.domain.scenario import Scenario, Step
 from inspector.engine.scenario.comparison import STATIC
 from inspector.engine.scenario.race import Race

@@ -7,8 +7,8 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Digits, Static
 
-from inspector.app.pages.chat.race import content as present
-from inspector.app.pages.lab.job import Progress
+from inspector.app.pages.chat.race import content
+from inspector.app.scenario_job import Progress
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import Frame
 
@@ -34,14 +34,14 @@ class RaceLane(Vertical):
         self, shown: Sequence[Frame], lane: Lane, progress: Progress | None, most: tuple[int, int]
     ) -> None:
         """Draw the lane; `most` are the tokens of the longest bar, and of that of a single call."""
-        title, state = present.lane_title(lane.profile), present.lane_state(lane, progress)
+        title, state = content.lane_title(lane.profile), content.lane_state(lane, progress)
         if self.screen.has_class("-narrow"):
             title, state = Content.assemble(" ", title, "   ", state, " "), Content()
         self.border_title, self.border_subtitle = title, state
         digits = f"{lane.tokens:,}"
         self.query_one(Digits).update(digits)
         taken = sum(_COMMA if one == "," else _DIGIT for one in digits) + _GAP
-        self.query_one(".lane-facts", Static).update(present.facts(lane, self.content_size.width - taken))
+        self.query_one(".lane-facts", Static).update(content.facts(lane, self.content_size.width - taken))
         bar, calls = self.query_one(".lane-bar", Static), self.query_one(".lane-calls", Static)
-        bar.update(present.bar(lane, most[0], bar.content_size.width, present.COLORS[self._side]))
-        calls.update(present.log(shown, self._side, calls.content_size.height, most[1]))
+        bar.update(content.bar(lane, most[0], bar.content_size.width, content.COLORS[self._side]))
+        calls.update(content.log(shown, self._side, calls.content_size.height, most[1]))

@@ -1,7 +1,7 @@
 """How much of a race is shown: one model call after the other, at a pace, with pauses and steps back."""
 
-from inspector.app.pages.lab.job import Progress, ScenarioFile
-from inspector.domain.events.event import Record
+from inspector.app.scenario_job import Progress, ScenarioFile
+from inspector.domain.events import Record
 from inspector.engine.scenario.comparison import STATIC
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race, Verdict

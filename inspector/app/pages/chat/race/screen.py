@@ -15,16 +15,16 @@ from textual.widgets import Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.chat.race import content as present
+from inspector.app.pages.chat.race import content
 from inspector.app.pages.chat.race.export import ENDINGS, exported
 from inspector.app.pages.chat.race.job import read_scenarios, run_race
 from inspector.app.pages.chat.race.lane import RaceLane
 from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.pages.chat.race.result import RaceResult
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
-from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
+from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.engine.scenario.comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
@@ -83,7 +83,7 @@ class RaceScreen(LabScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._profile = self.bench.policy.profile
+        self._profile = self.session.profile
         if self._profile == STATIC:
             self._profile = DEFAULT_PROFILE
         if self.app.animation_level == "none":
@@ -109,8 +109,8 @@ class RaceScreen(LabScreen):
         file, lab = self._file, self.lab
         if file is None or file.scenario is None or lab is None:
             return
-        run = choice(file.scenario, self.bench.policy, self._profile)
-        race = Race(file.scenario, (STATIC, run.profile), prices=self.bench.accounting.prices())
+        run = choice(file.scenario, self.session, self._profile)
+        race = Race(file.scenario, (STATIC, run.profile), prices=self.session.accounting.prices())
         self._playback.begin(race, file)
         self.said = Content()
         self._run(lab, file, run, race, self.job.begin(file, run.profile))
@@ -157,17 +157,17 @@ class RaceScreen(LabScreen):
     def _show_result(self, frame: Frame) -> None:
         verdict, said, share = self._playback.verdict, self.said, ""
         if verdict is not None and self._playback.is_finished:
-            said, share = present.result(verdict), present.big_share(verdict)
+            said, share = content.result(verdict), content.big_share(verdict)
         elif not said and self._playback.race is not None:
-            said = present.so_far(frame)
+            said = content.so_far(frame)
         elif not said:
-            said = present.before(self._file, self._profile, has_lab=self.lab is not None)
+            said = content.before(self._file, self._profile, has_lab=self.lab is not None)
         self.query_one(RaceResult).show(said, share)
 
     def show_status(self) -> None:
         title = self._file.title if self._file is not None else "Race"
         lane = self._playback.frame(self._profile).lanes[1]
-        line = present.status(title, lane, self._playback, self.size.width - 2)
+        line = content.status(title, lane, self._playback, self.size.width - 2)
         self.query_one("#race-status", Static).update(line)
 
     def action_pause(self) -> None:
@@ -192,7 +192,7 @@ class RaceScreen(LabScreen):
     def action_scenario(self) -> None:
         """Choose what is raced."""
         current = str(self._file.path) if self._file is not None else ""
-        rows = present.scenario_choices(self._files, current)
+        rows = content.scenario_choices(self._files, current)
         self.app.push_screen(ChoiceDialog("Race this scenario", rows, self._choose_file, current))
 
     def _choose_file(self, path: str) -> None:
@@ -201,7 +201,7 @@ class RaceScreen(LabScreen):
 
     def action_profile(self) -> None:
         """Choose what races against static binding."""
-        rows = present.profile_choices(self._profile)
+        rows = content.profile_choices(self._profile)
         dialog = ChoiceDialog("Race against static binding", rows, self._choose_profile, self._profile)
         self.app.push_screen(dialog)
 

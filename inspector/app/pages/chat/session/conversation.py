@@ -3,7 +3,8 @@
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.conversation import Item, ItemKind, ItemStatus, arguments_text
+from inspector.domain.conversation import Item, ItemKind, ItemStatus
+from inspector.domain.message import arguments_text
 from inspector.domain.number import milliseconds
 from widgets import plain, visible
 

@@ -13,14 +13,14 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.event_row import COLUMNS, feed_rows
+from inspector.app.navigation import Page, SearchPage
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import EXAMPLES, welcome
-from inspector.app.pages.find.search.screen import SearchScreen
 from inspector.domain.conversation import Item, ItemKind
-from inspector.domain.events.event import TurnEnded
+from inspector.domain.events import TurnEnded
 from widgets import KeyBar, PlainInput, RecordList
 
 _TABS = ("chat", "tools", "events")
@@ -89,11 +89,11 @@ class SessionScreen(BaseScreen):
         text = event.value.strip()
         if not text:
             return
-        if self.bench.state.busy:
+        if self.session.state.busy:
             self.notify("The model is still at work; esc stops it.", severity="warning")
             return
         event.input.value = ""
-        self._turn = self.run_worker(self.bench.chat(text), exit_on_error=False, group="chat")
+        self._turn = self.run_worker(self.commands.chat(text), exit_on_error=False, group="chat")
 
     def action_stop(self) -> None:
         """Cancel the turn that is running, if any."""
@@ -110,17 +110,17 @@ class SessionScreen(BaseScreen):
     def _open_item(self, event: ItemBlock.Opened) -> None:
         item = event.item
         if item.kind is ItemKind.SEARCH and item.report is not None:
-            self.app.push_screen(SearchScreen(report=item.report))
+            self.open(SearchPage(item.report.request, item.report))
         else:
             self.app.push_screen(DetailScreen(detail_title(item), _full_text(item), item.arguments))
 
     @on(RecordList.Selected, "ToolsPanel RecordList")
     def _open_tool(self, event: RecordList.Selected) -> None:
-        self.toolsight.open_tool(event.key)
+        self.open_tool(event.key)
 
     @on(RecordList.Selected, "#feed")
     def _open_events(self) -> None:
-        self.toolsight.action_page("events")
+        self.open(Page("events"))
 
 
 def _full_text(item: Item) -> str:

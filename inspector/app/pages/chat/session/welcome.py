@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
+from inspector.domain.number import count
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import SessionState
 
@@ -19,11 +20,12 @@ def welcome(session: SessionState) -> Content:
     connecting = phases.count(ServerPhase.CONNECTING)
     failed = phases.count(ServerPhase.FAILED)
     if not phases or connecting == len(phases):
-        return Content.styled(f"Connecting to {len(phases) or 'the'} servers …", MUTED)
+        servers = count(len(phases), "server") if phases else "the servers"
+        return Content.styled(f"Connecting to {servers} …", MUTED)
     lines = [
         Content.assemble(
-            (f"{session.ready_servers} servers ready", "bold $text-success"),
-            f", {len(session.tools)} tools"
+            (f"{count(session.ready_servers, 'server')} ready", "bold $text-success"),
+            f", {count(len(session.tools), 'tool')}"
             + (f", {connecting} still connecting" if connecting else "")
             + (f", {failed} failed (f2 says why)" if failed else ""),
         ),

@@ -8,7 +8,7 @@ from textual.content import Content
 from inspector.app.draw.budget import fact
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.cost.budget.money import NOTHING, decimals_of, dollars, price_facts
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, percent, signed, signed_percent, tokens
 from inspector.domain.price import Prices
 from inspector.domain.session import CallCost, SessionState
 from widgets import Column, Record, plain
@@ -62,7 +62,7 @@ def _reported(cost: CallCost) -> str:
     if cost.reported_input is None:
         return NOTHING
     counted = cost.parts.input
-    difference = f" {(cost.reported_input / counted - 1) * 100:+.1f} %" if counted else ""
+    difference = f" {signed_percent(cost.reported_input / counted - 1, 1)}" if counted else ""
     return f"{tokens(cost.reported_input)}{difference}"
 
 
@@ -97,7 +97,7 @@ def call_text(cost: CallCost) -> str:
         lines.append(f"What broke the prompt cache: {cost.charge.broke}.")
     if cost.reported_input is not None:
         difference = cost.reported_input - cost.parts.input
-        lines.append(f"The provider reports {cost.reported_input:,} input tokens ({difference:+,}).")
+        lines.append(f"The provider reports {cost.reported_input:,} input tokens ({signed(difference)}).")
     return "\n".join(lines)
 
 
@@ -106,7 +106,7 @@ def session_cost(session: SessionState, prices: Prices | None) -> list[Content]:
     costs = session.costs
     if not costs or prices is None:
         return []
-    calls = f"{len(costs)} call{'s' * (len(costs) != 1)}"
+    calls = count(len(costs), "call")
     return [fact("session", dollars(sum(call_price(cost, prices) for cost in costs)), calls)]
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.events.event import Record
+from inspector.domain.events import Record
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.settings import BindingSettings, Settings
-from inspector.engine.loop.binding.context import ALL, GATE
-from inspector.engine.loop.binding.delivery import APPEND, has_proxy
+from inspector.engine.loop.binding.delivery import has_proxy
 from inspector.engine.tokens.cost.break_even import break_evens
 from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
 from inspector.engine.tokens.cost.catalog_plan import catalog_plan
@@ -67,10 +66,10 @@ class Question:
 def own_delivery(settings: Settings) -> Delivery:
     """Which of the ways a session goes."""
     binding: BindingSettings = settings.binding
-    if not settings.discovery.enabled or binding.policy == ALL:
+    if not settings.discovery.enabled or binding.policy == "all":
         return Delivery.STATIC
-    if binding.policy == GATE:
+    if binding.policy == "gate":
         return Delivery.GATE
     if has_proxy(binding.delivery):
         return Delivery.CALL_TOOL
-    return Delivery.APPEND if binding.delivery == APPEND else Delivery.REWRITE
+    return Delivery.APPEND if binding.delivery == "append" else Delivery.REWRITE

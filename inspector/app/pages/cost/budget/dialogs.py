@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from inspector.app.dialogs.choice import ChoiceDialog, NamedDialog
 from inspector.app.dialogs.choice_row import model_rows, toolset_rows
-from inspector.engine.workbench import Workbench
+from inspector.engine.view import SessionView
 
 _ALL_TOOLS = "all tools"
 
@@ -21,8 +21,8 @@ class OtherModelDialog(NamedDialog):
 class OtherToolsetDialog(ChoiceDialog):
     """Every toolset of the configuration, and all tools."""
 
-    def __init__(self, bench: Workbench, choose: Callable[[str], None]) -> None:
-        toolsets, current = bench.configuration.toolsets, bench.state.toolset
+    def __init__(self, session: SessionView, choose: Callable[[str], None]) -> None:
+        toolsets, current = session.configuration.toolsets, session.state.toolset
         everything = _ALL_TOOLS
         while everything in toolsets:
             everything = f"({everything})"

@@ -1,17 +1,17 @@
 """The budget page: what the servers cost, what discovery saves, and what else could be chosen."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.widgets import TabbedContent, TabPane
-from textual.worker import get_current_worker
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
+from inspector.app.context import Job
 from inspector.app.pages.cost.budget.calls_view import CallsView
 from inspector.app.pages.cost.budget.comparison import CACHES, Question
 from inspector.app.pages.cost.budget.now_view import NowView
@@ -55,19 +55,9 @@ class BudgetScreen(TrialScreen):
         "Dollars per 1,000 calls are at full price, without a cache; 2 and 3 count the cache.",
     )
 
-    class Counted(Message):
-        """From the thread: prices and costs of the session's tools."""
-
-        def __init__(self, number: int, prices: Prices | None, costs: Mapping[str, ToolCost]) -> None:
-            super().__init__()
-            self.number = number
-            self.prices = prices
-            self.costs = costs
-
     def __init__(self) -> None:
         super().__init__()
         self._counted: tuple[object, ...] = ()
-        self._number = 0
         self._cache = 0
         self._assumed = False
 
@@ -82,9 +72,6 @@ class BudgetScreen(TrialScreen):
                 yield WaysView(id="ways")
         yield KeyBar()
 
-    def on_unmount(self) -> None:
-        self.workers.cancel_node(self)
-
     def show_view(self, view: View) -> None:
         self.query_one(NowView).show(view.session, self.prices)
         self.query_one(CallsView).show(view.session, self.prices)
@@ -94,46 +81,39 @@ class BudgetScreen(TrialScreen):
 
     def _count_again(self) -> None:
         """The parts of every tool, if catalog or tokenizer are not those they were counted of."""
-        key = (self.bench.accounting.meter, self.bench.catalog, self.bench.state.model)
+        key = (self.session.accounting.meter, self.session.catalog, self.session.state.model)
         if key != self._counted:
             self._counted = key
-            self._number += 1
-            self._count(self._number)
+            self.run_job("budget", self._count, self.query_one(NowView).show_costs)
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="budget")
-    def _count(self, number: int) -> None:
-        worker, accounting = get_current_worker(), self.bench.accounting
-        prices = accounting.prices()
-        self.post_message(self.Counted(number, prices, {}))
+    def _count(self, job: Job) -> Mapping[str, ToolCost]:
+        """In a thread: prices first, they are there at once."""
+        accounting, tools = self.session.accounting, self.session.catalog.tools
+        job.tell(partial(self._priced, accounting.prices()))
         costs: dict[str, ToolCost] = {}
-        for tool in self.bench.catalog.tools:
-            if worker.is_cancelled:
-                return
+        for tool in tools:
+            if job.stopped():
+                break
             costs[tool.id] = accounting.cost(tool)
-        self.post_message(self.Counted(number, prices, costs))
+        return costs
 
-    @on(Counted)
-    def _show_counted(self, event: Counted) -> None:
-        if event.number != self._number:
-            return
-        if event.prices != self.prices:
-            self.prices = event.prices
+    def _priced(self, prices: Prices | None) -> None:
+        if prices != self.prices:
+            self.prices = prices
             self.show_view(self.view)
-        if event.costs:
-            self.query_one(NowView).show_costs(event.costs)
 
     def _compare(self) -> None:
         """Compare the ways, where they are looked at."""
         if self.query_one(TabbedContent).active != _WAYS:
             return
-        accounting = self.bench.accounting
-        has_calls = bool(self.bench.state.costs) and not self._assumed
+        accounting = self.session.accounting
+        has_calls = bool(self.session.state.costs) and not self._assumed
         question = Question(
-            self.bench.setup,
+            self.session.setup,
             accounting.meter,
             self.prices,
             accounting.terms,
-            tuple(self.bench.records()) if has_calls else (),
+            tuple(self.session.records()) if has_calls else (),
             CACHES[self._cache],
         )
         self.query_one(WaysView).ask(question)
@@ -150,7 +130,7 @@ class BudgetScreen(TrialScreen):
 
     def action_other_plan(self) -> None:
         """Compare over an assumed session, or over this one's calls."""
-        if not self.bench.state.costs:
+        if not self.session.state.costs:
             self.notify("There is no model call yet: an assumed session is all there is.", markup=False)
             return
         self._assumed = not self._assumed
@@ -178,8 +158,4 @@ class BudgetScreen(TrialScreen):
 
     @on(RecordList.Selected, "#budget-table")
     def _open_tool(self, event: RecordList.Selected) -> None:
-        self.toolsight.open_tool(event.key)
-
-    @on(RecordList.Copied)
-    def _tell_copied(self) -> None:
-        self.notify("", title="Copied", markup=False, timeout=2)
+        self.open_tool(event.key)

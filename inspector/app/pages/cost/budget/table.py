@@ -8,7 +8,7 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
 from inspector.domain.budget import ToolCost
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, percent, signed_percent, tokens
 from inspector.domain.session import Binding, SessionState, ToolState
 from widgets import Column, Record
 
@@ -100,7 +100,7 @@ def server_key(name: str) -> str:
 
 def _server_row(server: str, tools: Sequence[ToolState], total: int, shown: Shown) -> Record:
     cost = sum(tool.tokens for tool in tools)
-    name = f"{server} ({len(tools)} tool{'s' * (len(tools) != 1)})"
+    name = f"{server} ({count(len(tools), 'tool')})"
     cells = (
         "▾" if server in shown.opened else "▸",
         name,
@@ -181,13 +181,8 @@ def _parts(tools: Sequence[ToolState], shown: Shown) -> tuple[str, ...]:
         tokens(sum(cost.schema for cost in costs)),
         tokens(sum(cost.framing for cost in costs)),
         tokens(estimate),
-        _error(estimate / counted - 1) if counted else "",
+        signed_percent(estimate / counted - 1) if counted else "",
     )
-
-
-def _error(share: float) -> str:
-    rounded = round(share * 100)
-    return f"{rounded:+d} %" if rounded else "0 %"
 
 
 def _share(cost: int, total: int) -> str:

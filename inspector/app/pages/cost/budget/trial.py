@@ -2,26 +2,21 @@
 
 from dataclasses import replace
 
+from inspector.engine.commands import Commands
 from inspector.engine.tokens.cost.what_if import Change, FirstCall, Setup, WhatIf, first_call, steps, what_if
-from inspector.engine.tokens.count.other_model import OtherModel, OtherModels
-from inspector.engine.workbench import Workbench
+from inspector.engine.tokens.count.other_model import OtherModel
+from inspector.engine.view import SessionView
 
 
 class Trial:
     """One change over a session. Computing its effect again is free as long as nothing is different."""
 
-    def __init__(self, bench: Workbench) -> None:
+    def __init__(self, session: SessionView) -> None:
         self.change = Change()
         self.other: OtherModel | None = None
-        self._bench = bench
+        self._session = session
         self._known: tuple[tuple[object, ...], FirstCall] | None = None
         self._computed: tuple[tuple[object, ...], WhatIf] | None = None
-        self.models = OtherModels(
-            bench.ports.model_for,
-            bench.ports.counter_for,
-            bench.accounting.prices,
-            lambda: bench.settings,
-        )
 
     @property
     def is_empty(self) -> bool:
@@ -41,8 +36,8 @@ class Trial:
 
     def use_toolset(self, name: str) -> None:
         """Restrict to another toolset; the session's own is none of a change. Raises ConfigError."""
-        self._bench.configuration.toolset(name)
-        toolset = None if name == self._bench.state.toolset else name
+        self._session.configuration.toolset(name)
+        toolset = None if name == self._session.state.toolset else name
         self.change = replace(self.change, toolset=toolset)
 
     def use_model(self, other: OtherModel | None) -> None:
@@ -53,13 +48,13 @@ class Trial:
     @property
     def setup(self) -> Setup:
         """What the session is made of now."""
-        return self._bench.setup
+        return self._session.setup
 
     def effect(self) -> WhatIf:
         """The first call now and then. Raises ConfigError."""
-        bench, setup = self._bench, self.setup
-        meter = bench.accounting.meter
-        given = (meter, bench.catalog, setup.settings)
+        session, setup = self._session, self.setup
+        meter = session.accounting.meter
+        given = (meter, session.catalog, setup.settings)
         if self._known is None or _differ(self._known[0], given):
             self._known = (given, first_call(setup, meter))
         asked = (self._known, self.change, self.other)
@@ -69,19 +64,19 @@ class Trial:
             self._computed = (asked, found)
         return self._computed[1]
 
-    def apply(self) -> tuple[str, ...]:
+    def apply(self, commands: Commands) -> tuple[str, ...]:
         """Make the change in the session; what only the configuration can say is returned.
 
         Raises ToolsightError.
         """
-        bench, change = self._bench, self.change
+        change = self.change
         todo = steps(self.setup, change, self.effect())
         if change.toolset is not None:
-            bench.switch_toolset(change.toolset)
+            commands.switch_toolset(change.toolset)
         for path, value in todo.knobs.items():
-            bench.policy.set(path, value)
+            commands.change_setting(path, value)
         if change.model is not None:
-            bench.switch_model(change.model)
+            commands.switch_model(change.model)
         self.reset()
         return todo.by_hand
 

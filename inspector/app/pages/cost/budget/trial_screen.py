@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.message import Message
-from textual.worker import get_current_worker
 
 from inspector.app.base_screen import BaseScreen
+from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.cost.budget import what_if as present
+from inspector.app.pages.cost.budget import what_if
 from inspector.app.pages.cost.budget.dialogs import OtherModelDialog, OtherToolsetDialog
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.table import is_server, server_of
@@ -19,6 +17,8 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.price import Prices
 from inspector.engine.tokens.count.other_model import OtherModel, count_definitions
 from widgets import visible
+
+_COUNTING = "budget-model"
 
 
 class TrialScreen(BaseScreen):
@@ -34,31 +34,11 @@ class TrialScreen(BaseScreen):
         Binding("0", "reset", "reset", id="budget.reset"),
     ]
 
-    class ModelCounted(Message):
-        """From the thread: another model that has counted, or what went wrong."""
-
-        def __init__(self, number: int, other: OtherModel | None, problem: str) -> None:
-            super().__init__()
-            self.number = number
-            self.other = other
-            self.problem = problem
-
-    class Progress(Message):
-        """From the thread: how far counting for another model is."""
-
-        def __init__(self, number: int, name: str, done: int, total: int) -> None:
-            super().__init__()
-            self.number = number
-            self.name = name
-            self.done = done
-            self.total = total
-
     def __init__(self) -> None:
         super().__init__()
         self.prices: Prices | None = None
         self._trial: Trial | None = None
-        self._model_number = 0
-        self._counting = False
+        self._counting: Job | None = None
 
     @property
     def is_trying(self) -> bool:
@@ -67,24 +47,24 @@ class TrialScreen(BaseScreen):
     def show_effect(self) -> None:
         """The effect of what is tried, or what could be; while counting, how far that is."""
         self.refresh_bindings()
-        if self._counting:
+        if self._counting is not None:
             return
         trial = self._trial
         if trial is None or trial.is_empty:
-            self.query_one(NowView).show_effect(present.hint, None)
+            self.query_one(NowView).show_effect(what_if.hint, None)
             return
         found = trial.effect()
         prices = (self.prices, trial.other.prices if trial.other is not None else self.prices)
-        then = {tool_id: found.then.binding(tool_id) for tool_id in self.bench.state.tools}
-        self.query_one(NowView).show_effect(lambda width: present.effect(found, prices, width), then)
+        then = {tool_id: found.then.binding(tool_id) for tool_id in self.session.state.tools}
+        self.query_one(NowView).show_effect(lambda width: what_if.effect(found, prices, width), then)
 
     def _try(self, change: Callable[[Trial], None]) -> None:
         """Change what is tried; a replay has nothing to try."""
-        if self.toolsight.scrub.is_replay:
+        if self.context.replay.is_replay:
             self.notify("A replay changes nothing. f10, then l, goes back to the session.", markup=False)
             return
         if self._trial is None:
-            self._trial = Trial(self.bench)
+            self._trial = Trial(self.session)
         change(self._trial)
         self.show_effect()
 
@@ -108,72 +88,55 @@ class TrialScreen(BaseScreen):
     def action_other_toolset(self) -> None:
         """Try another toolset."""
         self.app.push_screen(
-            OtherToolsetDialog(self.bench, lambda name: self._try(lambda trial: trial.use_toolset(name)))
+            OtherToolsetDialog(self.session, lambda name: self._try(lambda trial: trial.use_toolset(name)))
         )
 
     def action_other_model(self) -> None:
         """Try another model: its tokenizer, window and prices."""
-        self.app.push_screen(OtherModelDialog(self.bench.state.model, self._count_for))
+        self.app.push_screen(OtherModelDialog(self.session.state.model, self._count_for))
 
     def _count_for(self, name: str) -> None:
         """Count with another model's tokenizer first. Raises ModelError for a name that is none."""
-        if name == self.bench.state.model:
+        if name == self.session.state.model:
             self._try(lambda trial: trial.use_model(None))
             return
-        self.bench.ports.model_for(name)
+        self.session.other_models.check(name)
         self._try(lambda trial: self._begin_counting(trial, name))
 
     def _begin_counting(self, trial: Trial, name: str) -> None:
-        self._model_number += 1
-        self._counting = True
-        self._show_progress(name, 0, len(trial.setup.connected))
-        self._count_model(self._model_number, trial, name)
+        tools, models = trial.setup.connected, self.session.other_models
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="budget-model")
-    def _count_model(self, number: int, trial: Trial, name: str) -> None:
-        worker, other, problem = get_current_worker(), None, ""
-        try:
-            found = trial.models.named(name)
-            tell = self._teller(number, name)
-            if count_definitions(found.meter, trial.setup.connected, tell, lambda: worker.is_cancelled):
-                other = found
-        except ToolsightError as error:
-            problem = failure_text(error)[1]
-        self.post_message(self.ModelCounted(number, other, problem))
+        def count(job: Job) -> OtherModel | None:
+            other = models.named(name)
+            return other if count_definitions(other.meter, tools, job.report, job.stopped) else None
 
-    def _teller(self, number: int, name: str) -> Callable[[int, int], None]:
-        def tell(done: int, total: int) -> None:
-            self.post_message(self.Progress(number, name, done, total))
+        def show(done: int, total: int) -> None:
+            if self._counting is not None:
+                self.query_one(NowView).show_effect(lambda _: what_if.counting(name, done, total), None)
 
-        return tell
+        self._counting = self.run_job(
+            _COUNTING, count, self._use_model, failed=self._not_counted, progress=show
+        )
+        show(0, len(tools))
 
-    @on(Progress)
-    def _progressed(self, event: Progress) -> None:
-        if event.number == self._model_number and self._counting:
-            self._show_progress(event.name, event.done, event.total)
+    def _use_model(self, other: OtherModel | None) -> None:
+        self._counting = None
+        if other is not None:
+            self._try(lambda trial: trial.use_model(other))
+        self.show_effect()
 
-    def _show_progress(self, name: str, done: int, total: int) -> None:
-        self.query_one(NowView).show_effect(lambda _: present.counting(name, done, total), None)
-
-    @on(ModelCounted)
-    def _use_model(self, event: ModelCounted) -> None:
-        if event.number != self._model_number:
-            return
-        self._counting = False
-        if event.problem:
-            self.notify(event.problem, title="Not counted", severity="error", markup=False)
-        if event.other is not None:
-            self._try(lambda trial: trial.use_model(event.other))
+    def _not_counted(self, error: ToolsightError) -> None:
+        self._counting = None
+        self.notify(failure_text(error)[1], title="Not counted", severity="error", markup=False)
         self.show_effect()
 
     async def action_leave(self) -> None:
         """Stop counting, or go back."""
-        if not self._counting:
+        if self._counting is None:
             await self.app.action_back()
             return
-        self._model_number += 1
-        self._counting = False
-        self.workers.cancel_group(self, "budget-model")
+        self.drop_job(_COUNTING)
+        self._counting = None
         self.show_effect()
 
     def action_reset(self) -> None:
@@ -185,10 +148,9 @@ class TrialScreen(BaseScreen):
         if self._trial is None or self._trial.is_empty:
             return
         try:
-            by_hand = self._trial.apply()
+            by_hand = self._trial.apply(self.commands)
         except ToolsightError as error:
-            title, message = failure_text(error)
-            self.notify(message, title=title, severity="error", markup=False)
+            self.fail(error)
             return
         self.show_effect()
         if by_hand:

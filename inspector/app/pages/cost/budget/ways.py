@@ -11,7 +11,7 @@ from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.cost.budget.comparison import Comparison
 from inspector.app.pages.cost.budget.money import NOTHING, decimals_of, dollars
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, percent, tokens
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
 from widgets import Column, Record, visible
 
@@ -94,7 +94,7 @@ def _even(way: Delivery, found: Comparison) -> str:
     if way is Delivery.STATIC:
         return NOTHING
     tools = found.even.get(way)
-    return "never" if tools is None else f"{tools:,} tools"
+    return "never" if tools is None else count(tools, "tool")
 
 
 def way_facts(found: Comparison) -> list[Content]:
@@ -119,7 +119,7 @@ def way_detail(found: Comparison, way: Delivery, lines: int) -> Content:
     shown = breaks if len(breaks) <= room else breaks[: room - 1]
     told += [_break(request) for request in shown]
     if len(shown) < len(breaks):
-        told.append(Content.styled(f"… and {len(breaks) - len(shown)} calls more", MUTED))
+        told.append(Content.styled(f"… and {count(len(breaks) - len(shown), 'call')} more", MUTED))
     return Content("\n").join(told)
 
 

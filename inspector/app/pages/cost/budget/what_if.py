@@ -5,7 +5,7 @@ from textual.content import Content
 from inspector.app.draw.budget import flow
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.cost.budget.money import thousand_calls
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, percent, tokens
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding, SessionState
 from inspector.engine.tokens.cost.what_if import FirstCall, WhatIf
@@ -16,14 +16,13 @@ _HINT = "What if?  d defers or binds a server   p pins a tool   m, t model, tool
 
 def headline(session: SessionState, prices: Prices | None, width: int) -> Content:
     """What the servers cost when every tool is bound, and what this session sends instead."""
-    budget, count = session.budget, len(session.tools)
-    if budget is None or not count:
+    budget, owned = session.budget, len(session.tools)
+    if budget is None or not owned:
         return Content.styled("No tools yet: no server is ready (f2 says why).", "$text-warning")
     servers = len({tool.server for tool in session.tools.values()})
-    owned = f"{servers} server{'s' * (servers != 1)}, {count} tool{'s' * (count != 1)}"
     pieces = [
         Content.assemble(
-            f"{owned}: bound, they cost ",
+            f"{count(servers, 'server')}, {count(owned, 'tool')}: bound, they cost ",
             (tokens(budget.static_tools), "bold $text-warning"),
             " tokens a call",
         )
@@ -59,7 +58,7 @@ def effect(found: WhatIf, prices: tuple[Prices | None, Prices | None], width: in
         Content.styled(f"({_parts(then)})", MUTED),
         _moved("static", tokens(now.budget.static_tools), tokens(then.budget.static_tools)),
         _moved("saved", percent(now.budget.saved_fraction), percent(then.budget.saved_fraction)),
-        _moved("of the window", _finely(now.share), _finely(then.share)),
+        _moved("of the window", percent(now.share, 1), percent(then.share, 1)),
     ]
     money = (thousand_calls(now.tokens, prices[0]), thousand_calls(then.tokens, prices[1]))
     if all(money):
@@ -80,7 +79,7 @@ def counting(model: str, done: int, total: int) -> Content:
     name = visible(model, limit=60, newlines=False)
     return Content.assemble(
         ("What if ", "bold $text-accent"),
-        f"counting for {name}: {done} of {total} tools",
+        f"counting for {name}: {done} of {count(total, 'tool')}",
         ("   esc stops", MUTED),
     )
 
@@ -94,10 +93,6 @@ def _parts(call: FirstCall) -> str:
         "pinned": parts.tools,
     }
     return " + ".join(f"{name} {tokens(value)}" for name, value in every.items() if value) or "nothing"
-
-
-def _finely(share: float) -> str:
-    return f"{share * 100:.1f} %"
 
 
 def _moved(label: str, now: str, then: str, *, better: bool | None = None) -> Content:
@@ -132,7 +127,7 @@ def _pinned(found: WhatIf) -> str:
 
 
 def _counted(names: frozenset[str], noun: str) -> str:
-    return _short(next(iter(names))) if len(names) == 1 else f"{len(names)} {noun}s"
+    return _short(next(iter(names))) if len(names) == 1 else count(len(names), noun)
 
 
 def _short(name: str) -> str:

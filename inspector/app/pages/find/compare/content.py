@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
+from inspector.domain.number import count
 from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow
 from inspector.engine.discovery.explanation.place import Place
 from widgets import Column, Record, middle, plain
@@ -112,7 +113,7 @@ def facts(query: str, comparison: Comparison | None, names: Sequence[str], shown
     line = Content.assemble(("ranks for ", MUTED), plain(f"“{middle(query, 60)}”"))
     if comparison is None:
         return Content.assemble(line, "\n", ("ranking …   esc goes back", "$text-warning"))
-    where = f"{len(comparison.rows)} tools   rankers {len(shown)} of {len(names)}"
+    where = f"{count(len(comparison.rows), 'tool')}   rankers {len(shown)} of {len(names)}"
     more = "   ← → for the others" if len(shown) < len(names) else ""
     pending = len(names) - len(comparison.names)
     waits = (f"   {pending} slow ones to come", "$text-warning") if pending else ""

@@ -1,19 +1,19 @@
 """The rankers side by side: one query, and every tool's rank under each of them."""
 
-import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.draw.failure import failure_text
-from inspector.app.pages.find.compare import content as present
-from inspector.app.pages.find.query_screen import XrayScreen
+from inspector.app.context import Job
+from inspector.app.draw.failure import failure_line
+from inspector.app.pages.find.compare import content
+from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow, compare, ranks_of
@@ -24,7 +24,7 @@ from widgets import KeyBar, RecordList
 _ROWS = 15
 
 
-class CompareScreen(XrayScreen):
+class CompareScreen(QueryScreen):
     """Rankers as columns; those that do not fit are an arrow key away."""
 
     CSS_PATH = "screen.tcss"
@@ -47,21 +47,21 @@ class CompareScreen(XrayScreen):
         super().__init__(request)
         self._pinned = pinned
         self._comparison: Comparison | None = None
-        self._names: tuple[str, ...] = present.ORDER
+        self._names: tuple[str, ...] = content.ORDER
         self._offset = 0
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
         yield Static(id="facts")
-        yield RecordList(present.columns(()), header=True, empty="ranking …", id="ranks")
+        yield RecordList(content.columns(()), header=True, empty="ranking …", id="ranks")
         yield Static(id="legend")
         yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._names = present.order(self.retrieval.ranker_name)
+        self._names = content.order(self.retrieval.ranker_name)
         self._show()
-        self.run_worker(self._compare(), exclusive=True, exit_on_error=False)
+        self._compare()
 
     def on_resize(self) -> None:
         super().on_resize()
@@ -72,16 +72,22 @@ class CompareScreen(XrayScreen):
         current = self.query_one("#ranks", RecordList).current
         return current.key if current is not None else ""
 
-    async def _compare(self) -> None:
-        rankers = self.retrieval.rankers
-        quick = tuple(name for name in self._names if name not in present.SLOW)
-        try:
-            for names in (quick, self._names):
-                self._comparison = await asyncio.to_thread(self._measured, rankers, names)
-                self._show(move=names is quick)
-        except ToolsightError as error:
-            text = Content.styled(": ".join(failure_text(error)), "$text-error")
-            self.query_one("#facts", Static).update(text)
+    def _compare(self) -> None:
+        rankers, names = self.retrieval.rankers, self._names
+        quick = tuple(name for name in names if name not in content.SLOW)
+
+        def compare_all(job: Job) -> Comparison:
+            job.tell(partial(self._compared, self._measured(rankers, quick), move=True))
+            return self._measured(rankers, names)
+
+        self.run_job("compare", compare_all, self._compared, failed=self._failed)
+
+    def _compared(self, comparison: Comparison, *, move: bool = False) -> None:
+        self._comparison = comparison
+        self._show(move=move)
+
+    def _failed(self, error: ToolsightError) -> None:
+        self.query_one("#facts", Static).update(failure_line(error))
 
     def _measured(self, rankers: CatalogRankers, names: tuple[str, ...]) -> Comparison:
         """The comparison, with a row for the pinned tool wherever it stands."""
@@ -97,21 +103,21 @@ class CompareScreen(XrayScreen):
         if not self.is_attached:
             return
         ranks = self.query_one("#ranks", RecordList)
-        shown = present.window(self._names, self._offset, present.room(ranks.size.width))
-        ranks.columns = present.columns(shown)
+        shown = content.window(self._names, self._offset, content.room(ranks.size.width))
+        ranks.columns = content.columns(shown)
         if self._comparison is not None:
             ranks.empty = "No ranker returns any tool for this query."
-            ranks.records = present.rows(self._comparison, shown, self._pinned)
+            ranks.records = content.rows(self._comparison, shown, self._pinned)
         if move and self._pinned:
             ranks.move_to(self._pinned)
-        facts = present.facts(self.request.query, self._comparison, self._names, shown)
+        facts = content.facts(self.request.query, self._comparison, self._names, shown)
         self.query_one("#facts", Static).update(facts)
-        self.query_one("#legend", Static).update(present.legend(self._comparison, shown, self._pinned))
+        self.query_one("#legend", Static).update(content.legend(self._comparison, shown, self._pinned))
 
     def action_shift(self, step: int) -> None:
         """Bring other rankers into sight."""
-        count = present.room(self.query_one("#ranks", RecordList).size.width)
-        self._offset = min(max(self._offset + step, 0), present.furthest(self._names, count))
+        count = content.room(self.query_one("#ranks", RecordList).size.width)
+        self._offset = min(max(self._offset + step, 0), content.furthest(self._names, count))
         self._show()
 
     @on(RecordList.Selected, "#ranks")

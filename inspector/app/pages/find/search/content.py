@@ -8,7 +8,7 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.signal import bar, full_bars
 from inspector.domain.index_state import IndexPhase, IndexState
-from inspector.domain.number import milliseconds
+from inspector.domain.number import count, milliseconds
 from inspector.domain.ranking import Hit, Outcome, SearchReport, SearchRequest
 from widgets import Record, middle, plain, visible
 
@@ -49,7 +49,7 @@ def _line(report: SearchReport, width: int) -> Content:
     line = Content(_GAP).join(
         [
             Content.assemble(("ranker ", MUTED), ranker),
-            Content(f"{len(report.results)} of {report.scored or len(report.hits)} tools"),
+            Content(f"{len(report.results)} of {count(report.scored or len(report.hits), 'tool')}"),
             *_fit(report),
             Content.styled(milliseconds(report.latency_ms), MUTED),
         ]
@@ -101,9 +101,9 @@ def embedding(index: IndexState) -> Content:
         case IndexPhase.LOADING:
             return Content("loading the embedding model …")
         case IndexPhase.EMBEDDING:
-            return Content(f"embedding: {index.embedded} of {index.total} texts   f9 stops")
+            return Content(f"embedding: {index.embedded} of {count(index.total, 'text')}   f9 stops")
         case IndexPhase.STOPPED:
-            return Content(f"embedding stopped at {index.embedded} of {index.total} texts")
+            return Content(f"embedding stopped at {index.embedded} of {count(index.total, 'text')}")
         case IndexPhase.FAILED:
             return Content("no embedding: ") + plain(visible(index.reason, limit=200, newlines=False))
     return Content()

@@ -12,9 +12,9 @@ from textual.widgets import Input, Label, Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.find.query_screen import XrayScreen
+from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.ranker_dialog import RankerDialog
-from inspector.app.pages.find.search import content as present
+from inspector.app.pages.find.search import content
 from inspector.app.pages.find.search.bill import bill
 from inspector.app.pages.find.signal import BAR_WIDTH, LETTERS
 from inspector.domain.error import ToolsightError
@@ -35,7 +35,7 @@ _NO_TOOLS = "No server has a tool to find yet. The search is made again as they 
 _NOTHING_ASKED = "Nothing to search for yet: type words, a server, or tool names, then press enter."
 
 
-class SearchScreen(XrayScreen):
+class SearchScreen(QueryScreen):
     """Asks for tools as a person, and shows why each was found or missed."""
 
     CSS_PATH = "screen.tcss"
@@ -108,7 +108,7 @@ class SearchScreen(XrayScreen):
     @on(Input.Submitted, "#ask PlainInput")
     def _asked(self) -> None:
         texts = (self.query_one(f"#{name}", PlainInput).value for name in ("query", "server", "names"))
-        request = present.request_of(*texts)
+        request = content.request_of(*texts)
         if request.is_empty:
             self._searched = None
             self._report, self._intro = None, Content.styled(_NOTHING_ASKED, "$text-warning")
@@ -120,7 +120,7 @@ class SearchScreen(XrayScreen):
 
     def _search(self, request: SearchRequest) -> None:
         try:
-            self._report = self.bench.search(request)
+            self._report = self.commands.search(request)
         except ToolsightError as error:
             self.fail(error)
             return
@@ -132,7 +132,7 @@ class SearchScreen(XrayScreen):
         if self._searched is None or self._searched is self.retrieval.index:
             return
         self._searched = self.retrieval.index
-        self._report = self.retrieval.look(self.request, bound=self.bench.state.bound_ids).report
+        self._report = self.retrieval.look(self.request, bound=self.session.state.bound_ids).report
 
     def _show_report(self) -> None:
         assert self._report is not None
@@ -146,21 +146,21 @@ class SearchScreen(XrayScreen):
         self._show_bill()
 
     def _show_facts(self) -> None:
-        index = self.bench.state.index
+        index = self.session.state.index
         text = (
-            present.introduction(self._intro, index)
+            content.introduction(self._intro, index)
             if self._report is None
-            else present.facts(self._report, index, self.size.width - 2)
+            else content.facts(self._report, index, self.size.width - 2)
         )
         self.query_one("#facts", Static).update(text)
 
     def _show_rows(self) -> None:
         assert self._report is not None
-        self.query_one("#found", RecordList).records = present.rows(self._report, self._bound)
+        self.query_one("#found", RecordList).records = content.rows(self._report, self._bound)
 
     @property
     def _bound(self) -> frozenset[str]:
-        return frozenset(self.bench.state.bound_ids)
+        return frozenset(self.session.state.bound_ids)
 
     @on(RecordList.Highlighted, "#found")
     def _show_bill(self) -> None:
@@ -169,7 +169,7 @@ class SearchScreen(XrayScreen):
         if self._report is None or hit is None:
             text.update(Content.styled(self._no_bill(), MUTED))
             return
-        text.update(bill(self._report, hit, present.outcome(hit, hit.tool_id in self._bound)))
+        text.update(bill(self._report, hit, content.outcome(hit, hit.tool_id in self._bound)))
 
     def _no_bill(self) -> str:
         scored = self._report is not None and bool(self._report.hits)
@@ -198,7 +198,7 @@ class SearchScreen(XrayScreen):
 
     def action_ranker(self) -> None:
         """Rank with another ranker, in this session from now on."""
-        self.app.push_screen(RankerDialog(self.bench), self._ranked)
+        self.app.push_screen(RankerDialog(self.context), self._ranked)
 
     def _ranked(self, _: None) -> None:
         """Search again, where the ranker is another one."""
@@ -210,7 +210,7 @@ class SearchScreen(XrayScreen):
         """Load the tool under the cursor."""
         if not self.tool_id:
             return
-        known = self.bench.state.tools.get(self.tool_id)
+        known = self.session.state.tools.get(self.tool_id)
         if known is not None and known.binding.is_bound:
             self.notify("It is loaded already.", markup=False)
             return
@@ -218,7 +218,7 @@ class SearchScreen(XrayScreen):
 
     def _load(self, tool_id: str) -> None:
         try:
-            self.bench.load(tool_id)
+            self.commands.load(tool_id)
         except ToolsightError as error:
             self.fail(error)
             return

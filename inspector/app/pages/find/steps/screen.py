@@ -1,17 +1,15 @@
 """A request of several steps: one search for all of it against one search a step."""
 
-import asyncio
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.draw.failure import failure_text
-from inspector.app.pages.find.query_screen import XrayScreen
-from inspector.app.pages.find.steps import content as present
+from inspector.app.draw.failure import failure_line
+from inspector.app.pages.find.query_screen import QueryScreen
+from inspector.app.pages.find.steps import content
 from inspector.domain.error import ToolsightError
 from inspector.engine.discovery.explanation.steps import Steps, by_step
 from widgets import KeyBar, RecordList
@@ -19,7 +17,7 @@ from widgets import KeyBar, RecordList
 _EMPTY = "No search returns a tool. esc goes back: say it in other words."
 
 
-class StepsScreen(XrayScreen):
+class StepsScreen(QueryScreen):
     """The results of the whole request and of its steps, as columns."""
 
     CSS_PATH = "screen.tcss"
@@ -35,38 +33,39 @@ class StepsScreen(XrayScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
-        yield Static(present.waiting(self.request.query), id="searches")
-        yield RecordList(present.columns(1), header=True, empty="searching …", id="results")
+        yield Static(content.waiting(self.request.query), id="searches")
+        yield RecordList(content.columns(1), header=True, empty="searching …", id="results")
         yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#results").border_title = "Results"
-        self.run_worker(self._search(), exclusive=True, exit_on_error=False)
+        self._search()
 
     @property
     def tool_id(self) -> str:
         current = self.query_one("#results", RecordList).current
         return current.key if current is not None else ""
 
-    async def _search(self) -> None:
+    def _search(self) -> None:
         rankers, ranker, rules = self.retrieval.rankers, self.retrieval.ranker_name, self.retrieval.rules
-        try:
-            found = await asyncio.to_thread(by_step, rankers, ranker, self.request.query, rules)
-        except ToolsightError as error:
-            text = Content.styled(": ".join(failure_text(error)), "$text-error")
-            self.query_one("#searches", Static).update(text)
-            return
-        self.query_one("#searches", Static).update(
-            present.searches(found, ranker, rules.limit, rules.threshold)
-        )
-        self._show(found)
+        query = self.request.query
+
+        def show(found: Steps) -> None:
+            facts = content.searches(found, ranker, rules.limit, rules.threshold)
+            self.query_one("#searches", Static).update(facts)
+            self._show(found)
+
+        self.run_job("steps", lambda _: by_step(rankers, ranker, query, rules), show, failed=self._failed)
+
+    def _failed(self, error: ToolsightError) -> None:
+        self.query_one("#searches", Static).update(failure_line(error))
 
     def _show(self, found: Steps) -> None:
         results = self.query_one("#results", RecordList)
         results.empty = _EMPTY
-        results.columns = present.columns(len(found.steps))
-        results.records = present.rows(found)
+        results.columns = content.columns(len(found.steps))
+        results.records = content.rows(found)
 
     @on(RecordList.Selected, "#results")
     def _open(self, event: RecordList.Selected) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
+from inspector.domain.number import count
 from inspector.domain.tool import Tool, definition
 from inspector.engine.discovery.explanation.place import Place
 from inspector.engine.discovery.explanation.what_if import CaseChange, CaseEffect, Neighbour, WhatIf
@@ -173,9 +174,9 @@ def _around_row(neighbour: Neighbour, effect: WhatIf) -> Record:
     return Record(neighbour.tool_id, cells, tone, copy=neighbour.tool_id)
 
 
-def around_title(effect: WhatIf | None, count: int) -> str:
+def around_title(effect: WhatIf | None, tools: int) -> str:
     """What the list of tools is."""
-    return "For this query" if effect is None else f"For this query: {effect.ranker}, {count:,} tools"
+    return "For this query" if effect is None else f"For this query: {effect.ranker}, {count(tools, 'tool')}"
 
 
 def change_rows(cases: CaseEffect) -> tuple[Record, ...]:

@@ -7,7 +7,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.pages.find.what_if import content as present
+from inspector.app.pages.find.what_if import content
 from widgets import RecordList, visible
 
 
@@ -17,14 +17,14 @@ class EffectPanel(Vertical):
     def __init__(self, tokenizer: str, *, id: str | None = None) -> None:  # noqa: A002
         """`tokenizer` says what tokens are counted with."""
         super().__init__(id=id)
-        self.reading = present.Reading()
+        self.reading = content.Reading()
         self._tokenizer = visible(tokenizer, limit=40, newlines=False)
 
     def compose(self) -> ComposeResult:
         yield Static(id="numbers")
         with Container(id="lists"):
-            yield RecordList(present.AROUND_COLUMNS, header=True, empty=present.COMPUTING, id="around")
-            yield RecordList(present.CHANGE_COLUMNS, header=True, empty=present.COMPUTING, id="changes")
+            yield RecordList(content.AROUND_COLUMNS, header=True, empty=content.COMPUTING, id="around")
+            yield RecordList(content.CHANGE_COLUMNS, header=True, empty=content.COMPUTING, id="changes")
 
     def on_mount(self) -> None:
         title = Content(f"Before → after   tokens: {self._tokenizer}")
@@ -34,7 +34,7 @@ class EffectPanel(Vertical):
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_numbers)
 
-    def show(self, reading: present.Reading, tools: int) -> None:
+    def show(self, reading: content.Reading, tools: int) -> None:
         """Show a reading over so many tools."""
         if reading.cases is None and not reading.problem:
             # What the requests came to before stays in sight until there is something newer.
@@ -43,18 +43,18 @@ class EffectPanel(Vertical):
         self._show_numbers()
         self._show_around(tools)
         changes = self.query_one("#changes", RecordList)
-        changes.border_title = present.change_title(reading)
-        changes.empty = present.why_no_rows(reading)
-        changes.records = present.change_rows(reading.cases) if reading.cases else ()
+        changes.border_title = content.change_title(reading)
+        changes.empty = content.why_no_rows(reading)
+        changes.records = content.change_rows(reading.cases) if reading.cases else ()
 
     def _show_around(self, tools: int) -> None:
         effect, around = self.reading.effect, self.query_one("#around", RecordList)
-        around.border_title = present.around_title(effect, tools)
-        around.empty = present.why_no_rows(self.reading)
-        around.records = present.around_rows(effect) if effect else ()
+        around.border_title = content.around_title(effect, tools)
+        around.empty = content.why_no_rows(self.reading)
+        around.records = content.around_rows(effect) if effect else ()
         if effect is not None and not around.rows.has_focus:
             around.move_to(effect.edited_id)
 
     def _show_numbers(self) -> None:
         numbers = self.query_one("#numbers", Static)
-        numbers.update(present.numbers(self.reading, numbers.content_size.width))
+        numbers.update(content.numbers(self.reading, numbers.content_size.width))

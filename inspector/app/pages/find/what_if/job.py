@@ -15,10 +15,9 @@ _STEP = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """What is to be measured; of two jobs the one with the higher number counts."""
+class Measurement:
+    """What is to be measured of one draft."""
 
-    number: int
     tool: Tool
     wording: Wording
     query: str

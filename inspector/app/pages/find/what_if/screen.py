@@ -2,33 +2,33 @@
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
-from textual import on, work
-from textual.app import ComposeResult
+from textual import on
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Label, Static
-from textual.worker import get_current_worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
+from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.find.what_if import content as present
+from inspector.app.pages.find.what_if import content
 from inspector.app.pages.find.what_if.effect import EffectPanel
-from inspector.app.pages.find.what_if.job import Job
+from inspector.app.pages.find.what_if.job import Measurement
 from inspector.app.pages.find.what_if.wording import WordingEditor
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.draft import Wording, reworded, wording_of
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.workbench import Workbench
 from widgets import KeyBar, PlainInput, RecordList, visible
 
+_MEASURE = "what-if"
 # Seconds without a key before an edit is measured.
 PAUSE = 0.3
 
@@ -41,7 +41,7 @@ class Draft:
     aside: Wording | None = None
 
 
-_DRAFTS: MutableMapping[Workbench, dict[str, Draft]] = WeakKeyDictionary()
+_DRAFTS: MutableMapping[App[object], dict[str, Draft]] = WeakKeyDictionary()
 
 
 class WhatIfScreen(BaseScreen):
@@ -68,30 +68,22 @@ class WhatIfScreen(BaseScreen):
         "esc leaves; the draft is there again when you come back in this session.",
     )
 
-    class Measured(Message):
-        """Something new about the job of that number, from the thread that measures it."""
-
-        def __init__(self, number: int, reading: present.Reading) -> None:
-            super().__init__()
-            self.number, self.reading = number, reading
-
     def __init__(self, tool_id: str, query: str) -> None:
         super().__init__()
         self._tool_id = tool_id
         self._first_query = query
         self._tool = Tool("", "")
-        self._number = 0
         self._pause: Timer | None = None
         self._rankers: CatalogRankers | None = None
         self._evalset: EvalSet | None = None
 
     def compose(self) -> ComposeResult:
-        tool = self.bench.catalog.get(self._tool_id)
+        tool = self.session.catalog.get(self._tool_id)
         self._tool = tool or self._tool
         yield HeaderLine()
         with Horizontal(id="top"):
             yield Static(id="title")
-            yield Static(present.COMPUTING, id="mark", markup=False)
+            yield Static(content.COMPUTING, id="mark", markup=False)
         yield Static("Its server may have stopped, or a toolset may hide it. esc goes back.", id="gone")
         with Horizontal(id="ask"):
             yield Label("query")
@@ -99,7 +91,7 @@ class WhatIfScreen(BaseScreen):
             yield PlainInput(query, placeholder="what would someone ask for?", id="query")
         with Container(id="body"):
             yield WordingEditor(self._tool, self._draft.wording, id="editor")
-            yield EffectPanel(self.bench.accounting.meter.tokenizer.label, id="effect")
+            yield EffectPanel(self.session.accounting.meter.tokenizer.label, id="effect")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -110,16 +102,13 @@ class WhatIfScreen(BaseScreen):
         super().on_resize()
         self._show_title()
 
-    def on_unmount(self) -> None:
-        self.workers.cancel_node(self)
-
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
-        tool = self.bench.catalog.get(self._tool_id)
+        tool = self.session.catalog.get(self._tool_id)
         self.set_class(tool is None, "-gone")
         self._show_title()
         if tool is not None and tool != self._tool:
             self.run_worker(self._use(tool), exit_on_error=False)
-        elif tool is not None and self.bench.retrieval.rankers is not self._rankers:
+        elif tool is not None and self.session.retrieval.rankers is not self._rankers:
             self._measure_now()
 
     async def _use(self, tool: Tool) -> None:
@@ -132,16 +121,16 @@ class WhatIfScreen(BaseScreen):
         self._measure_now()
 
     def _show_title(self) -> None:
-        self.query_one("#title", Static).update(present.title(self._tool_id, self.size.width - 18))
+        self.query_one("#title", Static).update(content.title(self._tool_id, self.size.width - 18))
         edited = self._draft.wording != wording_of(self._tool)
-        self.query_one("#editor").border_title = present.editor_title(edited, self._draft.aside is not None)
+        self.query_one("#editor").border_title = content.editor_title(edited, self._draft.aside is not None)
 
     @property
     def _draft(self) -> Draft:
-        return _DRAFTS.setdefault(self.bench, {}).get(self._tool_id) or Draft(wording_of(self._tool))
+        return _DRAFTS.setdefault(self.app, {}).get(self._tool_id) or Draft(wording_of(self._tool))
 
     def _keep(self, wording: Wording, aside: Wording | None) -> None:
-        _DRAFTS.setdefault(self.bench, {})[self._tool_id] = Draft(wording, aside)
+        _DRAFTS.setdefault(self.app, {})[self._tool_id] = Draft(wording, aside)
         self._show_title()
 
     @on(WordingEditor.Changed)
@@ -150,55 +139,49 @@ class WhatIfScreen(BaseScreen):
         wording = self.query_one(WordingEditor).wording
         is_edited = wording != wording_of(self._tool)
         self._keep(wording, None if is_edited else self._draft.aside)
-        self.query_one("#mark", Static).update(present.COMPUTING)
-        self._number += 1
+        self.query_one("#mark", Static).update(content.COMPUTING)
+        self.drop_job(_MEASURE)
         if self._pause is not None:
             self._pause.stop()
         self._pause = self.set_timer(PAUSE, self._measure_now)
 
     def _measure_now(self) -> None:
-        self._number += 1
-        retrieval = self.bench.retrieval
+        retrieval = self.session.retrieval
         self._rankers = retrieval.rankers
         wording = self.query_one(WordingEditor).wording
         query = self.query_one("#query", PlainInput).value
-        self.query_one("#mark", Static).update(present.COMPUTING)
-        self._measure(Job(self._number, self._tool, wording, query, retrieval.rankers, retrieval.ranker_name))
+        self.query_one("#mark", Static).update(content.COMPUTING)
+        trial = Measurement(self._tool, wording, query, retrieval.rankers, retrieval.ranker_name)
+        count = self.session.accounting.meter.tool
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="what-if")
-    def _measure(self, job: Job) -> None:
-        worker = get_current_worker()
+        def measure(job: Job) -> None:
+            def tell(reading: content.Reading) -> None:
+                job.tell(partial(self._measured, reading))
 
-        def tell(reading: present.Reading) -> None:
-            if not worker.is_cancelled:
-                self.post_message(self.Measured(job.number, reading))
+            trial.run(count, lambda: self._requests(trial.rankers), tell, job.stopped)
 
-        try:
-            count = self.bench.accounting.meter.tool
-            job.run(count, lambda: self._requests(job.rankers), tell, lambda: worker.is_cancelled)
-        except ToolsightError as error:
-            tell(present.Reading(problem=failure_text(error)[1]))
+        self.run_job(_MEASURE, measure, lambda _: None, failed=self._not_measured)
+
+    def _not_measured(self, error: ToolsightError) -> None:
+        self._measured(content.Reading(problem=failure_text(error)[1]))
 
     def _requests(self, rankers: CatalogRankers) -> EvalSet:
         """In a thread: the evaluation set, made once for one catalog."""
         evalset = self._evalset
         if evalset is None or evalset.tools is not rankers.index.tools:
-            self._evalset = evalset = self.bench.retrieval.evalset(rankers.index)
+            self._evalset = evalset = self.session.retrieval.evalset(rankers.index)
         return evalset
 
-    @on(Measured)
-    def _measured(self, event: Measured) -> None:
-        if event.number != self._number:
-            return
-        self.query_one("#mark", Static).update(present.mark(event.reading))
+    def _measured(self, reading: content.Reading) -> None:
+        self.query_one("#mark", Static).update(content.mark(reading))
         tools = self._rankers.index.tools if self._rankers else ()
-        self.query_one(EffectPanel).show(event.reading, len(tools))
+        self.query_one(EffectPanel).show(reading, len(tools))
 
     @on(RecordList.Selected, "#around")
     def _open(self, event: RecordList.Selected) -> None:
         effect = self.query_one(EffectPanel).reading.effect
         own = effect is not None and event.key == effect.edited_id
-        self.toolsight.open_tool(self._tool_id if own else event.key)
+        self.open_tool(self._tool_id if own else event.key)
 
     @on(RecordList.Selected, "#changes")
     def _ask_again(self, event: RecordList.Selected) -> None:
@@ -219,21 +202,14 @@ class WhatIfScreen(BaseScreen):
 
     def action_copy_description(self) -> None:
         """Copy the description as edited."""
-        text = self.query_one(WordingEditor).wording.description
-        self.app.copy_to_clipboard(visible(text, limit=len(text)))
-        self.notify("the description", title="Copied", markup=False, timeout=2)
+        self.copy(self.query_one(WordingEditor).wording.description, "the description")
 
     def action_copy_definition(self) -> None:
         """Copy the whole edited definition as JSON."""
         try:
             edited = reworded(self._tool, self.query_one(WordingEditor).wording)
         except ToolsightError as error:
-            title, message = failure_text(error)
-            self.notify(message, title=title, severity="error", markup=False)
+            self.fail(error)
             return
-        self.app.copy_to_clipboard(present.definition_json(edited))
-        self.notify("the definition as JSON", title="Copied", markup=False, timeout=2)
-
-    @on(RecordList.Copied)
-    def _tell_copied(self, event: RecordList.Copied) -> None:
-        self.notify(visible(event.record.copy, limit=80, newlines=False), title="Copied", markup=False)
+        self.app.copy_to_clipboard(content.definition_json(edited))
+        self.copied("the definition as JSON")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from inspector.domain.catalog import Catalog
 from inspector.domain.closest import closest
+from inspector.domain.number import count
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.toolset import Toolset
@@ -70,7 +71,7 @@ def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> Absence:
     near = ", ".join(map(_shown, closest(tool_id, list(catalog.by_id))))
     reason = "No connected server has a tool of this name."
     if session.toolset and session.hidden_tools:
-        hidden = f"{session.hidden_tools} tools are hidden by the toolset '{_shown(session.toolset)}'."
+        hidden = f"{count(session.hidden_tools, 'tool')} hidden by the toolset '{_shown(session.toolset)}'."
         reason = f"No tool that is permitted has this name; {hidden}"
     return Absence(reason, f"Closest: {near}. p chooses a tool." if near else "p chooses a tool.")
 

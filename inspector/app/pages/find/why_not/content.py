@@ -9,6 +9,7 @@ from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.search.content import probabilities
 from inspector.app.pages.find.signal import SIGNALS
 from inspector.app.pages.find.why_not.absence import Absence
+from inspector.domain.number import count, signed
 from inspector.domain.ranking import TOLERANCE, Outcome
 from inspector.engine.discovery.explanation.place import Place
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, WhyNot
@@ -95,7 +96,7 @@ def _why(found: WhyNot, limit: int, threshold: float) -> str:
     match found.cut:
         case Outcome.OVER_LIMIT:
             last = f", {rival} has the last place" if rival else ""
-            return f"only {limit} tools are returned{last}"
+            return f"only {count(limit, 'tool')} {'is' if limit == 1 else 'are'} returned{last}"
         case Outcome.BELOW_FLOOR if found.note == LOOKED_UP:
             return "the request asks for other tools by name"
         case Outcome.BELOW_FLOOR:
@@ -150,10 +151,9 @@ def _amount(value: float) -> str:
 
 
 def _difference(value: float) -> Content:
-    text = f"{value:+.3f}"
-    if not float(text):
-        return Content.styled("0.000", MUTED)
-    return Content.styled(text, "$text-error" if value < 0 else "$text-success")
+    text = signed(value, 3)
+    color = {"-": "$text-error", "+": "$text-success"}.get(text[0], MUTED)
+    return Content.styled(text, color)
 
 
 def no_ledger(found: WhyNot) -> str:

@@ -1,6 +1,7 @@
 """Why a search does not return a tool, or not first: its bill beside its rival's, and what would help."""
 
-import asyncio
+from collections.abc import Mapping
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -11,24 +12,27 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.draw.failure import failure_text
+from inspector.app.context import Job
+from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.compare.content import ORDER
-from inspector.app.pages.find.query_screen import XrayScreen
-from inspector.app.pages.find.why_not import content as present
+from inspector.app.pages.find.query_screen import QueryScreen
+from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.absence import absence
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.compare import ranks_of
 from inspector.engine.discovery.explanation.place import Place
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 from widgets import KeyBar, RecordList
 
 _TITLE = "Ledger, the biggest loss first"
 
 
-class WhyNotScreen(XrayScreen):
+_LOOK = "why-not"
+
+
+class WhyNotScreen(QueryScreen):
     """One tool against the one it has to beat."""
 
     CSS_PATH = "screen.tcss"
@@ -55,7 +59,7 @@ class WhyNotScreen(XrayScreen):
         yield HeaderLine()
         yield Static(id="verdict")
         with Container(id="body"):
-            yield RecordList(present.columns(None), header=True, empty="", id="ledger")
+            yield RecordList(content.columns(None), header=True, empty="", id="ledger")
             with VerticalScroll(id="reasons"):
                 yield Static(id="advice")
                 yield Static(id="ranks")
@@ -78,61 +82,56 @@ class WhyNotScreen(XrayScreen):
         """Explain this tool; a name that only one tool has is enough."""
         if not name:
             return
-        named = self.bench.catalog.named(name)
+        named = self.session.catalog.named(name)
         self._tool_id = named[0].id if len(named) == 1 else name
         self._found, self._places = None, {}
         for part in ("#advice", "#ranks"):
             self.query_one(part, Static).update("")
         self.query_one("#ledger", RecordList).records = ()
         if self._tool_id in self.retrieval.index.position:
-            self.run_worker(self._look(), exclusive=True, exit_on_error=False)
+            self._look()
         else:
             self._tell_missing()
 
     def _tell_missing(self) -> None:
-        self.workers.cancel_node(self)
-        toolset = self.bench.configuration.toolset(self.bench.state.toolset)
-        reason = absence(self._tool_id, self.bench.catalog, self.bench.state, toolset)
-        self._show_verdict(present.missing(self._tool_id, self.request.query, reason))
+        self.drop_job(_LOOK)
+        toolset = self.session.configuration.toolset(self.session.state.toolset)
+        reason = absence(self._tool_id, self.session.catalog, self.session.state, toolset)
+        self._show_verdict(content.missing(self._tool_id, self.request.query, reason))
         self.query_one("#ledger", RecordList).empty = "It has no score in any search."
 
-    async def _look(self) -> None:
+    def _look(self) -> None:
         """What the ranker in use makes of it, then its rank under each of them as they come."""
-        self._show_verdict(present.waiting(self._tool_id, self.request.query))
+        tool_id, request, retrieval = self._tool_id, self.request, self.retrieval
+        rankers, ranker, rules = retrieval.rankers, retrieval.ranker_name, retrieval.rules
+        self._show_verdict(content.waiting(tool_id, request.query))
         self.query_one("#ledger", RecordList).empty = "scoring …"
-        rankers = self.retrieval.rankers
-        try:
-            await self._explain_in_thread(rankers)
+
+        def explain(job: Job) -> None:
+            found = why_not(rankers, ranker, request, tool_id, rules)
+            job.tell(partial(self._show_found, found, rules, len(rankers.index.tools)))
             for name in ORDER:
-                await self._place(rankers, name)
-        except ToolsightError as error:
-            self._show_verdict(Content.styled(": ".join(failure_text(error)), "$text-error"))
+                if job.stopped():
+                    return
+                job.tell(partial(self._show_rank, ranks_of(rankers, request.query, tool_id, (name,))))
 
-    async def _explain_in_thread(self, rankers: CatalogRankers) -> None:
-        rules = self.retrieval.rules
-        found = await asyncio.to_thread(
-            why_not,
-            rankers,
-            self.retrieval.ranker_name,
-            self.request,
-            self._tool_id,
-            rules,
-        )
-        self._show_found(found, rules, len(rankers.index.tools))
+        self.run_job(_LOOK, explain, lambda _: None, failed=self._failed)
 
-    async def _place(self, rankers: CatalogRankers, name: str) -> None:
-        found = await asyncio.to_thread(ranks_of, rankers, self.request.query, self._tool_id, (name,))
-        self._places.update(found)
+    def _failed(self, error: ToolsightError) -> None:
+        self._show_verdict(failure_line(error))
+
+    def _show_rank(self, ranks: Mapping[str, Place]) -> None:
+        self._places.update(ranks)
         self._show_ranks()
 
     def _show_found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
         self._found = found
-        self._show_verdict(present.verdict(found, limit=rules.limit, threshold=rules.threshold, tools=tools))
+        self._show_verdict(content.verdict(found, limit=rules.limit, threshold=rules.threshold, tools=tools))
         ledger = self.query_one("#ledger", RecordList)
-        ledger.empty = present.no_ledger(found)
-        ledger.columns = present.columns(found)
-        ledger.records = present.ledger_rows(found)
-        self.query_one("#advice", Static).update(present.reasons(found))
+        ledger.empty = content.no_ledger(found)
+        ledger.columns = content.columns(found)
+        ledger.records = content.ledger_rows(found)
+        self.query_one("#advice", Static).update(content.reasons(found))
         self._show_ranks()
 
     def _show_verdict(self, text: Content) -> None:
@@ -142,7 +141,7 @@ class WhyNotScreen(XrayScreen):
         if self._found is None:
             return
         text = self.query_one("#ranks", Static)
-        text.update(present.ranks(self._places, ORDER, self._found.ranker, text.size.width))
+        text.update(content.ranks(self._places, ORDER, self._found.ranker, text.size.width))
 
     @on(RecordList.Selected, "#ledger")
     def _open(self) -> None:

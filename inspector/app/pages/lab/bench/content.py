@@ -9,6 +9,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.evaluation import EvalSet
+from inspector.domain.number import bar, count, duration, percent, plural
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.comparison import Measured
@@ -47,7 +48,6 @@ ABOUT: Mapping[str, str] = {
     "prd-bm25": "bm25 over whole words of name and description, for comparison",
     "regex": "the query as a regular expression",
 }
-_EIGHTHS = "▏▎▍▌▋▊▉█"
 _LINE = "━"
 
 
@@ -86,8 +86,8 @@ def facts(evalset: EvalSet, *, is_semantic: bool) -> Content:
     names = {kind: visible(kind, newlines=False, limit=30) or "of no kind" for kind in kinds}
     counts = ", ".join(f"{count} {names[kind]}" for kind, count in kinds.items())
     first = Content.assemble(
-        (f"{len(evalset.cases)} {evalset.name} requests", "bold"),
-        f" over {len(evalset.tools)} tools   ",
+        (f"{len(evalset.cases):,} {evalset.name} {plural(len(evalset.cases), 'request')}", "bold"),
+        f" over {count(len(evalset.tools), 'tool')}   ",
         _warning(evalset, is_semantic),
     )
     return Content("\n").join([first, Content.styled(counts, MUTED)])
@@ -147,14 +147,9 @@ def _progress(state: State, width: int) -> Content:
         (_LINE * full, "$primary"),
         (_LINE * (room - full), "$border"),
         (f" {now.ranker}", "bold"),
-        f" {now.number}/{now.of}   {now.done} of {now.total} requests{left}",
+        f" {now.number}/{now.of}   {now.done} of {count(now.total, 'request')}{left}",
         ("   x stops", MUTED),
     )
-
-
-def duration(seconds: float) -> str:
-    """9 s, 4 min."""
-    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
 
 
 def rows(
@@ -185,7 +180,7 @@ def _numbers(summary: Summary, is_best: bool) -> tuple[Content | str, ...]:
     ndcg = summary.ndcg_10
     value = _mean(ndcg)
     return (
-        Content.styled(bar(ndcg.mean if ndcg else 0.0), "$primary"),
+        Content.styled(bar(ndcg.mean if ndcg else 0.0, BAR_WIDTH), "$primary"),
         Content.styled(value, "bold $text-success") if is_best else value,
         NOTHING if ndcg is None else f"{ndcg.low:.3f}-{ndcg.high:.3f}",
         _mean(summary.hit_1),
@@ -206,12 +201,6 @@ def _name(measured: Measured) -> str:
 
 def _copied(measured: Measured) -> str:
     return markdown([measured.row])
-
-
-def bar(share: float, width: int = BAR_WIDTH) -> str:
-    """A bar of `width` cells at 1, drawn in eighths of a cell."""
-    full, eighths = divmod(round(min(max(share, 0.0), 1.0) * width * 8), 8)
-    return (_EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")).ljust(width)
 
 
 def detail(name: str, measured: Measured | None) -> Content:
@@ -235,7 +224,8 @@ def detail(name: str, measured: Measured | None) -> Content:
         "   ".join(means[2:]),
         f"false yes: {_of(summary.answered_impossible, 'impossible answered')}   "
         f"false no: {_of(summary.refused_possible, 'possible refused')}",
-        f"p50 {_ms(summary.p50_ms)} ms   p95 {_ms(summary.p95_ms)} ms   over {summary.cases} requests{whole}",
+        f"p50 {_ms(summary.p50_ms)} ms   p95 {_ms(summary.p95_ms)} ms   "
+        f"over {count(summary.cases, 'request')}{whole}",
     ]
     return Content("\n").join([title, *map(Content, lines)])
 
@@ -255,7 +245,7 @@ def _interval(value: Estimate | None) -> str:
 
 
 def _share(value: Share | None) -> str:
-    return NOTHING if value is None else f"{value.value:.0%}"
+    return NOTHING if value is None else percent(value.value)
 
 
 def _of(value: Share | None, what: str) -> str:

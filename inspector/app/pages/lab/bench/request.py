@@ -7,6 +7,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.evaluation import EvalCase
+from inspector.domain.number import count
 from inspector.engine.measure.comparison import Measured
 from inspector.engine.measure.difference import difference
 from inspector.engine.measure.run import CaseRun, Run
@@ -71,7 +72,7 @@ def _worst_title(measured: Measured, weak: Sequence[Weak]) -> Content:
     total = len(measured.run.cases)
     return Content.assemble(
         (measured.run.ranker, "bold"),
-        f"   {len(weak)} of {total} requests could be served better, the worst first",
+        f"   {len(weak)} of {count(total, 'request')} could be served better, the worst first",
     )
 
 

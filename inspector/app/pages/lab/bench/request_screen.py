@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.app.navigation import SearchPage
 from inspector.app.pages.lab.bench.request import page
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.measure.comparison import Measured
@@ -50,8 +50,4 @@ class BenchRequestScreen(BaseScreen):
 
     @on(RecordList.Selected, "#requests")
     def _ask(self, event: RecordList.Selected) -> None:
-        self.app.push_screen(SearchScreen(SearchRequest(self._page.cases[event.key].query)))
-
-    @on(RecordList.Copied)
-    def _tell_copied(self) -> None:
-        self.notify("the request", title="Copied", markup=False, timeout=2)
+        self.open(SearchPage(SearchRequest(self._page.cases[event.key].query)))

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from inspector.app.pages.lab.bench.content import DEFAULT_RANKERS, Running, State, running
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
-from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.measure.comparison import Measured
 from inspector.engine.measure.live import LiveBench
 from inspector.engine.measure.report import Row
+from inspector.engine.view import DiscoveryView
 
 
 class BenchRun:
@@ -64,7 +64,7 @@ class BenchRun:
         if number == self.number:
             self.waiting, self._progress = (), None
 
-    def state(self, retrieval: Retrieval) -> State:
+    def state(self, retrieval: DiscoveryView) -> State:
         """What the status line says; `retrieval` tells what the session searches now."""
         over = self._measured_over
         return State(

@@ -7,14 +7,13 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.widgets import Static
-from textual.worker import get_current_worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
+from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.lab.bench import content as present
+from inspector.app.pages.lab.bench import content
 from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
 from inspector.app.pages.lab.bench.run import BenchRun
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
@@ -28,30 +27,7 @@ _DRAWN_EVERY = 0.1
 _ENDINGS = "The ending decides the form: .md, .json or .csv."
 
 
-class Prepared(Message):
-    """From the thread: what there is to measure now."""
-
-    def __init__(self, live: LiveBench) -> None:
-        super().__init__()
-        self.live = live
-
-
-class Arrived(Message):
-    """From the thread of a run: it starts over `live`, or one more ranker is measured."""
-
-    def __init__(self, number: int, live: LiveBench, measured: Measured | None = None) -> None:
-        super().__init__()
-        self.number = number
-        self.live = live
-        self.measured = measured
-
-
-class Finished(Message):
-    """The thread of a run has ended, whatever the reason."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
+_BENCH = "bench"
 
 
 class BenchScreen(BaseScreen):
@@ -87,7 +63,7 @@ class BenchScreen(BaseScreen):
         yield HeaderLine()
         yield Static("Gathering the requests …\n", id="bench-facts", markup=False)
         yield Static(id="bench-status")
-        yield RecordList(present.COLUMNS, header=True, id="rankers")
+        yield RecordList(content.COLUMNS, header=True, id="rankers")
         yield Static(id="bench-detail")
         yield KeyBar()
 
@@ -97,24 +73,18 @@ class BenchScreen(BaseScreen):
         self.set_interval(_DRAWN_EVERY, self._show_progress)
         self._prepare()
 
-    def on_unmount(self) -> None:
-        self.workers.cancel_node(self)
-
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
         live = self._run.live
-        if live is not None and not self._run.waiting and not live.is_current(self.bench.retrieval):
+        if live is not None and not self._run.waiting and not live.is_current(self.session.retrieval):
             self._prepare()
         self._show_status()
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="bench")
     def _prepare(self) -> None:
-        live = LiveBench.of(self.bench.retrieval, self._run.live)
-        if not get_current_worker().is_cancelled:
-            self.post_message(Prepared(live))
+        view, before = self.session.retrieval, self._run.live
+        self.run_job(_BENCH, lambda _: LiveBench.of(view, before), self._prepared)
 
-    @on(Prepared)
-    def _prepared(self, event: Prepared) -> None:
-        self._run.live = event.live
+    def _prepared(self, live: LiveBench) -> None:
+        self._run.live = live
         self._show()
 
     def action_choose(self) -> None:
@@ -131,37 +101,35 @@ class BenchScreen(BaseScreen):
             self._show()
             self._measure(self._run.number, names)
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="bench")
     def _measure(self, number: int, names: tuple[str, ...]) -> None:
-        worker = get_current_worker()
-        try:
-            live = LiveBench.of(self.bench.retrieval, self._run.live)
+        view, before = self.session.retrieval, self._run.live
+
+        def measure(job: Job) -> None:
+            live = LiveBench.of(view, before)
             started = live.clock.monotonic()
 
             def report(what: str, done: int, total: int) -> None:
                 self._run.report(number, names, what, done, total, live.clock.monotonic() - started)
 
-            self.post_message(Arrived(number, live))
-            for measured in live.measure(names, report, lambda: worker.is_cancelled):
-                self.post_message(Arrived(number, live, measured))
-        finally:
-            self.post_message(Finished(number))
+            job.tell(lambda: self._arrived(number, live))
+            for measured in live.measure(names, report, job.stopped):
+                job.tell(partial(self._arrived, number, live, measured))
 
-    @on(Arrived)
-    def _arrived(self, event: Arrived) -> None:
-        self._run.arrive(event.number, event.live, event.measured)
-        self._show()
+        def finished(_: object) -> None:
+            self._run.finish(number)
+            self._show()
 
-    @on(Finished)
-    def _finished(self, event: Finished) -> None:
-        self._run.finish(event.number)
+        self.run_job(_BENCH, measure, finished, failed=finished)
+
+    def _arrived(self, number: int, live: LiveBench, measured: Measured | None = None) -> None:
+        self._run.arrive(number, live, measured)
         self._show()
 
     def action_stop(self) -> None:
         """Stop the run after the request that is being answered; what is measured stays."""
         if self._run.waiting:
             self._run.is_stopping = True
-            self.workers.cancel_group(self, "bench")
+            self.stop_job(_BENCH)
             self._show_status()
 
     async def action_stop_or_leave(self) -> None:
@@ -184,10 +152,10 @@ class BenchScreen(BaseScreen):
     def _show(self) -> None:
         run = self._run
         if run.live is not None:
-            facts = present.facts(run.live.evalset, is_semantic=run.live.index.is_semantic)
+            facts = content.facts(run.live.evalset, is_semantic=run.live.index.is_semantic)
             self.query_one("#bench-facts", Static).update(facts)
         self.refresh_bindings()
-        self._list.records = present.rows(run.chosen, run.measured, run.waiting)
+        self._list.records = content.rows(run.chosen, run.measured, run.waiting)
         self._show_status()
         self._show_detail()
 
@@ -196,14 +164,14 @@ class BenchScreen(BaseScreen):
             self._show_status()
 
     def _show_status(self) -> None:
-        line = present.status(self._run.state(self.bench.retrieval), self.size.width)
+        line = content.status(self._run.state(self.session.retrieval), self.size.width)
         self.query_one("#bench-status", Static).update(line)
 
     @on(RecordList.Highlighted, "#rankers")
     def _show_detail(self) -> None:
         current = self._list.current
         if current is not None:
-            detail = present.detail(current.key, self._run.measured.get(current.key))
+            detail = content.detail(current.key, self._run.measured.get(current.key))
             self.query_one("#bench-detail", Static).update(detail)
 
     @on(RecordList.Selected, "#rankers")
@@ -227,12 +195,8 @@ class BenchScreen(BaseScreen):
         if not rows:
             self.notify("Nothing is measured yet: r runs the chosen rankers.", markup=False)
             return
-        suggested = Path(f"toolsight-bench-{self.bench.session_id}.md")
-        dialog = ExportDialog(suggested, partial(present.export_text, rows), _ENDINGS)
+        suggested = Path(f"toolsight-bench-{self.session.session_id}.md")
+        dialog = ExportDialog(suggested, partial(content.export_text, rows), _ENDINGS)
         chosen = await self.app.push_screen_wait(dialog)
         if chosen:
             self.notify(f"Wrote {len(rows)} rankers to {visible(chosen)}", markup=False)
-
-    @on(RecordList.Copied)
-    def _tell_copied(self) -> None:
-        self.notify("", title="Copied", markup=False, timeout=2)

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.plot import Axis, Curve, plot
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.lab.bench.content import bar
+from inspector.domain.number import bar, count, percent
 from inspector.engine.measure.calibrate import MAX_REFUSED, Calibration, Point
 from inspector.engine.measure.report import NOTHING
 from inspector.engine.measure.summary import Share
@@ -31,7 +31,7 @@ def progress(ranker: str, done: int, total: int) -> Content:
     return Content.assemble(
         ("Calibrating ", MUTED),
         (ranker, "bold"),
-        f"   {done} of {total} requests",
+        f"   {done} of {count(total, 'request')}",
         ("   x stops", MUTED),
         "\n\n",
     )
@@ -54,8 +54,8 @@ def facts(found: Calibration, now: float | None) -> Content:
 
 def _cautious(point: Point | None) -> Content:
     if point is None:
-        return Content.styled(f"no threshold refuses at most {MAX_REFUSED:.0%}", MUTED)
-    return Content.assemble(CAUTIOUS, f" {point.threshold:.2f} refuses at most {MAX_REFUSED:.0%}")
+        return Content.styled(f"no threshold refuses at most {percent(MAX_REFUSED)}", MUTED)
+    return Content.assemble(CAUTIOUS, f" {point.threshold:.2f} refuses at most {percent(MAX_REFUSED)}")
 
 
 def _advice(found: Calibration) -> Content:
@@ -129,4 +129,4 @@ def curve(found: Calibration, now: float | None, cursor: float, width: int, heig
 
 
 def _share(value: Share | None) -> str:
-    return NOTHING if value is None else f"{value.value:.0%}"
+    return NOTHING if value is None else percent(value.value)

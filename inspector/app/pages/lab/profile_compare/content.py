@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import bar, count, percent, tokens
 from inspector.domain.profile import PROFILES
 from inspector.engine.scenario.comparison import STATIC, AlignedCall, Comparison, comparison
 from inspector.engine.scenario.run import ScenarioResult
@@ -31,8 +31,7 @@ _EDGES = 4
 _BAR_REST = 5 + 9 + 6 + 3 * 2 + 4
 _LEAST_BAR = 4
 _COLORS = ("$text-primary", "$text-accent", "$text-success", "$text-secondary", "$text-warning")
-_EIGHTHS = " ▏▎▍▌▋▊▉"
-
+_SLIVER = "▏"
 _WAITS = "…"
 
 Measure = Callable[[Totals], str]
@@ -163,21 +162,19 @@ def bar_rows(found: Comparison, width: int) -> tuple[Record, ...]:
 
 
 def _call_rows(found: Comparison, call: AlignedCall, most: int, cells: int) -> Iterator[Record]:
-    for place, (row, count) in enumerate(zip(found.rows, call.tool_tokens, strict=True)):
+    for place, (row, sent) in enumerate(zip(found.rows, call.tool_tokens, strict=True)):
         number = f"{call.message}.{call.call}"
         first, key = number if not place else "", f"{number}:{row.profile}"
-        if count is None:
+        if sent is None:
             ended = Content.styled("needed no more calls", MUTED)
             yield Record(key, (first, row.profile, ended, "–"), tone="muted")
             continue
-        bar = Content.styled(_bar(count, most, cells), _COLORS[place % len(_COLORS)])
-        yield Record(key, (first, row.profile, bar, tokens(count)), search=f"{number} {row.profile}")
+        bar = Content.styled(_bar(sent, most, cells), _COLORS[place % len(_COLORS)])
+        yield Record(key, (first, row.profile, bar, tokens(sent)), search=f"{number} {row.profile}")
 
 
 def _bar(value: int, most: int, cells: int) -> str:
-    eighths = round(value / most * cells * 8) if most else 0
-    eighths = max(eighths, 1) if value else 0
-    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+    return (bar(value / most, cells) or _SLIVER) if value and most else ""
 
 
 def status(
@@ -190,4 +187,4 @@ def status(
         return Content.assemble(name, "   ", (what, MUTED))
     hidden = len(done) - sum(one in done for one in shown)
     more = f", ← → shows {hidden} more" if hidden > 0 else ""
-    return Content.assemble(name, "   ", (f"{len(done)} profiles ran{more}", MUTED))
+    return Content.assemble(name, "   ", (f"{count(len(done), 'profile')} ran{more}", MUTED))

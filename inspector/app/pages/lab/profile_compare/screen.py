@@ -12,10 +12,10 @@ from textual.widgets import Input, Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
-from inspector.app.pages.lab.profile_compare import content as present
+from inspector.app.pages.lab.profile_compare import content
 from inspector.app.pages.lab.scenario.content import running
-from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
+from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.engine.scenario.comparison import Comparison
 from widgets import KeyBar, RecordList
@@ -51,7 +51,7 @@ class ProfileCompareScreen(LabScreen):
         super().__init__(lab)
         self._runner = lab
         self._file = file
-        self._chosen = frozenset({present.BASE, run.profile})
+        self._chosen = frozenset({content.BASE, run.profile})
         self._ran: tuple[str, ...] = ()
         self._failed: dict[str, str] = {}
         self._offset = 0
@@ -60,10 +60,10 @@ class ProfileCompareScreen(LabScreen):
         yield HeaderLine()
         yield Static(id="compare-status")
         with Horizontal(id="compare-page"):
-            yield RecordList(present.CHOICE_COLUMNS, filterable=False, id="compared", classes="pane")
+            yield RecordList(content.CHOICE_COLUMNS, filterable=False, id="compared", classes="pane")
             yield RecordList((), header=True, empty=_NO_TABLE, id="measures", classes="pane")
         yield Static(id="compare-notes")
-        yield RecordList(present.BAR_COLUMNS, header=True, empty=_NO_BARS, id="bars", classes="pane")
+        yield RecordList(content.BAR_COLUMNS, header=True, empty=_NO_BARS, id="bars", classes="pane")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -94,7 +94,7 @@ class ProfileCompareScreen(LabScreen):
     @on(RecordList.Selected, "#compared")
     def action_run(self) -> None:
         """Run the scenario under each chosen profile."""
-        names = present.order(tuple(self._chosen))
+        names = content.order(tuple(self._chosen))
         if self.job.progress is None and names:
             self.job.results.clear()
             self._failed.clear()
@@ -106,7 +106,7 @@ class ProfileCompareScreen(LabScreen):
         scenario = self._file.scenario
         assert scenario is not None
         for name in names:
-            run = choice(scenario, self.bench.policy, name)
+            run = choice(scenario, self.session, name)
             number = self.job.begin(self._file, name)
             self.show()
             try:
@@ -125,26 +125,26 @@ class ProfileCompareScreen(LabScreen):
             return
         progress, results = self.job.progress, self.job.results
         name = progress.profile if progress is not None else ""
-        rows = present.choice_rows(self._chosen, results, name, self._failed)
+        rows = content.choice_rows(self._chosen, results, name, self._failed)
         self.query_one("#compared", RecordList).records = rows
         measures, bars = self.query_one("#measures", RecordList), self.query_one("#bars", RecordList)
         shown = self._window
-        measures.columns = present.table_columns(shown)
-        measures.records = present.table_rows(results, shown)
-        found = present.compared(results)
-        bars.records = present.bar_rows(found, bars.content_size.width)
+        measures.columns = content.table_columns(shown)
+        measures.records = content.table_rows(results, shown)
+        found = content.compared(results)
+        bars.records = content.bar_rows(found, bars.content_size.width)
         self._show_notes(found)
         self.show_status()
 
     def _show_notes(self, found: Comparison) -> None:
         notes = self.query_one("#compare-notes", Static)
         notes.display = bool(found.notes)
-        notes.update(present.notes(found, 2 if self.has_class("-narrow") else 4))
+        notes.update(content.notes(found, 2 if self.has_class("-narrow") else 4))
 
     @property
     def _window(self) -> tuple[str, ...]:
         width = self.query_one("#measures").content_size.width
-        return present.window(self._ran, self._offset, present.room(width))
+        return content.window(self._ran, self._offset, content.room(width))
 
     def show_status(self) -> None:
         line = self.said
@@ -152,7 +152,7 @@ class ProfileCompareScreen(LabScreen):
             line = running(self.job.progress)
         elif not line:
             title = self._file.title
-            line = present.status(tuple(self._chosen), self.job.results, self._window, title)
+            line = content.status(tuple(self._chosen), self.job.results, self._window, title)
         self.query_one("#compare-status", Static).update(line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
@@ -161,8 +161,8 @@ class ProfileCompareScreen(LabScreen):
 
     def action_shift(self, step: int) -> None:
         """Bring other profiles into sight."""
-        count = present.room(self.query_one("#measures").content_size.width)
-        self._offset = min(max(self._offset + step, 0), present.furthest(self._ran, count))
+        count = content.room(self.query_one("#measures").content_size.width)
+        self._offset = min(max(self._offset + step, 0), content.furthest(self._ran, count))
         self.show()
 
     async def action_stop_or_leave(self) -> None:

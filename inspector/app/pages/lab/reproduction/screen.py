@@ -1,5 +1,6 @@
 """Reproduction: measures what was published anew, section by section, and shows both side by side."""
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -8,14 +9,14 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
-from textual.message import Message
 from textual.widgets import Static
-from textual.worker import get_current_worker
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.lab.reproduction import content as present
-from inspector.app.pages.lab.reproduction.job import ReproduceJob, Reproduction
+from inspector.app.pages.lab.reproduction import content
+from inspector.app.pages.lab.reproduction.job import ReproduceJob
+from inspector.app.reproduction import Reproduction
 from inspector.domain.report import Section, markdown
 from inspector.research.heading import report
 from inspector.research.run import CHAPTERS, chapters
@@ -25,25 +26,6 @@ from widgets import KeyBar, RecordList, visible
 # Seconds between two drawings of a run's progress.
 _DRAWN_EVERY = 0.1
 _RUN = "reproduce"
-
-
-class Arrived(Message):
-    """From the thread of a run: a chapter is measured."""
-
-    def __init__(self, number: int, chapter: str, sections: tuple[Section, ...]) -> None:
-        super().__init__()
-        self.number = number
-        self.chapter = chapter
-        self.sections = sections
-
-
-class Finished(Message):
-    """The thread of a run has ended, whatever the reason."""
-
-    def __init__(self, number: int, *, has_failed: bool) -> None:
-        super().__init__()
-        self.number = number
-        self.has_failed = has_failed
 
 
 class ReproduceScreen(BaseScreen):
@@ -76,13 +58,13 @@ class ReproduceScreen(BaseScreen):
     @property
     def reproduction(self) -> Reproduction | None:
         """Where it is measured: what was given, else the app's."""
-        return self._given if self._given is not None else self.toolsight.reproduction
+        return self._given if self._given is not None else self.context.reproduction
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
         yield Static(id="reproduce-status")
         with Container(id="reproduce-page"):
-            yield RecordList(present.COLUMNS, id="chapters")
+            yield RecordList(content.COLUMNS, id="chapters")
             with VerticalScroll(id="section"):
                 yield Static(id="section-text")
         yield KeyBar()
@@ -91,9 +73,6 @@ class ReproduceScreen(BaseScreen):
         super().on_mount()
         self._show()
         self.set_interval(_DRAWN_EVERY, self._show_progress)
-
-    def on_unmount(self) -> None:
-        self.workers.cancel_node(self)
 
     def on_resize(self) -> None:
         super().on_resize()
@@ -114,36 +93,36 @@ class ReproduceScreen(BaseScreen):
         self._show()
         self._measure(number, ids, self.reproduction)
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group=_RUN)
     def _measure(self, number: int, ids: tuple[str, ...], reproduction: Reproduction) -> None:
-        worker, has_failed = get_current_worker(), True
-        steps = Steps(partial(self._job.report, number), lambda: worker.is_cancelled)
-        try:
-            for chapter in chapters(ids):
-                self.post_message(Arrived(number, chapter.id, chapter.make(reproduction.source, steps)))
-            has_failed = False
-        except Stopped:
-            has_failed = False
-        finally:
-            self.post_message(Finished(number, has_failed=has_failed))
+        def measure(job: Job) -> None:
+            steps = Steps(partial(self._job.report, number), job.stopped)
+            with suppress(Stopped):
+                for chapter in chapters(ids):
+                    sections = chapter.make(reproduction.source, steps)
+                    job.tell(partial(self._arrived, number, reproduction, chapter.id, sections))
 
-    @on(Arrived)
-    def _arrived(self, event: Arrived) -> None:
-        if self.reproduction is not None:
-            self.reproduction.sections[event.chapter] = event.sections
-        self._job.arrive(event.number, event.chapter)
+        self.run_job(_RUN, measure, lambda _: self._ended(number), failed=partial(self._failed, number))
+
+    def _arrived(
+        self, number: int, reproduction: Reproduction, chapter: str, sections: tuple[Section, ...]
+    ) -> None:
+        reproduction.sections[chapter] = sections
+        self._job.arrive(number, chapter)
         self._show()
 
-    @on(Finished)
-    def _finished(self, event: Finished) -> None:
-        self._job.finish(event.number, has_failed=event.has_failed)
+    def _failed(self, number: int, error: BaseException) -> None:
+        self.fail(error)
+        self._ended(number, has_failed=True)
+
+    def _ended(self, number: int, *, has_failed: bool = False) -> None:
+        self._job.finish(number, has_failed=has_failed)
         self._show()
 
     def action_stop(self) -> None:
         """Stop after the present step; what is measured stays."""
         if self._job.is_running:
             self._job.is_stopping = True
-            self.workers.cancel_group(self, _RUN)
+            self.stop_job(_RUN)
             self._show()
 
     async def action_stop_or_leave(self) -> None:
@@ -161,17 +140,17 @@ class ReproduceScreen(BaseScreen):
 
     def _show(self) -> None:
         self.refresh_bindings()
-        self.query_one("#chapters", RecordList).records = present.rows(self._job, self.reproduction)
+        self.query_one("#chapters", RecordList).records = content.rows(self._job, self.reproduction)
         self._show_status()
         self._show_section()
 
     def _show_progress(self) -> None:
         if self._job.is_running:
-            self.query_one("#chapters", RecordList).records = present.rows(self._job, self.reproduction)
+            self.query_one("#chapters", RecordList).records = content.rows(self._job, self.reproduction)
             self._show_status()
 
     def _show_status(self) -> None:
-        self.query_one("#reproduce-status", Static).update(present.status(self._job, self.reproduction))
+        self.query_one("#reproduce-status", Static).update(content.status(self._job, self.reproduction))
 
     @on(RecordList.Highlighted, "#chapters")
     def _highlighted(self) -> None:
@@ -183,7 +162,7 @@ class ReproduceScreen(BaseScreen):
         pane = self.query_one("#section", VerticalScroll)
         width = pane.scrollable_content_region.width
         if current is not None and width > 0:
-            text = present.page(current.key, self._job, self.reproduction, width)
+            text = content.page(current.key, self._job, self.reproduction, width)
             self.query_one("#section-text", Static).update(text)
 
     @work(exit_on_error=False)
@@ -193,11 +172,7 @@ class ReproduceScreen(BaseScreen):
         if measured is None or not measured.sections:
             self.notify("Nothing is measured yet: enter measures a section.", markup=False)
             return
-        text = markdown(report(measured.made(), measured.source, present.told(measured.ids())))
+        text = markdown(report(measured.made(), measured.source, content.told(measured.ids())))
         chosen = await self.app.push_screen_wait(ExportDialog(Path("toolsight-reproduction.md"), text))
         if chosen:
             self.notify(f"Wrote {len(measured.sections)} sections to {visible(chosen)}", markup=False)
-
-    @on(RecordList.Copied)
-    def _tell_copied(self, event: RecordList.Copied) -> None:
-        self.notify(event.record.copy_text(), title="Copied", markup=False, timeout=2)

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.lab.job import Choice, Progress, ScenarioFile
 from inspector.app.pages.lab.scenario.film import Film
+from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
+from inspector.domain.number import count
 from inspector.domain.profile import PROFILES
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.run import ScenarioResult
@@ -71,15 +72,11 @@ def about(file: ScenarioFile, run: Choice | None) -> Content:
         plain(" ".join(scenario.about.split()), limit=_TEXT),
         Content(),
         _fact("runs under", run.profile, _with(scenario, run)),
-        _fact("script", f"{_many(len(scenario.users), 'message')}, {_many(steps, 'step')} of the model"),
+        _fact("script", f"{count(len(scenario.users), 'message')}, {count(steps, 'step')} of the model"),
         Content(),
         *_expected(scenario),
     ]
     return Content("\n").join(lines)
-
-
-def _many(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"
 
 
 def _with(scenario: Scenario, run: Choice) -> str:

@@ -5,6 +5,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.lab.scenario.film import CountedCall, Counter, Frame
+from inspector.domain.number import count
 from inspector.domain.settings import GuardSettings
 from widgets import middle, visible
 
@@ -38,7 +39,7 @@ def windows(frame: Frame, width: int) -> Content:
 def _strip(frame: Frame, width: int) -> Content:
     """The last calls, the newest at the right: [A] is this step's, (A) counts no more."""
     calls = frame.window
-    label = f"last {len(calls)} calls "
+    label = f"last {count(len(calls), 'call')} "
     room = max((width - len(label) - 2) // 3, 1)
     shown = calls[-room:]
     cells = [_cell(call, frame.counted) for call in shown]

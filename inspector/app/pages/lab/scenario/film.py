@@ -7,8 +7,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inspector.domain.events import event as ev
-from inspector.domain.events.event import Record
+from inspector.domain.events import (
+    AnswerStreamed,
+    BudgetMeasured,
+    CallCounted,
+    CallRejected,
+    CallStarted,
+    CatalogBuilt,
+    ContextReduced,
+    Event,
+    GateApplied,
+    IndexChanged,
+    LoopDetected,
+    MilestoneReached,
+    ModelRequested,
+    Record,
+    SearchPerformed,
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    ServerStopped,
+    SettingsChanged,
+    ToolEvicted,
+    ToolLoaded,
+    ToolsChanged,
+    UserSaid,
+)
 from inspector.domain.expectation import Finding
 from inspector.domain.fold import apply
 from inspector.domain.session import SessionState
@@ -17,20 +41,20 @@ from inspector.domain.settings import GuardSettings
 START, MODEL, SEARCH, CALL, REJECT = "start", "model", "search", "call", "reject"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BEFORE_A_MODEL_CALL = (
-    ev.UserSaid,
-    ev.BudgetMeasured,
-    ev.ContextReduced,
-    ev.GateApplied,
-    ev.MilestoneReached,
-    ev.ToolsChanged,
-    ev.CatalogBuilt,
-    ev.SettingsChanged,
-    ev.IndexChanged,
-    ev.ServerConnecting,
-    ev.ServerReady,
-    ev.ServerFailed,
-    ev.ServerStopped,
-    ev.ToolEvicted,
+    UserSaid,
+    BudgetMeasured,
+    ContextReduced,
+    GateApplied,
+    MilestoneReached,
+    ToolsChanged,
+    CatalogBuilt,
+    SettingsChanged,
+    IndexChanged,
+    ServerConnecting,
+    ServerReady,
+    ServerFailed,
+    ServerStopped,
+    ToolEvicted,
 )
 
 
@@ -43,7 +67,7 @@ class CountedCall:
 
     at: float
     letter: str
-    counted: ev.CallCounted
+    counted: CallCounted
     cleared: bool = False
 
     @property
@@ -61,7 +85,7 @@ class Counter:
     """
 
     letter: str
-    counted: ev.CallCounted
+    counted: CallCounted
     in_time: int
     in_calls: int
     leaves: float | None
@@ -91,14 +115,14 @@ class Frame:
         return self.state.at
 
     @property
-    def loop(self) -> ev.LoopDetected | None:
+    def loop(self) -> LoopDetected | None:
         """The loop that the guard saw in this step."""
-        return next((one.event for one in self.records if isinstance(one.event, ev.LoopDetected)), None)
+        return next((one.event for one in self.records if isinstance(one.event, LoopDetected)), None)
 
     @property
     def counted(self) -> CountedCall | None:
         """The call that the guard counted in this step."""
-        is_counted = any(isinstance(record.event, ev.CallCounted) for record in self.records)
+        is_counted = any(isinstance(record.event, CallCounted) for record in self.records)
         return self.calls[-1] if is_counted and self.calls else None
 
     @property
@@ -207,11 +231,11 @@ class _Calls:
     def after(self, record: Record) -> None:
         """Go on by one record: a call is counted, or a tool was found again and starts anew."""
         event = record.event
-        if isinstance(event, ev.CallCounted):
+        if isinstance(event, CallCounted):
             key = (event.tool, event.arguments_hash)
             letter = self.letters.setdefault(key, _letter(len(self.letters)))
             self.calls.append(CountedCall(record.at, letter, event))
-        elif isinstance(event, ev.ToolLoaded):
+        elif isinstance(event, ToolLoaded):
             self.calls = [
                 replace(one, cleared=True) if one.counted.tool == event.tool else one for one in self.calls
             ]
@@ -233,25 +257,25 @@ def _groups(records: Iterable[Record]) -> list[list[Record]]:
     """The records of each step; before a model call stands what was made ready for it."""
     groups: list[list[Record]] = [[]]
     for record in records:
-        if isinstance(record.event, ev.AnswerStreamed):
+        if isinstance(record.event, AnswerStreamed):
             continue
         if _head(record.event):
-            before = _made_ready(groups[-1]) if isinstance(record.event, ev.ModelRequested) else []
+            before = _made_ready(groups[-1]) if isinstance(record.event, ModelRequested) else []
             groups.append([*before, record])
         else:
             groups[-1].append(record)
     return groups
 
 
-def _head(event: ev.Event) -> str:
+def _head(event: Event) -> str:
     match event:
-        case ev.ModelRequested():
+        case ModelRequested():
             return MODEL
-        case ev.SearchPerformed(by="model"):
+        case SearchPerformed(by="model"):
             return SEARCH
-        case ev.CallStarted(by="model"):
+        case CallStarted(by="model"):
             return CALL
-        case ev.CallRejected():
+        case CallRejected():
             return REJECT
     return ""
 
@@ -273,7 +297,7 @@ def _made_ready(group: list[Record]) -> list[Record]:
 
 def _ready_from(group: Sequence[Record]) -> int:
     if _kind(group) == START:
-        said = (place for place, record in enumerate(group) if isinstance(record.event, ev.UserSaid))
+        said = (place for place, record in enumerate(group) if isinstance(record.event, UserSaid))
         return next(said, len(group))
     start = len(group)
     while start and isinstance(group[start - 1].event, _BEFORE_A_MODEL_CALL):
@@ -284,5 +308,5 @@ def _ready_from(group: Sequence[Record]) -> int:
     return start
 
 
-def _is_own(event: ev.Event, *, is_search: bool) -> bool:
-    return isinstance(event, ev.ToolEvicted) and (is_search or event.cause == "loop")
+def _is_own(event: Event, *, is_search: bool) -> bool:
+    return isinstance(event, ToolEvicted) and (is_search or event.cause == "loop")

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile, choice
 from inspector.app.pages.lab.scenario.content import SCENARIO_COLUMNS, scenario_rows
-from inspector.engine.policy import Policy
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.engine.scenario.run import ScenarioResult
+from inspector.engine.view import SessionView
 from widgets import RecordList
 
 _READING = "Reading the scenarios …"
@@ -45,11 +45,11 @@ class ScenarioList(RecordList):
         """The path of the scenario under the cursor, "" without one."""
         return str(self.file.path) if self.file is not None else ""
 
-    def choice(self, policy: Policy, chosen: str) -> Choice | None:
+    def choice(self, session: SessionView, chosen: str) -> Choice | None:
         """What the scenario under the cursor runs under; None for one that cannot be run."""
         file = self.file
         return (
-            choice(file.scenario, policy, chosen) if file is not None and file.scenario is not None else None
+            choice(file.scenario, session, chosen) if file is not None and file.scenario is not None else None
         )
 
     def show(self, results: Mapping[str, ScenarioResult], running: str) -> None:

@@ -13,13 +13,13 @@ from textual.widgets import Input, Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.pages.lab.job import Choice, Lab, ScenarioFile
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
-from inspector.app.pages.lab.scenario import content as present, step
+from inspector.app.pages.lab.scenario import content, step
 from inspector.app.pages.lab.scenario.film import Film, film
 from inspector.app.pages.lab.scenario.scenario_list import ScenarioList
 from inspector.app.pages.lab.scenario.step_detail import StepDetail
-from inspector.app.pages.lab.scenario_screen import RUN, LabScreen
+from inspector.app.scenario_job import Choice, Lab, ScenarioFile
+from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.engine.scenario.run import ScenarioResult
 from widgets import KeyBar, RecordList
@@ -130,7 +130,7 @@ class GuardLabScreen(LabScreen):
 
     @property
     def _choice(self) -> Choice | None:
-        return self._scenarios.choice(self.bench.policy, self._chosen)
+        return self._scenarios.choice(self.session, self._chosen)
 
     @on(RecordList.Selected, "#scenarios")
     def action_run(self) -> None:
@@ -174,7 +174,7 @@ class GuardLabScreen(LabScreen):
         self.on_descendant_focus()
         if shown is not None:
             steps = self.query_one("#steps", RecordList)
-            steps.border_title = present.steps_title(self._scenarios.file)
+            steps.border_title = content.steps_title(self._scenarios.file)
             steps.records = step.step_rows(shown)
             steps.move_to(str(self._place))
         self._show_step()
@@ -200,15 +200,15 @@ class GuardLabScreen(LabScreen):
         if shown is not None:
             detail.show_step(shown, self._place)
         elif file is not None:
-            detail.show_about(present.about(file, self._choice))
+            detail.show_about(content.about(file, self._choice))
 
     def show_status(self) -> None:
         line, result = self.said, self.job.results.get(self._scenarios.key)
         if self.job.progress is not None:
-            line = present.running(self.job.progress)
+            line = content.running(self.job.progress)
         elif not line and self._scenarios.file is not None:
             width = self.size.width - 2
-            line = present.status(result, self._film or Film(), self._place, self._choice, width)
+            line = content.status(result, self._film or Film(), self._place, self._choice, width)
         self.query_one("#lab-status", Static).update(line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
@@ -227,12 +227,12 @@ class GuardLabScreen(LabScreen):
     def action_profile(self) -> None:
         """Choose what the scenarios run under."""
         file = self._scenarios.file
-        rows = present.profile_rows(file.scenario if file else None, self.bench.policy.profile, self._chosen)
-        dialog = ChoiceDialog("Run under", rows, self._choose, self._chosen or present.OWN)
+        rows = content.profile_rows(file.scenario if file else None, self.session.profile, self._chosen)
+        dialog = ChoiceDialog("Run under", rows, self._choose, self._chosen or content.OWN)
         self.app.push_screen(dialog, lambda _: self.show())
 
     def _choose(self, name: str) -> None:
-        self._chosen = "" if name == present.OWN else name
+        self._chosen = "" if name == content.OWN else name
 
     def action_compare(self) -> None:
         """Run the scenario under several profiles, side by side."""

@@ -6,10 +6,25 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.lab.scenario.film import MODEL, REJECT, START, Film, Frame
-from inspector.domain.conversation import arguments_text
-from inspector.domain.events import event as ev
-from inspector.domain.events.text import summary
-from inspector.domain.number import tokens
+from inspector.domain.events import (
+    BudgetMeasured,
+    CallFinished,
+    CallRejected,
+    CallStarted,
+    Event,
+    IndexChanged,
+    LoopDetected,
+    ModelRequested,
+    ModelResponded,
+    RedundantSearch,
+    SearchPerformed,
+    ServerConnecting,
+    ToolEvicted,
+    ToolLoaded,
+    UserSaid,
+)
+from inspector.domain.message import arguments_text
+from inspector.domain.number import count, percent, tokens
 from inspector.domain.session import Binding
 from widgets import Column, Record, Tone, middle, plain, visible
 
@@ -24,7 +39,7 @@ STEP_COLUMNS = (
 )
 _TEXT = 600
 _LINES = 4
-_NOT_TOLD = (ev.BudgetMeasured, ev.IndexChanged, ev.CallStarted, ev.ModelRequested, ev.ServerConnecting)
+_NOT_TOLD = (BudgetMeasured, IndexChanged, CallStarted, ModelRequested, ServerConnecting)
 _TONES: dict[str, Tone] = {REJECT: "error", START: "muted"}
 
 
@@ -62,7 +77,7 @@ def _step_row(frame: Frame) -> Record:
 
 
 def _is_redundant(frame: Frame) -> bool:
-    return any(isinstance(record.event, ev.RedundantSearch) for record in frame.records)
+    return any(isinstance(record.event, RedundantSearch) for record in frame.records)
 
 
 def _line(frame: Frame) -> tuple[str, str]:
@@ -70,23 +85,23 @@ def _line(frame: Frame) -> tuple[str, str]:
     events = [record.event for record in frame.records]
     for event in events:
         match event:
-            case ev.ModelRequested():
+            case ModelRequested():
                 return ("think" if event.think else "model"), _model_line(events)
-            case ev.SearchPerformed():
+            case SearchPerformed():
                 found = "nothing new" if _is_redundant(frame) else f"{len(event.report.results)} found"
                 return "search", f"{found}: {event.report.request.label()}"
-            case ev.CallStarted():
-                failed = any(isinstance(one, ev.CallFinished) and not one.ok for one in events)
+            case CallStarted():
+                failed = any(isinstance(one, CallFinished) and not one.ok for one in events)
                 kind = "loop" if frame.loop is not None else "failed" if failed else "call"
                 return kind, f"{event.tool} {arguments_text(event.arguments)}"
-            case ev.CallRejected():
+            case CallRejected():
                 return "reject", f"{event.name}: {event.reason}"
-    return "start", f"{frame.state.ready_servers} servers, {len(frame.state.tools)} tools"
+    return "start", f"{count(frame.state.ready_servers, 'server')}, {count(len(frame.state.tools), 'tool')}"
 
 
-def _model_line(events: Sequence[ev.Event]) -> str:
+def _model_line(events: Sequence[Event]) -> str:
     for event in events:
-        if isinstance(event, ev.ModelResponded):
+        if isinstance(event, ModelResponded):
             calls = ", ".join(call.name for call in event.tool_calls)
             return f"calls {calls}" if calls else event.text or "(nothing)"
     return "no answer"
@@ -96,7 +111,7 @@ def guard_title(frame: Frame) -> str:
     """What the guard allows."""
     guard = frame.guard
     in_time = f"{guard.max_repeats} in {guard.window_seconds:g} s"
-    limits = f"{in_time}, {guard.window_repeats} in {guard.window_calls} calls"
+    limits = f"{in_time}, {guard.window_repeats} in {count(guard.window_calls, 'call')}"
     return f"Guard: {limits}" if guard.enabled else "Guard: off, it only counts"
 
 
@@ -115,7 +130,7 @@ def happened(frame: Frame, width: int) -> Content:
             continue
         mark = ("✕", "bold $text-error") if record.seq in broken else ("✓", "$text-success")
         sign = mark if record.seq in met | broken else (" ", "")
-        text = middle(summary(record.event)[:_TEXT], max(width - 12, 8))
+        text = middle(record.event.summary()[:_TEXT], max(width - 12, 8))
         lines.append(Content.assemble(sign, " ", (f"{record.kind:<9} ", MUTED), text))
     lines += [_broken(finding.expectation.text, width) for finding in frame.broken]
     return Content("\n").join(lines) if lines else Content.styled("Nothing was recorded.", MUTED)
@@ -130,17 +145,17 @@ def read(frame: Frame) -> tuple[str, Content]:
     texts: list[Content] = []
     for record in frame.records:
         event = record.event
-        if isinstance(event, ev.UserSaid):
+        if isinstance(event, UserSaid):
             texts.append(Content.assemble(("You  ", MUTED), plain(event.text, limit=_TEXT)))
-        elif isinstance(event, ev.ModelRequested):
+        elif isinstance(event, ModelRequested):
             texts += _request(event)
-        elif isinstance(event, ev.ModelResponded) and event.text:
+        elif isinstance(event, ModelResponded) and event.text:
             texts.append(plain(event.text, limit=_TEXT))
-        elif isinstance(event, ev.SearchPerformed | ev.CallFinished | ev.CallRejected):
+        elif isinstance(event, SearchPerformed | CallFinished | CallRejected):
             texts.append(_first_lines(_without_note(event.text, frame)))
-        elif isinstance(event, ev.LoopDetected):
+        elif isinstance(event, LoopDetected):
             texts.append(plain(event.guidance, limit=_TEXT).stylize("bold $text-warning"))
-        elif isinstance(event, ev.RedundantSearch):
+        elif isinstance(event, RedundantSearch):
             texts.append(plain(event.note, limit=_TEXT).stylize("bold $text-warning"))
     title = "The model" if frame.kind in (MODEL, START) else "The model reads"
     return title, Content("\n").join(texts) if texts else Content.styled("Nothing yet.", MUTED)
@@ -155,13 +170,13 @@ def _first_lines(text: str) -> Content:
 
 def _without_note(text: str, frame: Frame) -> str:
     """A search's text ends with the note, which stands out by itself."""
-    notes = [one.event.note for one in frame.records if isinstance(one.event, ev.RedundantSearch)]
+    notes = [one.event.note for one in frame.records if isinstance(one.event, RedundantSearch)]
     return text.removesuffix(notes[0]).rstrip() if notes else text
 
 
-def _request(event: ev.ModelRequested) -> Iterator[Content]:
+def _request(event: ModelRequested) -> Iterator[Content]:
     yield Content.styled(
-        f"is sent {len(event.bound)} tools, {tokens(event.tokens.tool_tokens)} tokens", MUTED
+        f"is sent {count(len(event.bound), 'tool')}, {tokens(event.tokens.tool_tokens)} tokens", MUTED
     )
     if event.think:
         yield Content.styled("⚠ It has to think: it may not call a tool.", "bold $text-warning")
@@ -171,7 +186,7 @@ def bound(shown: Film, number: int, width: int) -> Content:
     """What is bound after a step, what was evicted and why, and searches that brought nothing new."""
     frame = shown.frames[number]
     state = frame.state
-    moved = {one.event.tool for one in frame.records if isinstance(one.event, ev.ToolLoaded | ev.ToolEvicted)}
+    moved = {one.event.tool for one in frame.records if isinstance(one.event, ToolLoaded | ToolEvicted)}
     pinned = len(state.with_binding(Binding.PINNED))
     waiting = len(state.with_binding(Binding.DEFERRED))
     lines = [Content.styled(f"⌂ {pinned} pinned   ○ {waiting} deferred", MUTED)]
@@ -199,8 +214,8 @@ def _overlaps(shown: Film, number: int, width: int) -> Iterator[Content]:
     for frame in shown.frames[: number + 1]:
         for record in frame.records:
             event = record.event
-            if isinstance(event, ev.RedundantSearch):
+            if isinstance(event, RedundantSearch):
                 now = ("›" if frame.number == number else " ", "bold")
-                share = (f"⚠ {event.overlap:.0%} known: ", "$text-warning")
+                share = (f"⚠ {percent(event.overlap)} known: ", "$text-warning")
                 text = middle(f"{event.query}, like {event.earlier}", max(width - 15, 8))
                 yield Content.assemble(now, share, text)

@@ -5,7 +5,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.pages.lab.scenario import step as present
+from inspector.app.pages.lab.scenario import step
 from inspector.app.pages.lab.scenario.counter import windows
 from inspector.app.pages.lab.scenario.film import Film
 
@@ -37,11 +37,11 @@ class StepDetail(VerticalScroll):
         self._show_sections(shown=True)
         frame = film.frames[number]
         width = max(self.scrollable_content_region.width - 2, _LEAST)
-        title, read = present.read(frame)
-        self._show("guard", present.guard_title(frame), windows(frame, width))
-        self._show("happened", present.step_title(frame), present.happened(frame, width))
+        title, read = step.read(frame)
+        self._show("guard", step.guard_title(frame), windows(frame, width))
+        self._show("happened", step.step_title(frame), step.happened(frame, width))
         self._show("read", title, read)
-        self._show("bound", "Bound after it", present.bound(film, number, width))
+        self._show("bound", "Bound after it", step.bound(film, number, width))
 
     def _show_sections(self, *, shown: bool) -> None:
         self.query_one("#about").display = not shown

@@ -10,11 +10,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from inspector.app.context import Context
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.settings.profile import content as present
+from inspector.app.pages.settings.profile import content
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, parse_value, render_value, value_of
-from inspector.engine.workbench import Workbench
 from widgets import Column, PlainInput, RecordList
 
 _COLUMNS = (Column("mark", width=1), Column("name", weight=3), Column("meaning", min_width=10, weight=2))
@@ -29,23 +29,23 @@ class KnobDialog(ModalScreen[None]):
     AUTO_FOCUS = "PlainInput, RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", show=False)]
 
-    def __init__(self, bench: Workbench, knob: Knob) -> None:
+    def __init__(self, context: Context, knob: Knob) -> None:
         super().__init__()
-        self._bench = bench
+        self._page = context
         self._knob = knob
-        self._value = value_of(bench.policy.settings, knob.path)
+        self._value = value_of(context.session.settings, knob.path)
 
     def compose(self) -> ComposeResult:
         knob = self._knob
         with Vertical(id="knob") as box:
             box.border_title = knob.path
             box.border_subtitle = f"enter applies: {_WHEN}   esc closes"
-            if not present.has_meanings(knob):
+            if not content.has_meanings(knob):
                 yield Static(Content(knob.about), id="knob-about")
-            if present.choices(knob):
-                yield RecordList(_COLUMNS, present.choice_rows(knob, self._value), filterable=False)
+            if content.choices(knob):
+                yield RecordList(_COLUMNS, content.choice_rows(knob, self._value), filterable=False)
             else:
-                yield Static(Content.styled(present.hint(knob), MUTED), id="knob-hint")
+                yield Static(Content.styled(content.hint(knob), MUTED), id="knob-hint")
                 is_number = knob.kind in (KnobKind.COUNT, KnobKind.NUMBER)
                 text = render_value(self._value) if self._value != {} else ""
                 yield PlainInput(text, placeholder="empty", id="knob-value", select_on_focus=is_number)
@@ -75,7 +75,7 @@ class KnobDialog(ModalScreen[None]):
 
     def _apply(self, text: str) -> None:
         try:
-            self._bench.policy.set(self._knob.path, parse_value(self._knob, text))
+            self._page.commands.change_setting(self._knob.path, parse_value(self._knob, text))
         except ToolsightError as error:
             self._say(error)
         else:
@@ -83,4 +83,4 @@ class KnobDialog(ModalScreen[None]):
 
     def _say(self, error: ToolsightError | None) -> None:
         line = self.query_one("#knob-error", Static)
-        line.update(Content(present.wrong(self._knob, error)) if error is not None else Content())
+        line.update(Content(content.wrong(self._knob, error)) if error is not None else Content())

@@ -12,12 +12,11 @@ from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.draw.failure import failure_text
-from inspector.app.pages.settings.profile import content as present
+from inspector.app.pages.settings.profile import content
 from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, find_knob
-from widgets import KeyBar, RecordList, visible
+from widgets import KeyBar, RecordList
 
 _NONE_DIFFERS = "Every setting is at its default. d shows them all, enter on a profile uses it."
 
@@ -50,36 +49,36 @@ class ProfileScreen(BaseScreen):
         yield HeaderLine()
         yield Static(id="profile-facts")
         with Horizontal(id="profile-body"):
-            yield RecordList(present.PROFILE_COLUMNS, filterable=False, id="profiles")
-            yield RecordList(present.KNOB_COLUMNS, empty=_NONE_DIFFERS, header=True, id="knobs")
+            yield RecordList(content.PROFILE_COLUMNS, filterable=False, id="profiles")
+            yield RecordList(content.KNOB_COLUMNS, empty=_NONE_DIFFERS, header=True, id="knobs")
         yield Static(id="profile-detail")
         yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#profiles").border_title = "Profiles"
-        self.query_one("#knobs").border_title = f"Settings   {present.LEGEND}"
-        self.query_one("#profile-detail").border_title = present.WHEN
+        self.query_one("#knobs").border_title = f"Settings   {content.LEGEND}"
+        self.query_one("#profile-detail").border_title = content.WHEN
         self.show_view(self.view)
-        self.query_one("#profiles", RecordList).move_to(self.bench.policy.profile)
+        self.query_one("#profiles", RecordList).move_to(self.session.profile)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the settings
-        self.query_one("#profiles", RecordList).records = present.profile_rows(self.bench.policy.profile)
+        self.query_one("#profiles", RecordList).records = content.profile_rows(self.session.profile)
         self._show_knobs()
         self._show_facts()
         self._show_detail()
 
     @property
-    def _setup(self) -> present.Setup:
-        policy = self.bench.policy
-        return present.Setup(self.bench.configuration, policy.profile, policy.settings, policy.session_values)
+    def _setup(self) -> content.Setup:
+        session = self.session
+        return content.Setup(session.configuration, session.profile, session.settings, session.session_values)
 
     def _show_knobs(self) -> None:
-        rows = present.knob_rows(self._setup, only_different=self._only_different)
+        rows = content.knob_rows(self._setup, only_different=self._only_different)
         self.query_one("#knobs", RecordList).records = rows
 
     def _show_facts(self) -> None:
-        text = present.facts(self._setup, only_different=self._only_different)
+        text = content.facts(self._setup, only_different=self._only_different)
         self.query_one("#profile-facts", Static).update(text)
 
     @on(RecordList.Highlighted)
@@ -87,9 +86,9 @@ class ProfileScreen(BaseScreen):
         knob, detail = self._knob, Content("Choose a setting to see what it does.")
         profile = self.query_one("#profiles", RecordList).current
         if knob is not None:
-            detail = present.knob_detail(self._setup, knob)
+            detail = content.knob_detail(self._setup, knob)
         elif self._on_profiles and profile is not None:
-            detail = present.profile_detail(profile.key)
+            detail = content.profile_detail(profile.key)
         self.query_one("#profile-detail", Static).update(detail)
 
     def on_descendant_focus(self) -> None:
@@ -104,13 +103,13 @@ class ProfileScreen(BaseScreen):
     def _knob(self) -> Knob | None:
         """The knob under the cursor, unless the profiles have the focus."""
         current = self.query_one("#knobs", RecordList).current
-        if self._on_profiles or current is None or current.key.startswith(present.HEADING):
+        if self._on_profiles or current is None or current.key.startswith(content.HEADING):
             return None
         return find_knob(current.key)
 
     @on(RecordList.Selected, "#profiles")
     def _use(self, event: RecordList.Selected) -> None:
-        self._change(lambda: self.bench.policy.use(event.key))
+        self._change(lambda: self.commands.use_profile(event.key))
 
     @on(RecordList.Selected, "#knobs")
     def _open(self) -> None:
@@ -119,17 +118,17 @@ class ProfileScreen(BaseScreen):
             return
         if knob.kind is KnobKind.SWITCH:
             turned = not self._setup.value(knob)
-            self._change(lambda: self.bench.policy.set(knob.path, turned))
+            self._change(lambda: self.commands.change_setting(knob.path, turned))
         elif not self._is_replay():
-            self.app.push_screen(KnobDialog(self.bench, knob), lambda _: self.show_view(self.view))
+            self.app.push_screen(KnobDialog(self.context, knob), lambda _: self.show_view(self.view))
 
     def action_reset(self) -> None:
         """Take back what was set in this session."""
         knob = self._knob
-        if knob is None or knob.path not in self.bench.policy.session_values:
+        if knob is None or knob.path not in self.session.session_values:
             self.notify("Only what was set in this session can be reset.", markup=False, timeout=3)
             return
-        self._change(lambda: self.bench.policy.reset(knob.path))
+        self._change(lambda: self.commands.reset_setting(knob.path))
 
     def _change(self, change: Callable[[], None]) -> None:
         if self._is_replay():
@@ -137,22 +136,16 @@ class ProfileScreen(BaseScreen):
         try:
             change()
         except ToolsightError as error:
-            title, message = failure_text(error)
-            self.notify(message, title=title, severity="error", markup=False)
+            self.fail(error)
         self.show_view(self.view)
 
     def _is_replay(self) -> bool:
         """Whether a replay is on, which changes nothing; says so."""
-        if self.toolsight.scrub.is_replay:
+        if self.context.replay.is_replay:
             self.notify("A replay changes nothing. f10, then l, goes back to the session.", markup=False)
-        return self.toolsight.scrub.is_replay
+        return self.context.replay.is_replay
 
     def action_only_different(self) -> None:
         """Show only what differs from the default, or everything."""
         self._only_different = not self._only_different
         self.show_view(self.view)
-
-    @on(RecordList.Copied)
-    def _tell_copied(self, event: RecordList.Copied) -> None:
-        what = visible(event.record.copy_text(), limit=80, newlines=False)
-        self.notify(what, title="Copied", markup=False, timeout=2)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from textual.content import Content, Span
 
 from inspector.app.draw.style import MUTED
+from inspector.domain.number import count
 from inspector.domain.schema import SchemaField, fields
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.closeness import CLOSE
@@ -89,11 +90,11 @@ def _row(pair: Pair) -> Record:
 
 def facts(pairs: Collection[Pair], tools: int, *, semantic: bool, limit: int) -> Content:
     """How many pairs there are among how many tools, and what counts as alike."""
-    count = f"the first {limit:,}" if len(pairs) >= limit else f"{len(pairs):,}"
+    first = "the first " if len(pairs) >= limit else ""
     rule = f"cosine ≥ {CLOSE:g}" if semantic else f"overlap ≥ {ALIKE:g} (not embedded)"
     return Content.assemble(
-        (f"{count} pair{'s' * (len(pairs) != 1)}", "bold"),
-        f" among {tools:,} tools",
+        (f"{first}{count(len(pairs), 'pair')}", "bold"),
+        f" among {count(tools, 'tool')}",
         (f"   same name elsewhere, or {rule}", MUTED),
     )
 

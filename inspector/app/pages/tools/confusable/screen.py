@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
@@ -12,21 +12,21 @@ from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.pages.find.what_if.screen import WhatIfScreen
-from inspector.app.pages.tools.confusable import content as present
+from inspector.app.navigation import EditPage
+from inspector.app.pages.tools.confusable import content
 from inspector.app.pages.tools.confusable.content import Pair
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.confusable import confusables, own_words
 from inspector.engine.discovery.index import ToolIndex
-from widgets import KeyBar, RecordList, middle, visible
+from widgets import KeyBar, RecordList, middle
 
 LIMIT = 500
 
 
-def rewording(pair: Pair, *, of_second: bool = False) -> WhatIfScreen:
+def rewording(pair: Pair, *, of_second: bool = False) -> EditPage:
     """The page to edit one of a pair, asked for what the other says of itself."""
     edited, other = (pair.second, pair.first) if of_second else (pair.first, pair.second)
-    return WhatIfScreen(edited.id, own_words(other))
+    return EditPage(edited.id, own_words(other))
 
 
 class ConfusableScreen(BaseScreen):
@@ -59,8 +59,8 @@ class ConfusableScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
-        yield Static(present.LOOKING, id="facts", markup=False)
-        yield RecordList(present.COLUMNS, header=True, empty=present.LOOKING, id="pairs")
+        yield Static(content.LOOKING, id="facts", markup=False)
+        yield RecordList(content.COLUMNS, header=True, empty=content.LOOKING, id="pairs")
         yield Static(id="pair")
         yield KeyBar()
 
@@ -70,37 +70,33 @@ class ConfusableScreen(BaseScreen):
         self.query_one("#pair").border_title = "This pair"
         self.show_view(self.view)
 
-    def on_unmount(self) -> None:
-        self.workers.cancel_node(self)
-
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the index
-        index = self.bench.retrieval.index
+        index = self.session.retrieval.index
         if index is not self._index:
             self._index = index
-            self.query_one("#facts", Static).update(present.LOOKING)
+            self.query_one("#facts", Static).update(content.LOOKING)
             self._compare(index)
 
-    @work(thread=True, exclusive=True, exit_on_error=False, group="confusable")
     def _compare(self, index: ToolIndex) -> None:
-        pairs = present.pairs_of(index, confusables(index, limit=LIMIT))
-        self.post_message(self.Found(index, pairs))
+        self.run_job(
+            "confusable",
+            lambda _: content.pairs_of(index, confusables(index, limit=LIMIT)),
+            lambda pairs: self._show_pairs(index, pairs),
+        )
 
-    @on(Found)
-    def _found(self, event: Found) -> None:
-        if event.index is not self._index:
-            return
-        semantic, tools = event.index.is_semantic, len(event.index.tools)
-        self._pairs = {pair.key: pair for pair in event.pairs}
-        facts = present.facts(event.pairs, tools, semantic=semantic, limit=LIMIT)
+    def _show_pairs(self, index: ToolIndex, pairs: tuple[Pair, ...]) -> None:
+        semantic, tools = index.is_semantic, len(index.tools)
+        self._pairs = {pair.key: pair for pair in pairs}
+        facts = content.facts(pairs, tools, semantic=semantic, limit=LIMIT)
         self.query_one("#facts", Static).update(facts)
         found = self.query_one("#pairs", RecordList)
-        found.empty = present.no_pairs(semantic=semantic) if tools else present.NO_TOOLS
-        found.records = present.rows(event.pairs)
+        found.empty = content.no_pairs(semantic=semantic) if tools else content.NO_TOOLS
+        found.records = content.rows(pairs)
         self._show_pair()
 
     @on(RecordList.Highlighted, "#pairs")
     def _show_pair(self) -> None:
-        self.query_one("#pair", Static).update(present.detail(self._pair))
+        self.query_one("#pair", Static).update(content.detail(self._pair))
 
     @property
     def _pair(self) -> Pair | None:
@@ -112,14 +108,10 @@ class ConfusableScreen(BaseScreen):
         if self._pair is not None:
             self.app.push_screen(PairScreen(self._pair))
 
-    @on(RecordList.Copied, "#pairs")
-    def _tell_copied(self, event: RecordList.Copied) -> None:
-        self.notify(visible(event.record.copy, limit=160, newlines=False), title="Copied", markup=False)
-
     def action_edit(self) -> None:
         """Edit the first tool of the pair under the cursor."""
         if self._pair is not None:
-            self.app.push_screen(rewording(self._pair))
+            self.open(rewording(self._pair))
 
 
 class PairScreen(BaseScreen):
@@ -147,12 +139,12 @@ class PairScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         shared = self._pair.confusable.shared
         yield HeaderLine()
-        yield Static(present.detail(self._pair), id="facts")
+        yield Static(content.detail(self._pair), id="facts")
         with Container(id="tools"):
             with VerticalScroll(id="first", can_focus=True):
-                yield Static(present.side(self._pair.first, shared))
+                yield Static(content.side(self._pair.first, shared))
             with VerticalScroll(id="second", can_focus=True):
-                yield Static(present.side(self._pair.second, shared))
+                yield Static(content.side(self._pair.second, shared))
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -186,14 +178,13 @@ class PairScreen(BaseScreen):
 
     def action_edit(self) -> None:
         """Edit the tool with the focus."""
-        self.app.push_screen(rewording(self._pair, of_second=self._is_second))
+        self.open(rewording(self._pair, of_second=self._is_second))
 
     def action_open(self) -> None:
         """Open the tool with the focus."""
-        self.toolsight.open_tool(self._focused_tool.id)
+        self.open_tool(self._focused_tool.id)
 
     def action_copy(self) -> None:
         """Copy the id of the tool with the focus."""
-        text = visible(self._focused_tool.id, newlines=False)
-        self.app.copy_to_clipboard(text)
-        self.notify(visible(text, limit=80), title="Copied", markup=False, timeout=2)
+        tool_id = self._focused_tool.id
+        self.copy(tool_id, tool_id)

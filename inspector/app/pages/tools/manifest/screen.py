@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
@@ -54,11 +53,11 @@ class ManifestScreen(BaseScreen):
         self.query_one("#manifest-tokens").border_title = "Tokens"
 
     def show_view(self, view: View) -> None:
-        request = self.bench.next_request()
+        request = self.session.next_request()
         manifest = self.query_one("#manifest-text", TextView)
         manifest.empty = why_empty(view.session)
         manifest.text = view.session.manifest or view.session.pool
-        tokenizer = self.bench.accounting.meter.tokenizer
+        tokenizer = self.session.accounting.meter.tokenizer
         counted = (request.system, request.tools, tokenizer, view.session.manifest_rules)
         if counted != self._counted:
             self._counted = counted
@@ -66,7 +65,7 @@ class ManifestScreen(BaseScreen):
 
     def _show_request(self, request: ModelRequest, rules: tuple[str, ...]) -> None:
         self.query_one("#manifest-array", TextView).text = pretty(request)
-        meter = self.bench.accounting.meter
+        meter = self.session.accounting.meter
         rows = token_rows(request, meter.text(request.system), meter.entries(request.tools))
         self.query_one("#manifest-table", RecordList).records = rows
         self.query_one("#manifest-label", Static).update(label(meter.tokenizer, rules))
@@ -75,8 +74,3 @@ class ManifestScreen(BaseScreen):
         """Show the manifest or the array, ready to be read, searched and copied."""
         self.query_one(TabbedContent).active = name
         self.query_one(f"#{name} TextView", TextView).focus()
-
-    @on(RecordList.Copied)
-    @on(TextView.Copied)
-    def _tell_copied(self) -> None:
-        self.notify("", title="Copied", markup=False, timeout=2)

@@ -68,7 +68,7 @@ class ServersScreen(BaseScreen):
 
     def action_stop(self) -> None:
         if (server := self._selected()) is not None:
-            self.run_worker(self.bench.stop(server.name), exit_on_error=False)
+            self.run_worker(self.commands.stop(server.name), exit_on_error=False)
 
     def action_reconnect_failed(self) -> None:
         servers = self.view.session.servers.values()
@@ -78,10 +78,5 @@ class ServersScreen(BaseScreen):
         if not failed:
             self.notify("No server has failed.", markup=False, timeout=3)
 
-    @on(RecordList.Copied)
-    @on(TextView.Copied)
-    def _tell_copied(self) -> None:
-        self.notify("", title="Copied", markup=False, timeout=2)
-
     def _reconnect(self, name: str) -> None:
-        self.run_worker(self.bench.reconnect(name), exit_on_error=False)
+        self.run_worker(self.commands.reconnect(name), exit_on_error=False)

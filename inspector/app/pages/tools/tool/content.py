@@ -6,12 +6,12 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
+from inspector.domain.approval import why_ask
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
 from inspector.domain.number import milliseconds, tokens
 from inspector.domain.session import ToolState
 from inspector.domain.tool import Annotations, Tool, definition
-from inspector.engine.loop.approval import why_ask
 from widgets import middle, plain, visible
 
 _MUTED = MUTED

@@ -15,16 +15,16 @@ from inspector.app.bridge import View
 from inspector.app.dialogs.approval_text import approval_body
 from inspector.app.draw.failure import failure_text
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.tools.tool import content as present
+from inspector.app.pages.tools.tool import content
 from inspector.app.pages.tools.tool.answer import CallAnswer
 from inspector.app.pages.tools.tool.form import form_fields
+from inspector.domain.approval import why_ask
 from inspector.domain.error import ToolsightError
-from inspector.domain.events.event import CallFinished, Record
+from inspector.domain.events import CallFinished
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding as Bound, ToolState
 from inspector.domain.tool import Tool
-from inspector.engine.loop.approval import why_ask
 from inspector.engine.ports import ApprovalRequest
 from widgets import Choice, Confirm, KeyBar, SchemaForm, SchemaTree, TextView, visible
 
@@ -93,26 +93,26 @@ class ToolScreen(BaseScreen):
         self.show_view(self.view)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
-        tool = self.bench.catalog.get(self._tool_id)
+        tool = self.session.catalog.get(self._tool_id)
         self.set_class(tool is None, "-gone")
         if tool is None:
             name = visible(self._tool_id, limit=200, newlines=False)
             gone = Content.styled(f"{name} is not in the catalog any more.", "$text-warning")
             self.query_one("#title", Static).update(gone)
             return
-        self.query_one("#title", Static).update(present.title(tool, self._state, self.size.width - 2))
-        self.query_one("#facts", Static).update(present.facts(tool, self._state))
+        self.query_one("#title", Static).update(content.title(tool, self._state, self.size.width - 2))
+        self.query_one("#facts", Static).update(content.facts(tool, self._state))
         if tool != self._tool:
             self._show_definition(tool)
 
     @property
     def _state(self) -> ToolState | None:
-        return self.bench.state.tools.get(self._tool_id)
+        return self.session.state.tools.get(self._tool_id)
 
     def _show_definition(self, tool: Tool) -> None:
         """Only when it changed: a new form forgets what was typed into the old one."""
         self.query_one("#description", TextView).text = tool.description
-        self.query_one("#definition", TextView).text = present.exact_json(tool)
+        self.query_one("#definition", TextView).text = content.exact_json(tool)
         self.query_one("#parameters", SchemaTree).value = tool.input_schema
         if self._tool is None or tool.input_schema != self._tool.input_schema:
             self.query_one("#form", SchemaForm).fields = form_fields(tool.input_schema)
@@ -134,16 +134,12 @@ class ToolScreen(BaseScreen):
             self._answer(Content.styled("Not called: you said no.", MUTED))
             return
         self._answer(_RUNNING)
-        finished: list[CallFinished] = []
-        stop = self.bench.subscribe(lambda record: self._note(record, finished))
         try:
-            result = await self.bench.call(tool.id, arguments)
+            result = await self.commands.call(tool.id, arguments)
         except ToolsightError as error:
-            self._answer(present.failure_line(error, _elapsed(finished)))
+            self._answer(content.failure_line(error, self._elapsed()))
         else:
-            self._answer(present.result_line(result, _elapsed(finished)), result)
-        finally:
-            stop()
+            self._answer(content.result_line(result, self._elapsed()), result)
 
     async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
         why = why_ask(tool)
@@ -153,15 +149,14 @@ class ToolScreen(BaseScreen):
         name = visible(tool.id, limit=120, newlines=False)
         return await self.app.push_screen_wait(Confirm(f"Call {name}?", body, _CHOICES)) == _CALL
 
-    def _note(self, record: Record, finished: list[CallFinished]) -> None:
-        event = record.event
-        # The model may call the same tool meanwhile; the calls of a person have ids of their own.
-        if (
-            isinstance(event, CallFinished)
-            and event.tool == self._tool_id
-            and event.call_id.startswith("user-")
-        ):
-            finished.append(event)
+    def _elapsed(self) -> float:
+        """Milliseconds of this tool's last call by a person; the model may be calling it meanwhile."""
+        for record in reversed(self.session.records((CallFinished.kind,))):
+            match record.event:
+                case CallFinished(call_id=call_id, tool=self._tool_id, milliseconds=elapsed):
+                    if call_id.startswith("user-"):
+                        return elapsed
+        return 0.0
 
     def _answer(self, line: Content, result: ToolResult | None = None) -> None:
         if self.is_attached:
@@ -201,7 +196,7 @@ class ToolScreen(BaseScreen):
             self.notify("The model sees it already.", markup=False)
             return
         try:
-            self.bench.load(self._tool_id)
+            self.commands.load(self._tool_id)
         except ToolsightError as error:
             title, message = failure_text(error)
             self.notify(message, title=title, severity="error", markup=False)
@@ -212,7 +207,7 @@ class ToolScreen(BaseScreen):
         """Take a loaded tool away from the model."""
         binding = self._state.binding if self._state is not None else None
         if binding is Bound.LOADED:
-            self.bench.evict(self._tool_id)
+            self.commands.evict(self._tool_id)
             self.notify("The model has to search for it again.", title="Evicted", markup=False)
             return
         pinned = binding is Bound.PINNED
@@ -222,16 +217,4 @@ class ToolScreen(BaseScreen):
     def action_copy_id(self) -> None:
         """Copy the tool's id."""
         self.app.copy_to_clipboard(self._tool_id)
-        self._tell_copied(visible(self._tool_id, limit=80, newlines=False))
-
-    @on(TextView.Copied)
-    @on(SchemaTree.Copied)
-    def _copied(self) -> None:
-        self._tell_copied("")
-
-    def _tell_copied(self, what: str) -> None:
-        self.notify(what, title="Copied", markup=False, timeout=2)
-
-
-def _elapsed(finished: list[CallFinished]) -> float:
-    return finished[-1].milliseconds if finished else 0.0
+        self.copied(visible(self._tool_id, limit=80, newlines=False))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.app.draw.event_row import feed_row
-from inspector.domain.events.event import Record
+from inspector.domain.events import AnswerStreamed, Group, Record
 from widgets import Column, Record as Row
 
 COLUMNS = (
@@ -13,29 +13,15 @@ COLUMNS = (
     Column("kind", "kind", width=10),
     Column("what", "what", weight=5, min_width=16),
 )
-GROUPS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("all", frozenset()),
-    ("searches", frozenset({"search", "redundant", "load", "refresh"})),
-    ("calls", frozenset({"call", "result", "reject", "approval"})),
-    (
-        "guards",
-        frozenset({"loop", "redundant", "evict", "reduce", "count", "reject", "gate", "milestone"}),
-    ),
-    (
-        "model",
-        frozenset({"request", "response", "delta", "budget", "reduce", "model", "settings", "user", "end"}),
-    ),
-    ("servers", frozenset({"connecting", "ready", "failed", "stopped", "tools", "catalog", "index"})),
-    ("errors", frozenset({"error", "failed", "reject"})),
-)
+ALL = "all"
+GROUPS: tuple[str, ...] = (ALL, *Group)
 
 
 def in_group(records: Sequence[Record], group: str) -> tuple[Record, ...]:
     """The records of a group; streamed pieces of answers only where they were asked for."""
-    kinds = dict(GROUPS)[group]
-    if not kinds:
-        return tuple(record for record in records if record.kind != "delta")
-    return tuple(record for record in records if record.kind in kinds)
+    if group == ALL:
+        return tuple(record for record in records if not isinstance(record.event, AnswerStreamed))
+    return tuple(record for record in records if group in record.event.groups)
 
 
 def event_row(record: Record) -> Row:

@@ -13,9 +13,10 @@ from textual.widgets import Tab, Tabs
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.trace.events.content import COLUMNS, GROUPS, continued, event_row, in_group
-from inspector.domain.events.event import Record
+from inspector.app.pages.trace.events.content import ALL, COLUMNS, GROUPS, continued, event_row, in_group
+from inspector.domain.events import Record
 from inspector.domain.events.json import json_lines
+from inspector.domain.number import count
 from widgets import KeyBar, Record as Row, RecordList, SchemaTree, visible
 
 
@@ -39,11 +40,11 @@ class EventsScreen(BaseScreen):
         self._records: list[Record] = []
         self._shown: dict[str, Record] = {}
         self._rows: dict[int, Row] = {}
-        self._group = GROUPS[0][0]
+        self._group = ALL
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
-        yield Tabs(*(Tab(name, id=f"group-{name}") for name, _ in GROUPS), id="event-groups")
+        yield Tabs(*(Tab(name, id=f"group-{name}") for name in GROUPS), id="event-groups")
         with Container(id="events-page"):
             yield RecordList(
                 COLUMNS,
@@ -64,7 +65,7 @@ class EventsScreen(BaseScreen):
         newest = view.feed[-1].seq if view.feed else 0
         if not self._records or newest > self._records[-1].seq:
             known = continued(self._records, view.feed) if self._records else None
-            self._records = self.bench.records() if known is None else known
+            self._records = self.session.records() if known is None else known
             self._show()
 
     def _show(self) -> None:
@@ -98,14 +99,9 @@ class EventsScreen(BaseScreen):
     @work(exit_on_error=False)
     async def action_export(self) -> None:
         """Write what is shown to a file of the user's choice."""
-        suggested = Path(f"toolsight-{self.bench.session_id}.jsonl")
+        suggested = Path(f"toolsight-{self.session.session_id}.jsonl")
         rows = self.query_one("#events", RecordList).shown
         records = [self._shown[row.key] for row in rows if row.key in self._shown]
         chosen = await self.app.push_screen_wait(ExportDialog(suggested, json_lines(records)))
         if chosen:
-            self.notify(f"Wrote {len(records)} events to {visible(chosen)}", markup=False)
-
-    @on(RecordList.Copied)
-    @on(SchemaTree.Copied)
-    def _tell_copied(self) -> None:
-        self.notify("", title="Copied", markup=False, timeout=2)
+            self.notify(f"Wrote {count(len(records), 'event')} to {visible(chosen)}", markup=False)

@@ -10,7 +10,7 @@ from textual.content import Content, Span
 
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
-from inspector.domain.number import percent, tokens
+from inspector.domain.number import count, percent, tokens
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Action, Lane, Move, Tally, Timeline, Turn
 from inspector.engine.ports import SessionSummary
@@ -74,7 +74,9 @@ def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
     """Where the cursor is and what had been counted by then, in as few lines as `width` allows."""
     tally = timeline.tally(column)
     now = column == timeline.now
-    place = f"{end} of {len(timeline.turns)} turns" if now else f"turn {column} of {len(timeline.turns)}"
+    place = (
+        f"{end} of {count(len(timeline.turns), 'turn')}" if now else f"turn {column} of {len(timeline.turns)}"
+    )
     pieces = [Content.styled(place, "bold")]
     if not now:
         pieces.append(_fact("tools", f"{tokens(timeline.turns[column - 1].tool_tokens)} tokens"))
@@ -161,8 +163,8 @@ def _rest_rows(timeline: Timeline, shown: Frame, own: list[Counter[Binding | Non
         totals = [timeline.tally(column).tools.get(binding, 0) for column in shown.columns]
         there = [total > counter[binding] for total, counter in zip(totals, own, strict=True)]
         if any(there):
-            count = at_cursor.get(binding, 0)
-            label = f"{count:,} tool{'' if count == 1 else 's'} {name}"
+            tools = at_cursor.get(binding, 0)
+            label = f"{count(tools, 'tool')} {name}"
             cells = _cells([(binding if is_there else None, False) for is_there in there], shown)
             yield Record(f"{REST}{binding}", (label, cells), tone="muted", search=label, copy=label)
 
@@ -184,7 +186,7 @@ def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record,
     return tuple(
         Record(
             one.id,
-            ("✓" if one.id == current else " ", one.id, f"{one.events:,} events"),
+            ("✓" if one.id == current else " ", one.id, count(one.events, "event")),
             detail=_about(one),
             search=f"{one.id} {one.config} {one.model}",
         )
@@ -193,7 +195,7 @@ def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record,
 
 
 def _about(one: SessionSummary) -> str:
-    done = f"{one.searches} searches, {one.calls} calls"
+    done = f"{count(one.searches, 'search', 'searches')}, {count(one.calls, 'call')}"
     return f"{_time(one.started_at)}   {done}   {middle(one.model, 24)}"
 
 

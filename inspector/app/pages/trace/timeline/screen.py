@@ -16,8 +16,8 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.trace.timeline import content as present
-from inspector.app.replay import Scrub, Stream
+from inspector.app.pages.trace.timeline import content
+from inspector.app.replay import Replay, Stream
 from inspector.domain.error import ToolsightError
 from inspector.domain.timeline import Timeline
 from inspector.engine.ports import SessionSummary
@@ -36,7 +36,7 @@ class SessionDialog(ChoiceDialog):
     """The recorded sessions, newest first."""
 
     def __init__(self, found: Sequence[SessionSummary], choose: Callable[[str], None], current: str) -> None:
-        super().__init__("Replay a session", present.session_rows(found, current), choose, current)
+        super().__init__("Replay a session", content.session_rows(found, current), choose, current)
 
 
 class Lanes(Vertical):
@@ -59,7 +59,7 @@ class Lanes(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(id="timeline-ruler", markup=False)
         yield RecordList((Column("tool"), Column("turns")), empty=_NO_TOOLS, id="lanes")
-        yield Static(present.legend(), id="timeline-legend", markup=False)
+        yield Static(content.legend(), id="timeline-legend", markup=False)
 
     @property
     def tool(self) -> str:
@@ -76,13 +76,13 @@ class Lanes(Vertical):
         if columns != lanes.columns:
             lanes.columns = columns
         lanes.empty = _NONE_MOVED if only_moved else _NO_TOOLS
-        lanes.records = present.rows(timeline, frame, only_moved=only_moved)
-        self.query_one("#timeline-ruler", Static).update(present.ruler(timeline, frame, end))
+        lanes.records = content.rows(timeline, frame, only_moved=only_moved)
+        self.query_one("#timeline-ruler", Static).update(content.ruler(timeline, frame, end))
 
     @property
-    def _frame(self) -> present.Frame:
+    def _frame(self) -> content.Frame:
         width = self.query_one(RecordList).rows.size.width - _MARGIN
-        return present.frame(self._timeline, self._column, self._first, width)
+        return content.frame(self._timeline, self._column, self._first, width)
 
     def on_click(self, event: events.Click) -> None:
         """A click on a cell goes to its turn."""
@@ -127,8 +127,8 @@ class TimelineScreen(BaseScreen):
         self._reading = ""
 
     @property
-    def scrub(self) -> Scrub:
-        return self.toolsight.scrub
+    def replay(self) -> Replay:
+        return self.context.replay
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
@@ -141,8 +141,8 @@ class TimelineScreen(BaseScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        if self.scrub.is_replay:
-            self._show(self.scrub.stream, self.scrub.column)
+        if self.replay.is_replay:
+            self._show(self.replay.stream, self.replay.column)
         else:
             self._follow()
 
@@ -151,7 +151,7 @@ class TimelineScreen(BaseScreen):
         self.call_after_refresh(self._draw)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the stream has more than the view
-        if self.scrub.is_replay:
+        if self.replay.is_replay:
             self._draw()
         else:
             self._follow()
@@ -164,10 +164,10 @@ class TimelineScreen(BaseScreen):
         """Take in what came since in the session that runs; in a thread where that is much."""
         if self._reading:
             return
-        if self.scrub.backlog > _SMALL:
-            self._read("this session", self.scrub.catch_up, self._show_live)
+        if self.replay.backlog > _SMALL:
+            self._read("this session", self.replay.catch_up, self._show_live)
         else:
-            self._show_live(self.scrub.catch_up())
+            self._show_live(self.replay.catch_up())
 
     def _show_live(self, stream: Stream) -> None:
         """The cursor stays on its turn, or with the newest one."""
@@ -208,21 +208,21 @@ class TimelineScreen(BaseScreen):
     def _draw(self) -> None:
         timeline = self._stream.timeline
         self.query_one(Lanes).show(timeline, self._column, self._end, only_moved=self._only_moved)
-        facts = present.facts(timeline, self._column, self._end, self.size.width - 2)
+        facts = content.facts(timeline, self._column, self._end, self.size.width - 2)
         self.query_one("#timeline-facts", Static).update(self._reading or facts)
         self._draw_detail()
 
     @property
     def _end(self) -> str:
         """What the column after the last turn is called."""
-        return "end" if self.scrub.is_recorded(self._stream) else "now"
+        return "end" if self.replay.is_recorded(self._stream) else "now"
 
     @on(RecordList.Highlighted, "#lanes")
     def _draw_detail(self) -> None:
         pane, timeline = self.query_one("#timeline-detail"), self._stream.timeline
         tool = self.query_one(Lanes).tool
         width = max(pane.content_size.width - 1, 20)
-        text = present.detail(timeline, self._column, tool, self._end, width)
+        text = content.detail(timeline, self._column, tool, self._end, width)
         self.query_one("#timeline-text", Static).update(text)
         pane.border_title = f"Turn {self._column}" if self._column < timeline.now else self._end.capitalize()
 
@@ -242,7 +242,7 @@ class TimelineScreen(BaseScreen):
         column = max(1, min(column, self._stream.timeline.now))
         if column != self._column:
             self._show(self._stream, column)
-            if self.scrub.is_replay:
+            if self.replay.is_replay:
                 self._replay(self._stream, column)
 
     @on(RecordList.Selected, "#lanes")
@@ -252,16 +252,16 @@ class TimelineScreen(BaseScreen):
 
     @work(thread=True, exclusive=True, group="moment", exit_on_error=False)
     def _replay(self, stream: Stream, column: int) -> None:
-        worker, view = get_current_worker(), self.scrub.moment(stream, column)
+        worker, view = get_current_worker(), self.replay.moment(stream, column)
         if not worker.is_cancelled:
-            self.app.call_from_thread(self.scrub.replay, stream, column, view)
+            self.app.call_from_thread(self.replay.show, stream, column, view)
 
     def action_live(self) -> None:
         """Back to the session that runs."""
         self.workers.cancel_group(self, "moment")
         self.workers.cancel_group(self, "stream")
         self._reading, self._is_newest = "", True
-        self.scrub.live()
+        self.replay.live()
         self._follow()
 
     def action_only_moved(self) -> None:
@@ -272,7 +272,7 @@ class TimelineScreen(BaseScreen):
     @work(thread=True, exclusive=True, group="sessions", exit_on_error=False)
     def action_sessions(self) -> None:
         """Choose a recorded session."""
-        found = self.scrub.sessions()
+        found = self.replay.sessions()
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._choose, found)
 
@@ -280,12 +280,8 @@ class TimelineScreen(BaseScreen):
         self.app.push_screen(SessionDialog(found, self._open, self._stream.session_id))
 
     def _open(self, session_id: str) -> None:
-        self._read(session_id, partial(self.scrub.read, session_id), self._show_recorded)
+        self._read(session_id, partial(self.replay.read, session_id), self._show_recorded)
 
     @on(Lanes.Chosen)
     def _go_to_clicked(self, event: Lanes.Chosen) -> None:
         self._go(event.column)
-
-    @on(RecordList.Copied)
-    def _tell_copied(self) -> None:
-        self.notify("", title="Copied", markup=False, timeout=2)

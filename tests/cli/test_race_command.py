@@ -18,13 +18,7 @@ from inspector.domain.price import Prices
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import Frame, Verdict
 from tests.cli.conftest import Toolsight
-from tests.cli.test_scenario_command import (
-    FORECAST,
-    MemoryLabs,
-    file as file,
-    labs as labs,
-    toolsight_in_process,
-)
+from tests.support.memory_labs import FORECAST, MemoryLabs
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
@@ -46,9 +40,11 @@ def events(recording: str) -> tuple[dict[str, Any], list[list[Any]]]:
 
 
 @pytest.mark.usefixtures("labs")
-def test_both_runs_and_every_call_stand_in_the_table(file: Callable[[str], str]) -> None:
-    printed = toolsight_in_process("race", file(FORECAST), "--profile", "prd")
-    assert printed.exit_code == 0, printed.output
+def test_both_runs_and_every_call_stand_in_the_table(
+    toolsight: Toolsight, file: Callable[[str], str]
+) -> None:
+    printed = toolsight("race", file(FORECAST), "--profile", "prd")
+    assert printed.exit_code == 0, printed.stderr
     assert "static: 1 scripted search left out, 1 model call fewer." in printed.stdout
     assert "prd: 1 more model call than static: each is a wait for the model." in printed.stdout
     rows = [line.split() for line in printed.stdout.splitlines()[-3:]]
@@ -57,10 +53,10 @@ def test_both_runs_and_every_call_stand_in_the_table(file: Callable[[str], str])
 
 
 def test_the_script_answers_without_its_searches_under_static(
-    labs: MemoryLabs, file: Callable[[str], str]
+    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
 ) -> None:
     path = file(FORECAST)
-    told = json.loads(toolsight_in_process("race", path, "--json").stdout)
+    told = json.loads(toolsight("race", path, "--json").stdout)
     assert sorted(profile for profile, _ in labs.opened) == ["static", "toolsight"]
     models = {profile: options.model for profile, options in labs.opened}
     assert models["toolsight"] == f"demo/script:{path}"
@@ -75,20 +71,20 @@ def test_the_script_answers_without_its_searches_under_static(
     ]
 
 
-def test_a_model_of_its_own_mind_answers_in_both(labs: MemoryLabs, file: Callable[[str], str]) -> None:
-    told = json.loads(
-        toolsight_in_process("race", file(FORECAST), "--model", "demo/planner", "--json").stdout
-    )
+def test_a_model_of_its_own_mind_answers_in_both(
+    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
+) -> None:
+    told = json.loads(toolsight("race", file(FORECAST), "--model", "demo/planner", "--json").stdout)
     assert [options.model for _, options in labs.opened] == ["demo/planner"] * 2
     assert not told["scripted"]
     assert not any("left out" in note for note in told["notes"])
 
 
 def test_a_setting_that_makes_another_profile_of_static_is_for_the_other_lane(
-    labs: MemoryLabs, file: Callable[[str], str]
+    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
 ) -> None:
     both = ("--set", "binding.policy=keep", "--set", "chat.max_steps=9")
-    assert toolsight_in_process("race", file(FORECAST), *both).exit_code == 0
+    assert toolsight("race", file(FORECAST), *both).exit_code == 0
     assert {profile: dict(options.values) for profile, options in labs.opened} == {
         "static": {"chat.max_steps": 9},
         "toolsight": {"binding.policy": "keep", "chat.max_steps": 9},
@@ -96,10 +92,12 @@ def test_a_setting_that_makes_another_profile_of_static_is_for_the_other_lane(
 
 
 @pytest.mark.usefixtures("labs")
-def test_the_recording_is_one_that_a_player_reads(file: Callable[[str], str], tmp_path: Path) -> None:
+def test_the_recording_is_one_that_a_player_reads(
+    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
+) -> None:
     path = tmp_path / "race.cast"
     told = json.loads(
-        toolsight_in_process("race", file(FORECAST), "--cast", str(path), "--json").stdout,
+        toolsight("race", file(FORECAST), "--cast", str(path), "--json").stdout,
     )
     header, rest = events(path.read_text(encoding="utf-8"))
     assert (header["version"], header["width"]) == (2, WIDTH)
@@ -115,9 +113,11 @@ def test_the_recording_is_one_that_a_player_reads(file: Callable[[str], str], tm
 
 
 @pytest.mark.usefixtures("labs")
-def test_the_picture_has_both_totals_and_what_was_saved(file: Callable[[str], str], tmp_path: Path) -> None:
+def test_the_picture_has_both_totals_and_what_was_saved(
+    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
+) -> None:
     path = tmp_path / "race.svg"
-    told = json.loads(toolsight_in_process("race", file(FORECAST), "--svg", str(path), "--json").stdout)
+    told = json.loads(toolsight("race", file(FORECAST), "--svg", str(path), "--json").stdout)
     root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "A forecast" in texts
@@ -146,11 +146,11 @@ def test_no_line_is_wider_than_the_terminal(text: str, width: int) -> None:
 
 
 def test_on_a_terminal_the_race_is_drawn_to_its_end(
-    labs: MemoryLabs, file: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(race_command, "_is_terminal", lambda: True)
-    printed = toolsight_in_process("race", file(FORECAST), "--pace", "0")
-    assert printed.exit_code == 0, printed.output
+    printed = toolsight("race", file(FORECAST), "--pace", "0")
+    assert printed.exit_code == 0, printed.stderr
     assert len(labs.opened) == 2
     drawings = printed.stdout.split("Race  A forecast")[1:]
     assert len(drawings) == 5
@@ -182,22 +182,26 @@ def test_a_race_that_never_began_still_makes_both_files() -> None:
         ("loop", "--cast", "race.svg"),
     ],
 )
-def test_a_mistake_exits_with_two_and_plays_nothing(labs: MemoryLabs, arguments: tuple[str, ...]) -> None:
-    failed = toolsight_in_process("race", *arguments)
-    assert failed.exit_code == 2, failed.output
+def test_a_mistake_exits_with_two_and_plays_nothing(
+    toolsight: Toolsight, labs: MemoryLabs, arguments: tuple[str, ...]
+) -> None:
+    failed = toolsight("race", *arguments)
+    assert failed.exit_code == 2, failed.stderr
     assert not labs.opened
 
 
 @pytest.mark.usefixtures("labs")
-def test_a_file_that_cannot_be_written_is_told(file: Callable[[str], str], tmp_path: Path) -> None:
-    failed = toolsight_in_process("race", file(FORECAST), "--svg", str(tmp_path / "none" / "race.svg"))
+def test_a_file_that_cannot_be_written_is_told(
+    toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
+) -> None:
+    failed = toolsight("race", file(FORECAST), "--svg", str(tmp_path / "none" / "race.svg"))
     assert failed.exit_code != 0
-    assert "cannot be written" in failed.output
+    assert "cannot be written" in failed.stderr
 
 
 def test_discovery_needs_fewer_tokens_than_static_binding_on_the_demo_servers(toolsight: Toolsight) -> None:
     printed = toolsight("race", "--profile", "prd", "--set", "discovery.embedding_model=none", "--json")
-    assert printed.returncode == 0, printed.stderr
+    assert printed.exit_code == 0, printed.stderr
     told = json.loads(printed.stdout)
     static, other = told["lanes"]
     assert (static["calls"], other["calls"]) == (7, 10)

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.domain.budget import TokenParts
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     CatalogBuilt,
     CatalogEntry,
     Event,
@@ -61,7 +61,7 @@ def test_a_recorded_session_is_priced_under_every_delivery(toolsight: Toolsight)
 @pytest.mark.usefixtures("recorded")
 def test_what_is_printed_says_whose_prices_and_what_broke_the_cache(toolsight: Toolsight) -> None:
     printed = toolsight("cost", "--session", SESSION)
-    assert printed.returncode == 0, printed.stderr
+    assert printed.exit_code == 0, printed.stderr
     assert "a recorded session of 2 model calls over 40 tools" in printed.stdout
     assert "prices of openai/gpt-5 (demo/planner has none)" in printed.stdout
     assert "tools[]: +s:t3" in printed.stdout
@@ -72,7 +72,7 @@ def test_what_is_printed_says_whose_prices_and_what_broke_the_cache(toolsight: T
 @pytest.mark.usefixtures("recorded")
 def test_an_hour_is_priced_where_the_model_has_a_price_for_it(toolsight: Toolsight) -> None:
     refused = toolsight("cost", "--session", SESSION, "--ttl", "1h")
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert "there is no price for a cache of an hour for 'openai/gpt-5'" in refused.stderr
     model = ("--model", "anthropic/claude-sonnet-4-5")
     said = json.loads(toolsight("cost", "--session", SESSION, "--ttl", "1h", *model, "--json").stdout)
@@ -83,7 +83,7 @@ def test_an_hour_is_priced_where_the_model_has_a_price_for_it(toolsight: Toolsig
 def test_a_model_that_nobody_prices_has_tokens_and_no_money(toolsight: Toolsight) -> None:
     nobody = ("--model", "nobody/nothing", "--set", "budget.priced_as=nobody/nothing")
     printed = toolsight("cost", "--session", SESSION, *nobody)
-    assert printed.returncode == 0, printed.stderr
+    assert printed.exit_code == 0, printed.stderr
     assert "no prices for nobody/nothing" in printed.stdout
     assert "prompt cache: none" in printed.stdout
 
@@ -96,14 +96,14 @@ def test_a_session_without_a_model_call_has_nothing_to_price(toolsight: Toolsigh
 
 def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> None:
     failed = toolsight("cost", "--session", "nowhere")
-    assert failed.returncode == 1
+    assert failed.exit_code == 1
     assert "there is no session 'nowhere'" in failed.stderr
     assert "toolsight sessions" in failed.stderr
 
 
 def test_turns_are_for_an_assumed_session(toolsight: Toolsight) -> None:
     failed = toolsight("cost", "--session", "nowhere", "--turns", "5")
-    assert failed.returncode == 2
+    assert failed.exit_code == 2
     assert "--turns is for an assumed session" in failed.stderr
 
 
@@ -114,6 +114,6 @@ def test_a_configuration_is_priced_over_an_assumed_session(toolsight: Toolsight,
     assert len(said["deliveries"][0]["cached"]["requests"]) == 6
     assert said["overhead"]["pool"] > said["overhead"]["call_tool"] > 0
     printed = toolsight("cost", *given)
-    assert printed.returncode == 0, printed.stderr
+    assert printed.exit_code == 0, printed.stderr
     assert "an assumed session of 6 model calls over" in printed.stdout
     assert "(o200k_base" in printed.stdout

@@ -1,8 +1,7 @@
-"""`toolsight budget` over client files in a home folder of its own, with real servers; and its reports."""
+"""`toolsight budget` over client files in a home folder of its own, and its reports."""
 
 import json
 import os
-import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -10,21 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from fixtures.hostile import HOSTILE
 from inspector.adapters.files.client_config import ClientConfiguration
 from inspector.adapters.memory.fakes import MemoryServerMemory
+from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
-from inspector.cli.audit import command, run as audit_run
+from inspector.cli.audit import run as audit_run
 from inspector.cli.audit.growth import say_growth
 from inspector.cli.audit.json import audit_json, stored_totals
-from inspector.cli.audit.report import audit_markdown, dollars, say_audit, shown_path
-from inspector.cli.audit.slide import HEIGHT, WIDTH, slide
-from inspector.cli.options import Options
+from inspector.cli.audit.report import audit_markdown, say_audit, shown_path
+from inspector.cli.audit.slide import slide
 from inspector.domain.budget import Tokenizer
 from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConfigError
 from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
@@ -32,12 +29,13 @@ from inspector.engine.tokens.audit.audit import audit
 from inspector.engine.tokens.audit.growth import Change, changes, totals
 from inspector.engine.tokens.audit.reading import Reading
 from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject
+from tests.cli.conftest import Done, Toolsight
 from tests.support.counting import character_meter
+from tests.support.mcp_case import SERVERS
 
-SERVERS = Path(__file__).resolve().parents[2] / "fixtures" / "servers"
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, source="a list", date="of today")
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+Run = Callable[..., Done]
 
 
 def server(name: str, state: Path, **more: Any) -> dict[str, Any]:
@@ -73,27 +71,21 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def run(home: Path) -> Run:
-    return in_home(home)
+def run(toolsight: Toolsight, home: Path) -> Run:
+    return in_home(toolsight, home)
 
 
-def in_home(home: Path) -> Run:
-    """Run a command without a terminal in the folder `project` of a home."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "CLAUDE_"))}
-    environment = {**kept, "HOME": str(home), "TOOLSIGHT_DB": str(home / "toolsight.db"), "COLUMNS": "160"}
-    paths = str(Path(__file__).resolve().parents[2])
+def in_home(toolsight: Toolsight, home: Path) -> Run:
+    """Run the command in the folder `project` of a home."""
+    elsewhere = {
+        name: None for name in ("XDG_STATE_HOME", *os.environ) if name.startswith(("XDG_", "CLAUDE_"))
+    }
+    variables = {"HOME": str(home), "TOOLSIGHT_DB": str(home / "toolsight.db"), "COLUMNS": "160"}
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "inspector", "budget", *arguments],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            cwd=home / "project",
-            env={**environment, "PYTHONPATH": paths, "PYTHONUTF8": "1"},
-            timeout=120,
-            check=False,
-        )
+    def run(*arguments: str) -> Done:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(home / "project")
+            return toolsight("budget", *arguments, **{**elsewhere, **variables})
 
     return run
 
@@ -101,7 +93,7 @@ def in_home(home: Path) -> Run:
 @pytest.fixture(scope="module")
 def approved(run: Run) -> dict[str, Any]:
     done = run("--approve", "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -111,9 +103,9 @@ def servers(found: dict[str, Any], client: str) -> dict[str, Any]:
     return {server["name"]: server for server in one["servers"]}
 
 
-def test_without_consent_nothing_is_started(home: Path, tmp_path: Path) -> None:
-    done = in_home(home)("--json", "--db", str(tmp_path / "other.db"))
-    assert done.returncode == 0, done.stderr
+def test_without_consent_nothing_is_started(run: Run, tmp_path: Path) -> None:
+    done = run("--json", "--db", str(tmp_path / "other.db"))
+    assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     reasons = {name: one["reason"] for name, one in servers(found, "Claude Desktop").items()}
     assert reasons == {"weather": "not approved", "calc": "not approved"}
@@ -173,7 +165,7 @@ def test_people_get_tables_and_the_basis_and_no_file_of_a_client_changes(
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
     picture = tmp_path / "slide.svg"
     done = run("--svg", str(picture))
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     for text in (
         "Claude Desktop, user   ~/.config/Claude/claude_desktop_config.json",
         "not measured: needs NO_SUCH_TOKEN",
@@ -222,35 +214,62 @@ def test_one_file_also_shows_what_its_first_call_costs(run: Run, home: Path, tmp
     done = run("--config", str(path), "--toolset", "sums")
     assert "What the first model call costs" in done.stdout
     assert " 4 " in done.stdout.splitlines()[3]
-    with pytest.raises(ConfigError, match="no toolset 'sum'"):
-        audit_run.run_audit(Options(config=path, toolset="sum", database=tmp_path / "toolsight.db"))
+    refused = run("--config", str(path), "--toolset", "sum")
+    assert refused.exit_code == 1
+    assert "no toolset 'sum'" in refused.stderr
 
 
-def test_a_baseline_passes_until_a_configuration_grows(run: Run, home: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def stored(run: Run, home: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A configuration with one server, and its audit as a baseline."""
     path = written(tmp_path / "ci.json", {"mcpServers": {"calc": server("calc", home)}})
-    stored = run("--config", str(path), "--approve", "--json")
-    baseline = written(tmp_path / "baseline.json", stored.stdout)
-    compare = ("--config", str(path), "--approve", "--baseline", str(baseline))
-    same = run(*compare, "--max-increase", "0%")
-    assert same.returncode == 0, same.stderr
+    return path, written(tmp_path / "baseline.json", run("--config", str(path), "--approve", "--json").stdout)
+
+
+def compared(run: Run, stored: tuple[Path, Path], *arguments: str) -> Done:
+    path, baseline = stored
+    return run("--config", str(path), "--approve", "--baseline", str(baseline), *arguments)
+
+
+def test_a_baseline_passes_until_a_configuration_grows(
+    run: Run, home: Path, stored: tuple[Path, Path]
+) -> None:
+    same = compared(run, stored, "--max-increase", "0%")
+    assert same.exit_code == 0, same.stderr
     assert "No configuration grew" in same.stdout
-    written(path, {"mcpServers": {"calc": server("calc", home), "weather": server("weather", home)}})
-    grown = run(*compare)
-    assert grown.returncode == 1
-    assert "Grew by more than 5.0%" in grown.stdout
+    written(stored[0], {"mcpServers": {"calc": server("calc", home), "weather": server("weather", home)}})
+    grown = compared(run, stored)
+    assert grown.exit_code == 1
+    assert "Grew by more than 5.0 %" in grown.stdout
     assert "weather" in grown.stdout.partition("Grew")[2]
-    report = run(*compare, "--max-increase", "500", "--json")
-    assert report.returncode == 0
+    report = compared(run, stored, "--max-increase", "500", "--json")
+    assert report.exit_code == 0
     (moved,) = json.loads(report.stdout)["growth"]
     assert not moved["exceeds"]
-    assert "No configuration grew by more than 500.0%" in report.stderr
+    assert "No configuration grew by more than 500.0 %" in report.stderr
 
 
-def test_a_baseline_that_is_none_is_an_error(tmp_path: Path) -> None:
+def test_a_baseline_of_something_else_does_not_pass(run: Run, stored: tuple[Path, Path]) -> None:
+    content = json.loads(stored[1].read_text(encoding="utf-8"))
+    other = {**content, "tokenizer": {**content["tokenizer"], "name": "characters"}}
+    written(stored[1], other)
+    counted = compared(run, stored)
+    assert counted.exit_code == 1
+    assert "counted by characters, not by o200k_base" in counted.stderr
+    (configuration,) = content["configurations"]
+    written(stored[1], {**content, "configurations": [{**configuration, "source": "other"}]})
+    elsewhere = compared(run, stored)
+    assert elsewhere.exit_code == 1
+    assert "nothing that was measured now" in elsewhere.stderr
+
+
+def test_a_baseline_that_is_none_is_an_error(run: Run, tmp_path: Path) -> None:
     for path in (tmp_path / "none.json", *broken_baselines(tmp_path)):
-        with pytest.raises(ConfigError, match=path.name) as caught:
-            command._read_baseline(path)
-        assert "--json" in caught.value.hint
+        refused = run("--baseline", str(path))
+        assert refused.exit_code == 1
+        message, _, hint = refused.stderr.partition("hint:")
+        assert path.name in message
+        assert "--json" in hint
 
 
 def broken_baselines(folder: Path) -> list[Path]:
@@ -261,32 +280,22 @@ def broken_baselines(folder: Path) -> list[Path]:
     return [written(folder / f"broken-{number}.json", content) for number, content in enumerate(contents)]
 
 
-def test_a_baseline_of_something_else_does_not_pass() -> None:
-    found = made("a")
-    with pytest.raises(ConfigError, match="nothing that was measured now"):
-        command._compared(found, ({("Cline", "", "other"): {"a": 5}}, "characters"))
-    with pytest.raises(ConfigError, match="o200k_base"):
-        command._compared(found, (totals(found.configurations), "o200k_base"))
-    (same,) = command._compared(found, (totals(found.configurations), "characters"))
-    assert same.is_compared
-
-
 @pytest.mark.parametrize("text", ["much", "-1%", "nan", "inf", ""])
-def test_growth_is_a_percentage(text: str) -> None:
-    done = CliRunner().invoke(command.budget, ["--max-increase", text])
+def test_growth_is_a_percentage(run: Run, text: str) -> None:
+    done = run("--max-increase", text)
     assert done.exit_code == 2
-    assert "percentage" in done.output
+    assert "percentage" in done.stderr
 
 
-def test_where_nothing_is_found_it_says_where_it_looked(tmp_path: Path) -> None:
+def test_where_nothing_is_found_it_says_where_it_looked(toolsight: Toolsight, tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
-    done = in_home(tmp_path)()
-    assert done.returncode == 1
+    done = in_home(toolsight, tmp_path)()
+    assert done.exit_code == 1
     assert str(tmp_path / ".claude.json") in done.stderr
     assert "toolsight demo" in done.stderr
 
 
-def test_a_file_that_is_not_there_broken_or_without_servers_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_broken_or_without_servers_is_an_error(run: Run, tmp_path: Path) -> None:
     broken = written(tmp_path / "broken.json", "{")
     empty = written(tmp_path / ".claude.json", "{}")
     for path, reason in (
@@ -294,8 +303,9 @@ def test_a_file_that_is_not_there_broken_or_without_servers_is_an_error(tmp_path
         (broken, "broken.json:1:"),
         (empty, "has no servers"),
     ):
-        with pytest.raises(ConfigError, match=reason):
-            audit_run.run_audit(Options(config=path, database=tmp_path / "toolsight.db"))
+        refused = run("--config", str(path))
+        assert refused.exit_code == 1
+        assert reason in refused.stderr
 
 
 def test_a_person_is_asked_for_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,15 +404,6 @@ def test_what_is_new_gone_or_not_comparable_is_told(capsys: pytest.CaptureFixtur
     assert "gone: B  b, 6 tokens before" in shown
     assert "not compared: y of C  c" in shown
     assert "No configuration grew" in shown
-
-
-def test_money_below_a_cent_has_more_digits() -> None:
-    assert [dollars(amount) for amount in (0.0, 0.0012, 0.01, 1234.5)] == [
-        "0.00",
-        "0.0012",
-        "0.01",
-        "1,234.50",
-    ]
 
 
 def test_a_path_is_shown_from_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:

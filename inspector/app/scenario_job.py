@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspector.domain.events.event import (
+from inspector.domain.events import (
     IndexChanged,
     ModelRequested,
     Record,
@@ -16,8 +16,8 @@ from inspector.domain.events.event import (
 )
 from inspector.domain.index_state import IndexState
 from inspector.domain.scenario import Scenario
-from inspector.engine.policy import Policy
 from inspector.engine.scenario.run import ScenarioResult
+from inspector.engine.view import SessionView
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,13 @@ class Choice:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def choice(scenario: Scenario, policy: Policy, chosen: str = "") -> Choice:
+def choice(scenario: Scenario, session: SessionView, chosen: str = "") -> Choice:
     """The profile that was chosen, else the scenario's own, else the session's.
 
     What was set in the session belongs to the session's profile, and to no other.
     """
-    profile = chosen or scenario.profile or policy.profile
-    return Choice(profile, dict(policy.session_values) if profile == policy.profile else {})
+    profile = chosen or scenario.profile or session.profile
+    return Choice(profile, dict(session.session_values) if profile == session.profile else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,35 +7,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from inspector.adapters.files.evalset import TOOLS
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.composition import fixtures_path
 from inspector.cli.research import command as module
-from inspector.cli.research.command import INTERRUPTED, reproduce
+from inspector.cli.research.command import INTERRUPTED
 from inspector.cli.research.sources import ShippedSource, read_poisons
 from inspector.domain.error import ConfigError
 from inspector.domain.report import Section
 from inspector.research.run import CHAPTERS, Chapter
 from inspector.research.source import Source, Steps
+from tests.cli.conftest import Done, Toolsight
 from tests.support.canned_report import CATALOG_SIZE
 
-Run = Callable[..., Result]
+Run = Callable[..., Done]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """The command in this process, with vectors in a file of its own; what fails unexpectedly is raised."""
-
-    def invoke(*arguments: str) -> Result:
-        fixed = ["--db", str(tmp_path / "vectors.db"), "--embedding-model", "none"]
-        result = CliRunner().invoke(reproduce, [*fixed, *arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return invoke
+def run(toolsight: Toolsight, tmp_path: Path) -> Run:
+    """The command with vectors in a file of its own."""
+    fixed = ("--db", str(tmp_path / "vectors.db"), "--embedding-model", "none")
+    return lambda *arguments: toolsight("reproduce", *fixed, *arguments)
 
 
 @pytest.fixture
@@ -65,9 +58,9 @@ def test_without_a_section_those_that_there_are_are_listed(run: Run) -> None:
 
 
 def test_an_unknown_section_is_told_with_the_nearest(run: Run) -> None:
-    with pytest.raises(ConfigError) as caught:
-        run("latenci")
-    assert "latency" in caught.value.hint
+    refused = run("latenci")
+    assert refused.exit_code == 1
+    assert "latency" in refused.stderr.partition("hint:")[2]
 
 
 def test_a_section_is_measured_on_the_demo_and_on_the_folders_that_were_named(
@@ -124,11 +117,13 @@ def test_stopped_it_leaves_the_file_as_it_was(
 
 @pytest.mark.usefixtures("quick")
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no folder"):
-        run("--all", "--output", str(tmp_path / "none" / "report.md"))
+    refused = run("--all", "--output", str(tmp_path / "none" / "report.md"))
+    assert refused.exit_code == 1
+    assert "no folder" in refused.stderr
     (tmp_path / "folder").mkdir()
-    with pytest.raises(ConfigError, match="cannot be written"):
-        run("--all", "--output", str(tmp_path / "folder"))
+    refused = run("--all", "--output", str(tmp_path / "folder"))
+    assert refused.exit_code == 1
+    assert "cannot be written" in refused.stderr
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
 
 

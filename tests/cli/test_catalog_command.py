@@ -1,4 +1,4 @@
-"""Headless twins over two real servers."""
+"""Headless twins over two of the demo servers."""
 
 import json
 import sys
@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Toolsight
-
-SERVERS = Path(__file__).resolve().parents[2] / "fixtures" / "servers"
+from tests.cli.conftest import Done, Toolsight
+from tests.support.mcp_case import SERVERS
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +38,15 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(toolsight: Toolsight, config: Path) -> Toolsight:
-    return lambda *arguments: toolsight(*arguments, "--config", str(config), "--approve")
+    def approved(*arguments: str, **environment: str | None) -> Done:
+        return toolsight(*arguments, "--config", str(config), "--approve", **environment)
+
+    return approved
 
 
-def test_nothing_starts_before_consent(toolsight: Toolsight, config: Path) -> None:
-    refused = toolsight("tools", "--config", str(config))
-    assert refused.returncode == 1
+def test_nothing_starts_before_consent(toolsight: Toolsight, config: Path, tmp_path: Path) -> None:
+    refused = toolsight("tools", "--config", str(config), TOOLSIGHT_DB=str(tmp_path / "new.db"))
+    assert refused.exit_code == 1
     assert "has not been approved" in refused.stderr
     assert "--approve" in refused.stderr
 
@@ -52,11 +54,11 @@ def test_nothing_starts_before_consent(toolsight: Toolsight, config: Path) -> No
 def test_consent_ends_with_the_content_it_was_given_for(
     toolsight: Toolsight, config: Path, tmp_path: Path
 ) -> None:
-    assert toolsight("tools", "--config", str(config), "--approve").returncode == 0
-    assert toolsight("tools", "--config", str(config)).returncode == 0
+    assert toolsight("tools", "--config", str(config), "--approve").exit_code == 0
+    assert toolsight("tools", "--config", str(config)).exit_code == 0
     changed = tmp_path / "changed.json"
     changed.write_text(config.read_text().replace("weather.py", "notes.py"))
-    assert toolsight("tools", "--config", str(changed)).returncode == 1
+    assert toolsight("tools", "--config", str(changed)).exit_code == 1
 
 
 def test_a_failed_server_is_listed_with_its_reason(run: Toolsight) -> None:
@@ -92,19 +94,19 @@ def test_a_tool_outside_the_toolset_is_never_found_listed_or_called(run: Toolsig
 
 def test_an_unknown_toolset_names_the_nearest_one(run: Toolsight) -> None:
     done = run("tools", "--toolset", "sum")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "sums" in done.stderr
 
 
 def test_a_secret_that_was_passed_to_a_server_is_not_in_the_database(run: Toolsight, database: Path) -> None:
-    assert run("chat", "what is 6 times 7", "--json").returncode == 0
+    assert run("chat", "what is 6 times 7", "--json").exit_code == 0
     stored = b"".join(path.read_bytes() for path in database.parent.glob("toolsight.db*"))
     assert b"s3cret-value-1234" not in stored
 
 
 def test_a_chat_without_a_key_runs_on_the_stand_in(run: Toolsight) -> None:
     done = run("chat", "What is the forecast for Oslo?", "--yes")
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr
     assert "search_tools" in done.stdout
     assert "weather:get_forecast" in done.stdout
 
@@ -121,7 +123,7 @@ def test_a_broken_configuration_is_an_error_with_the_key_and_a_hint(
     path = tmp_path / "broken.json"
     path.write_text('{"tool_discovery": {"enabeld": true}, "mcpServers": {"a": {"command": "x"}}}')
     done = toolsight("tools", "--config", str(path))
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "tool_discovery.enabeld" in done.stderr
     assert "enabled" in done.stderr
     assert "Traceback" not in done.stderr
@@ -129,5 +131,5 @@ def test_a_broken_configuration_is_an_error_with_the_key_and_a_hint(
 
 def test_no_configuration_points_to_the_demo(toolsight: Toolsight) -> None:
     done = toolsight("tools")
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "toolsight demo" in done.stderr

@@ -1,13 +1,10 @@
 """What the pages that run scenarios share: one run at a time, its progress, and what became of it."""
 
-from textual import on
 from textual.content import Content
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.lab.job import Lab, LabJob
-from inspector.domain.error import ToolsightError
-from widgets import RecordList, visible
+from inspector.app.scenario_job import Lab, LabJob
 
 # Seconds between two drawings of a run's progress.
 _DRAWN_EVERY = 0.1
@@ -26,14 +23,11 @@ class LabScreen(BaseScreen):
     @property
     def lab(self) -> Lab | None:
         """What runs the scenarios: the one that was given, else the app's."""
-        return self._given if self._given is not None else self.toolsight.lab
+        return self._given if self._given is not None else self.context.lab
 
     def on_mount(self) -> None:
         super().on_mount()
         self.set_interval(_DRAWN_EVERY, self._show_progress)
-
-    def on_unmount(self) -> None:
-        self.workers.cancel_node(self)
 
     def show(self) -> None:
         """Draw everything; the default draws nothing."""
@@ -41,7 +35,7 @@ class LabScreen(BaseScreen):
     def show_status(self) -> None:
         """Draw the line with the progress, or with what was said last; the default draws nothing."""
 
-    def fail(self, error: ToolsightError, name: str = "") -> None:
+    def fail(self, error: BaseException, name: str = "") -> None:
         """Say what kept a run, or the one of that name, from ending."""
         title, message = failure_text(error)
         self.say(Content.assemble((f"✕ {name or title}: ", "bold $text-error"), message))
@@ -63,8 +57,3 @@ class LabScreen(BaseScreen):
     def _show_progress(self) -> None:
         if self.job.progress is not None:
             self.show_status()
-
-    @on(RecordList.Copied)
-    def _tell_copied(self, event: RecordList.Copied) -> None:
-        what = visible(event.record.copy_text(), limit=80, newlines=False)
-        self.notify(what, title="Copied", markup=False, timeout=2)

@@ -1,0 +1,129 @@
+"""The events of tool calls, and of the guard that counts them."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+from inspector.domain.events.base import Actor, Event, Group, Tone
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import arguments_text
+from inspector.domain.number import milliseconds
+
+__all__ = [
+    "ApprovalDecided",
+    "CallCounted",
+    "CallFinished",
+    "CallRejected",
+    "CallStarted",
+    "Decision",
+    "LoopDetected",
+    "LoopTrigger",
+]
+
+# The window of the iteration guard that was full: by the clock, or the last calls.
+LoopTrigger = Literal["time", "calls"]
+
+
+class Decision(StrEnum):
+    """An answer to an approval question."""
+
+    ONCE = "once"
+    SESSION = "session"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted(Event):
+    kind: ClassVar[str] = "call"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
+    call_id: str
+    tool: str
+    arguments: JsonObject
+    by: Actor = "model"
+
+    def summary(self) -> str:
+        return f"{self.tool}  {arguments_text(self.arguments)}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished(Event):
+    """`ok` is false for a tool error, a timeout or a dead server; `text` is what the model reads."""
+
+    kind: ClassVar[str] = "result"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
+    call_id: str
+    tool: str
+    ok: bool
+    text: str
+    milliseconds: float = 0.0
+    structured: JsonObject | None = None
+
+    def summary(self) -> str:
+        return f"{self.tool}  {'ok' if self.ok else 'failed'}  {milliseconds(self.milliseconds)}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallRejected(Event):
+    """A call that never reached a server: not loaded, unknown, invalid arguments, or refused."""
+
+    kind: ClassVar[str] = "reject"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS, Group.GUARDS, Group.ERRORS})
+    tone: ClassVar[Tone] = "error"
+    call_id: str
+    name: str
+    reason: str
+    text: str
+    arguments: JsonObject = field(default_factory=dict)
+    closest: tuple[str, ...] = ()
+
+    def summary(self) -> str:
+        return f"{self.name}  {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided(Event):
+    kind: ClassVar[str] = "approval"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
+    tool: str
+    decision: Decision
+
+    def summary(self) -> str:
+        return f"{self.tool}  {self.decision}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounted(Event):
+    """What the iteration guard knows after a call: how often an equal one ran in either window."""
+
+    kind: ClassVar[str] = "count"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
+    tool: str
+    arguments_hash: str
+    normalised: str
+    in_time: int
+    in_calls: int
+    exempt: bool = False
+
+    def summary(self) -> str:
+        exempt = ", exempt" if self.exempt else ""
+        counts = f"{self.in_time}x in time, {self.in_calls}x in the last calls"
+        return f"{self.tool}  {self.arguments_hash[:8]}  {counts}{exempt}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopDetected(Event):
+    """The iteration guard fired: `count` equal calls in the window `trigger`."""
+
+    kind: ClassVar[str] = "loop"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    tool: str
+    count: int
+    window_seconds: float
+    arguments_hash: str
+    guidance: str
+    trigger: LoopTrigger = "time"
+
+    def summary(self) -> str:
+        where = "the last calls" if self.trigger == "calls" else f"{self.window_seconds:.0f} s"
+        return f"{self.tool}  {self.count} equal calls in {where}"

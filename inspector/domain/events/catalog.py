@@ -1,0 +1,63 @@
+"""The events of the catalog and of the index that is searched for its tools."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from inspector.domain.events.base import Event, Group
+from inspector.domain.index_state import IndexState
+from inspector.domain.number import count
+
+__all__ = ["CatalogBuilt", "CatalogEntry", "IndexChanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """A permitted tool as the catalog event carries it; `tokens` is its definition's."""
+
+    id: str
+    tokens: int
+    deferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogBuilt(Event):
+    """The catalog after the toolset filter: what may be loaded, and the manifest that advertises it.
+
+    `pool` are the summaries of all tools where the gate keeps them in the prompt. `rules` say how the
+    manifest was shortened. With `advisory` the search finds tools that are bound already. `decision` says
+    whether there is discovery at all, and by which numbers.
+    """
+
+    kind: ClassVar[str] = "catalog"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    toolset: str
+    entries: tuple[CatalogEntry, ...]
+    manifest: str
+    meta_tokens: int
+    static_tokens: int
+    hidden: int = 0
+    pool: str = ""
+    pool_tokens: int = 0
+    advisory: bool = False
+    rules: tuple[str, ...] = ()
+    decision: str = ""
+
+    def summary(self) -> str:
+        deferred = sum(entry.deferred for entry in self.entries)
+        toolset = f"toolset {self.toolset}: " if self.toolset else ""
+        tools, static = count(len(self.entries), "tool"), count(self.static_tokens, "token")
+        return f"{toolset}{tools}, {deferred:,} deferred, {static} if static"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChanged(Event):
+    """The search index came a step further, or could not."""
+
+    kind: ClassVar[str] = "index"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    index: IndexState
+
+    def summary(self) -> str:
+        index = self.index
+        texts = f"{index.embedded:,} of {count(index.total, 'text')}"
+        return f"{index.phase}  {texts}  {index.reason or index.model}"

@@ -1,0 +1,133 @@
+"""The events of discovery: searches, and what they and the gate load, refresh and evict."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from inspector.domain.events.base import Actor, Event, Group, Tone
+from inspector.domain.number import percent, signed
+from inspector.domain.ranking import SearchReport
+
+__all__ = [
+    "EvictionCause",
+    "GateApplied",
+    "GateScore",
+    "RedundantSearch",
+    "SearchPerformed",
+    "ToolEvicted",
+    "ToolLoaded",
+    "ToolRefreshed",
+]
+
+# `gone` is from its server, `window` that there is no room for it in a request.
+EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "hand", "window"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPerformed(Event):
+    """A search with every score. `text` is what the model reads."""
+
+    kind: ClassVar[str] = "search"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    report: SearchReport
+    text: str
+    by: Actor = "model"
+
+    def summary(self) -> str:
+        results = self.report.results
+        best = f", best {results[0].tool_id} {results[0].score.value:.2f}" if results else ""
+        return f"{self.report.request.label()} -> {len(results)}{best}"
+
+
+@dataclass(frozen=True, slots=True)
+class RedundantSearch(Event):
+    """A search that found (`overlap`, 0 to 1) what an earlier one had found."""
+
+    kind: ClassVar[str] = "redundant"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES, Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    query: str
+    earlier: str
+    overlap: float
+    note: str
+
+    def summary(self) -> str:
+        return f"{self.query}  {percent(self.overlap)} as {self.earlier}"
+
+
+@dataclass(frozen=True, slots=True)
+class GateScore:
+    """One tool at the gate: its score, and the preconditions that do not hold."""
+
+    tool: str
+    score: float
+    unmet: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateApplied(Event):
+    """The gate chose the tools of a model call (Tool Attention, section 5.7).
+
+    `active` are those bound, best first. `candidates` are the scores over `threshold` in order, those that
+    a precondition keeps out among them; `below` counts the tools under it. `tokens` are of the definitions.
+    """
+
+    kind: ClassVar[str] = "gate"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
+    query: str
+    active: tuple[str, ...]
+    candidates: tuple[GateScore, ...]
+    threshold: float
+    below: int
+    tokens: int
+    milliseconds: float
+    note: str = ""
+
+    def summary(self) -> str:
+        best = f", best {self.candidates[0].tool} {self.candidates[0].score:.2f}" if self.candidates else ""
+        closed = sum(bool(one.unmet) for one in self.candidates)
+        kept_out = f", {closed} kept out by preconditions" if closed else ""
+        return f"{len(self.active)} over {self.threshold:g}{best}, {self.below} below{kept_out}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLoaded(Event):
+    """`place` is the tool's rank among those the same search bound, from 1; 0 for one bound by hand."""
+
+    kind: ClassVar[str] = "load"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    tone: ClassVar[Tone] = "success"
+    tool: str
+    tokens: int
+    reason: str
+    place: int = 0
+
+    def summary(self) -> str:
+        return f"{self.tool}  {signed(self.tokens)}  {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRefreshed(Event):
+    """A tool that was bound already was found again: it counts as just used."""
+
+    kind: ClassVar[str] = "refresh"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
+    tool: str
+    reason: str
+
+    def summary(self) -> str:
+        return f"{self.tool}  found again by {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEvicted(Event):
+    """`cause` is empty in records of older versions; `reason` is for people."""
+
+    kind: ClassVar[str] = "evict"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    tool: str
+    reason: str
+    cause: EvictionCause | Literal[""] = ""
+
+    def summary(self) -> str:
+        return f"{self.tool}  {self.reason}"

@@ -1,0 +1,128 @@
+"""The events of the model: its requests and answers, and the window they have to fit in."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.events.base import Event, Group, Tone
+from inspector.domain.message import ToolCall, Usage
+from inspector.domain.number import count
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
+from inspector.domain.settings import ToolDelivery
+
+__all__ = [
+    "AnswerStreamed",
+    "BudgetMeasured",
+    "ContextReduced",
+    "ModelRequested",
+    "ModelResponded",
+    "ModelSwitched",
+    "ReductionStep",
+]
+
+ReductionStep = Literal["truncate", "compress", "emergency"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSwitched(Event):
+    kind: ClassVar[str] = "model"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+    model: str
+    label: str
+    window: int
+
+    def summary(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequested(Event):
+    """A model call: the ids of the bound tools and the tokens by part. `turn` counts model calls.
+
+    `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the last
+    call; `change` says what differs. `think` is a call whose answer may not call a tool. `charge` is what a
+    prompt cache would make of the whole request, `terms` those it was computed for.
+    """
+
+    kind: ClassVar[str] = "request"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+    tone: ClassVar[Tone] = "muted"
+    turn: int
+    bound: tuple[str, ...]
+    tokens: TokenParts
+    messages: int
+    delivery: ToolDelivery | Literal[""] = ""
+    same: int = 0
+    resent: int = 0
+    change: str = ""
+    think: bool = False
+    charge: Charge = Charge()
+    terms: CacheTerms = UNCACHED
+
+    def summary(self) -> str:
+        thinks = ", has to think" if self.think else ""
+        resent = f", {count(self.resent, 'token')} anew: {self.change}" if self.resent and self.same else ""
+        tools, used = count(len(self.bound), "tool"), count(self.tokens.used, "token")
+        return f"turn {self.turn}: {tools}, {used}{resent}{thinks}"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextReduced(Event):
+    """A request came near the window, and its history was made shorter before it was sent.
+
+    `step` is one of semantic tool discovery, section 5.3; `before` and `after` are the tokens of the whole
+    request with its reserve, `messages` how many were changed or taken out. `text` says what is gone.
+    """
+
+    kind: ClassVar[str] = "reduce"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL, Group.GUARDS})
+    tone: ClassVar[Tone] = "warning"
+    step: ReductionStep
+    before: int
+    after: int
+    messages: int
+    text: str
+
+    def summary(self) -> str:
+        return f"{self.step}: {self.before:,} -> {count(self.after, 'token')}, {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerStreamed(Event):
+    """A piece of an answer as it arrives; the whole of it is in the response that follows."""
+
+    kind: ClassVar[str] = "delta"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+    text: str
+
+    def summary(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResponded(Event):
+    kind: ClassVar[str] = "response"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+    turn: int
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+    finish_reason: str = "stop"
+    milliseconds: float = 0.0
+    thought: bool = False
+
+    def summary(self) -> str:
+        calls = "thinks" if self.thought else ", ".join(call.name for call in self.tool_calls)
+        return f"turn {self.turn}: {calls or self.text or '(nothing)'}"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetMeasured(Event):
+    kind: ClassVar[str] = "budget"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+    tone: ClassVar[Tone] = "muted"
+    budget: Budget
+
+    def summary(self) -> str:
+        budget = self.budget
+        return f"{budget.parts.used:,} of {count(budget.window, 'token')}, {budget.saved:,} saved"

@@ -1,0 +1,84 @@
+"""The events of a server's connection."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from inspector.domain.events.base import Event, Group, Tone
+from inspector.domain.number import count, milliseconds
+from inspector.domain.server import ServerInfo, SkippedTool
+
+__all__ = ["ServerConnecting", "ServerFailed", "ServerReady", "ServerStopped", "ToolsChanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConnecting(Event):
+    kind: ClassVar[str] = "connecting"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    tone: ClassVar[Tone] = "muted"
+    server: str
+    target: str = ""
+
+    def summary(self) -> str:
+        return f"{self.server}  {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReady(Event):
+    """`tokens` is the sum over the server's tool definitions; `milliseconds` from start to tool list."""
+
+    kind: ClassVar[str] = "ready"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+    tools: int
+    tokens: int
+    info: ServerInfo = ServerInfo()
+    skipped: tuple[SkippedTool, ...] = ()
+    milliseconds: float = 0.0
+
+    def summary(self) -> str:
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        tools = f"{count(self.tools, 'tool')}{skipped}, {count(self.tokens, 'token')}"
+        return f"{self.server}  {tools}, {milliseconds(self.milliseconds)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFailed(Event):
+    kind: ClassVar[str] = "failed"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.ERRORS})
+    tone: ClassVar[Tone] = "error"
+    server: str
+    reason: str
+    hint: str = ""
+    stderr_tail: str = ""
+
+    def summary(self) -> str:
+        return f"{self.server}  {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStopped(Event):
+    kind: ClassVar[str] = "stopped"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+
+    def summary(self) -> str:
+        return self.server
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsChanged(Event):
+    """A connected server changed its list (`list_changed`); `tools` and `tokens` are of the new one."""
+
+    kind: ClassVar[str] = "tools"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    tools: int = 0
+    tokens: int = 0
+    skipped: tuple[SkippedTool, ...] = ()
+
+    def summary(self) -> str:
+        signs = (("+", self.added), ("-", self.removed), ("~", self.changed))
+        return "  ".join([self.server, *(f"{sign}{name}" for sign, names in signs for name in names)])

@@ -1,0 +1,114 @@
+"""The events of a session as a whole: its start, its settings, what the user says, and errors."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from inspector.domain.events.base import Actor, Event, Group, Tone
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.number import count
+
+__all__ = [
+    "Failed",
+    "MilestoneReached",
+    "SessionStarted",
+    "SessionsForgotten",
+    "SettingsChanged",
+    "TurnEnded",
+    "TurnOutcome",
+    "UserSaid",
+]
+
+TurnOutcome = Literal["answered", "capped", "cancelled", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted(Event):
+    kind: ClassVar[str] = "session"
+    config: str
+    servers: tuple[str, ...]
+    toolset: str
+    model: str
+    model_label: str
+    window: int
+    settings: JsonObject = field(default_factory=dict)
+    profile: str = ""
+
+    def summary(self) -> str:
+        return f"{self.config}  {self.model_label}  {count(len(self.servers), 'server')}"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsForgotten(Event):
+    """Recorded sessions that were deleted because they were too old or too many."""
+
+    kind: ClassVar[str] = "forgotten"
+    sessions: tuple[str, ...]
+
+    def summary(self) -> str:
+        return f"{count(len(self.sessions), 'recorded session')}, too old or too many"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged(Event):
+    """A profile was chosen or a knob was turned: `settings` is the whole tree from the next turn on."""
+
+    kind: ClassVar[str] = "settings"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+    profile: str
+    settings: JsonObject
+    changed: tuple[str, ...] = ()
+
+    def summary(self) -> str:
+        changed = f": {', '.join(self.changed)}" if self.changed else ", nothing changed"
+        return f"profile {self.profile}{changed}"
+
+
+@dataclass(frozen=True, slots=True)
+class MilestoneReached(Event):
+    """A point of the workflow that preconditions may ask for."""
+
+    kind: ClassVar[str] = "milestone"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
+    name: str
+    by: Actor = "user"
+
+    def summary(self) -> str:
+        return f"{self.name}  by {self.by}"
+
+
+@dataclass(frozen=True, slots=True)
+class UserSaid(Event):
+    kind: ClassVar[str] = "user"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+    text: str
+
+    def summary(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Event):
+    """A user message is dealt with."""
+
+    kind: ClassVar[str] = "end"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
+    outcome: TurnOutcome
+    text: str = ""
+
+    def summary(self) -> str:
+        return self.outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """An error that belongs to no other event."""
+
+    kind: ClassVar[str] = "error"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.ERRORS})
+    tone: ClassVar[Tone] = "error"
+    where: str
+    message: str
+    hint: str = ""
+
+    def summary(self) -> str:
+        return f"{self.where}: {self.message}"

@@ -1,0 +1,71 @@
+"""Making the parts of a session from its configuration and the ports."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from inspector.domain.configuration import Configuration
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.events import IndexChanged, SessionStarted
+from inspector.domain.redaction import Redactor
+from inspector.domain.settings import Settings
+from inspector.engine.discovery.retrieval import Retrieval
+from inspector.engine.live import Live
+from inspector.engine.loop.binding.precondition import Preconditions
+from inspector.engine.ports import OwnPredicate, Ports
+from inspector.engine.session import Session
+
+
+def started(live: Live, profile: str) -> SessionStarted:
+    """The first event of a session."""
+    model = live.model
+    return SessionStarted(
+        config=live.configuration.source,
+        servers=tuple(spec.name for spec in live.configuration.servers),
+        toolset=live.toolset,
+        model=model.name,
+        model_label=model.label,
+        window=model.window,
+        settings=asdict(live.settings),
+        profile=profile,
+    )
+
+
+def redactor_of(configuration: Configuration) -> Redactor:
+    """Everything that a configuration hands to its servers may be a secret."""
+    secrets = {
+        f"{spec.name}.{name}": value
+        for spec in configuration.servers
+        for name, value in (*spec.env.items(), *spec.headers.items())
+    }
+    return Redactor(secrets)
+
+
+def retrieval_of(
+    configuration: Configuration,
+    settings: Settings,
+    ports: Ports,
+    session: Session,
+    cases: Sequence[EvalCase],
+) -> Retrieval:
+    """The session's search, which tells the session how far its index is."""
+    model = settings.discovery.embedding_model
+    return Retrieval(
+        settings.discovery,
+        ports.clock,
+        embedder=ports.embedder_for(model),
+        vectors=ports.vectors,
+        tags={spec.name: spec.tags for spec in configuration.servers},
+        report=lambda index: session.emit(IndexChanged(index)),
+        cases=cases,
+    )
+
+
+def preconditions_of(ports: Ports, live: Live) -> Preconditions:
+    """The rules of the settings, with the predicates of the user's own file. Raises ConfigError."""
+    own: Mapping[str, OwnPredicate] = {}
+    configuration = live.configuration
+    if configuration.predicates:
+        own = ports.predicates_from(configuration.predicates, configuration.predicates_digest)
+    found = Preconditions(live, own)
+    found.check()
+    return found

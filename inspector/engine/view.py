@@ -1,0 +1,130 @@
+"""A session as it can be looked at: everything that a page or a command reads, and nothing that changes it.
+
+The running session implements `SessionView`, and so does the replay of a recorded moment. What changes a
+session is `inspector.engine.commands.Commands`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from inspector.domain.budget import ToolCost
+from inspector.domain.catalog import Catalog
+from inspector.domain.configuration import Configuration
+from inspector.domain.evaluation import EvalSet
+from inspector.domain.events import Record
+from inspector.domain.message import ModelRequest
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import CacheTerms
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.session import SessionState
+from inspector.domain.settings import DiscoverySettings, Settings
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.index import ToolIndex
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.search import SearchAnswer
+from inspector.engine.ports import Clock
+from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.count.measure import BudgetMeter
+from inspector.engine.tokens.count.other_model import OtherModels
+
+
+class DiscoveryView(Protocol):
+    """The index of the tools that a search can find, and what a search makes of it."""
+
+    @property
+    def settings(self) -> DiscoverySettings: ...
+
+    @property
+    def index(self) -> ToolIndex: ...
+
+    @property
+    def rankers(self) -> CatalogRankers: ...
+
+    @property
+    def ranker_name(self) -> str: ...
+
+    @property
+    def rules(self) -> SearchRules: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    def look(
+        self, request: SearchRequest, *, bound: Collection[str], unmet: Mapping[str, Sequence[str]] = ...
+    ) -> SearchAnswer:
+        """Search without loading or recording anything."""
+        ...
+
+    def evalset(self, index: ToolIndex | None = None) -> EvalSet:
+        """Labelled requests over the tools of the index."""
+        ...
+
+
+class TokenView(Protocol):
+    """What tokens are counted with, and what they cost."""
+
+    @property
+    def meter(self) -> BudgetMeter: ...
+
+    @property
+    def terms(self) -> CacheTerms: ...
+
+    def cost(self, tool: Tool) -> ToolCost:
+        """Tokens of one definition by part."""
+        ...
+
+    def prices(self, model: str = "") -> Prices | None:
+        """The prices of a model, by default the session's."""
+        ...
+
+
+class SessionView(Protocol):
+    """One session, running or replayed."""
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def state(self) -> SessionState: ...
+
+    @property
+    def catalog(self) -> Catalog: ...
+
+    @property
+    def configuration(self) -> Configuration: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def profile(self) -> str: ...
+
+    @property
+    def session_values(self) -> Mapping[str, Any]:
+        """The settings that were changed in this session, by path."""
+        ...
+
+    @property
+    def setup(self) -> Setup:
+        """What decides a first model call, but for the tokenizer."""
+        ...
+
+    @property
+    def retrieval(self) -> DiscoveryView: ...
+
+    @property
+    def accounting(self) -> TokenView: ...
+
+    @property
+    def other_models(self) -> OtherModels:
+        """Models that the session does not run on, to count and to price with."""
+        ...
+
+    def records(self, kinds: Sequence[str] = ()) -> list[Record]:
+        """The events so far, or those of some kinds."""
+        ...
+
+    def next_request(self) -> ModelRequest:
+        """What the model would be sent now, but for the next user message."""
+        ...

@@ -1,0 +1,84 @@
+"""Jobs of a page: in a thread, reported on the event loop, and only the newest of a name counts."""
+
+from threading import Event
+
+from textual.app import App
+from textual.pilot import Pilot
+
+from inspector.app.context import InContext, Job
+from inspector.domain.error import ToolsightError
+from tests.support.app import until
+
+
+class Page(InContext):
+    """Keeps what its jobs came to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.results: list[str] = []
+        self.problems: list[str] = []
+        self.reports: list[tuple[int, int]] = []
+
+    def start(self, text: str, wait: Event | None = None) -> Job:
+        def work(job: Job) -> str:
+            job.report(1, 2)
+            if wait is not None:
+                wait.wait(5)
+            if text == "bad":
+                raise ToolsightError("it broke")
+            return f"{text}, stopped" if job.stopped() else text
+
+        return self.run_job(
+            "work",
+            work,
+            self.results.append,
+            failed=lambda error: self.problems.append(error.message),
+            progress=lambda done, total: self.reports.append((done, total)),
+        )
+
+
+class Host(App[None]):
+    def compose(self) -> list[Page]:
+        return [Page()]
+
+
+def page(pilot: Pilot[None]) -> Page:
+    return pilot.app.query_one(Page)
+
+
+async def test_a_job_tells_its_progress_and_its_result() -> None:
+    async with Host().run_test() as pilot:
+        page(pilot).start("one")
+        await until(pilot, lambda: page(pilot).results == ["one"])
+        assert page(pilot).reports == [(1, 2)]
+
+
+async def test_a_newer_job_drops_what_the_older_one_still_says() -> None:
+    gate = Event()
+    async with Host().run_test() as pilot:
+        older = page(pilot).start("old", gate)
+        page(pilot).start("new")
+        await until(pilot, lambda: page(pilot).results == ["new"])
+        gate.set()
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+        assert older.is_stopped
+        assert page(pilot).results == ["new"]
+
+
+async def test_a_stopped_job_still_delivers_what_it_has_and_a_dropped_one_does_not() -> None:
+    for stop, results in (("stop_job", ["it, stopped"]), ("drop_job", [])):
+        gate = Event()
+        async with Host().run_test() as pilot:
+            page(pilot).start("it", gate)
+            getattr(page(pilot), stop)("work")
+            gate.set()
+            await pilot.app.workers.wait_for_complete()
+            await pilot.pause()
+            assert page(pilot).results == results
+
+
+async def test_an_expected_error_goes_to_the_page() -> None:
+    async with Host().run_test() as pilot:
+        page(pilot).start("bad")
+        await until(pilot, lambda: page(pilot).problems == ["it broke"])

@@ -1,0 +1,75 @@
+"""Whatever can be changed goes through a command and is an event; a replay can change nothing."""
+
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.find.ranker_dialog import RankerDialog
+from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.app.pages.lab.calibration.screen import CalibrationScreen
+from tests.support.app import app_rig, until
+from tests.support.office import office
+from tests.support.told_model import says
+from tests.support.workbench import Rig
+
+
+async def _searched(pilot: Pilot[None]) -> None:
+    await pilot.press("f4")
+    await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
+    pilot.app.screen.query_one("#query", Input).focus()
+    await pilot.press(*"refund", "enter")
+
+
+async def _chose_the_next_ranker(pilot: Pilot[None]) -> None:
+    await pilot.press("k")
+    await until(pilot, lambda: isinstance(pilot.app.screen, RankerDialog))
+    await pilot.press("down", "enter")
+    await pilot.pause()
+
+
+def _changes(rig: Rig) -> list[tuple[str, ...]]:
+    return [event.changed for event in rig.events("settings")]
+
+
+async def test_a_ranker_chosen_on_the_search_page_is_an_event_and_outlives_another_setting() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await _searched(pilot)
+        await _chose_the_next_ranker(pilot)
+        assert ("discovery.ranker",) in _changes(rig)
+        assert rig.bench.settings.discovery.ranker == "bm25"
+        rig.bench.policy.set("binding.capacity", 3)
+        assert rig.bench.retrieval.ranker_name == "bm25"
+
+
+async def test_a_threshold_chosen_on_the_curve_is_an_event_and_outlives_another_setting() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await pilot.press("f8")
+        await until(pilot, lambda: "bench" in type(pilot.app.screen).__name__.lower())
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
+        await until(pilot, lambda: bool(pilot.app.screen.query("#points")))
+        await until(pilot, lambda: pilot.app.screen.query_one("#points").current is not None)  # type: ignore[attr-defined]
+        pilot.app.screen.query_one("#points").focus()
+        before = rig.bench.settings.discovery.min_probability
+        await pilot.press("home", "a")
+        assert ("discovery.min_probability",) in _changes(rig)
+        chosen = rig.bench.settings.discovery.min_probability
+        assert chosen != before
+        rig.bench.policy.set("binding.capacity", 3)
+        assert rig.bench.retrieval.rules.threshold == chosen
+
+
+async def test_choosing_a_ranker_in_a_replay_leaves_the_live_session_as_it_was() -> None:
+    async with app_rig(says("Done."), servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await rig.bench.chat("hello")
+        await pilot.press("f10")
+        await until(pilot, lambda: rig.bench.state.turn == 1)
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]
+        count = len(rig.bench.records())
+        await _searched(pilot)
+        pilot.app.screen.query_one("#found").focus()
+        await _chose_the_next_ranker(pilot)
+        assert rig.bench.settings.discovery.ranker == "hybrid"
+        assert rig.bench.retrieval.ranker_name == "hybrid"
+        assert len(rig.bench.records()) == count

@@ -1,0 +1,90 @@
+"""Every command once as its users have it: a process of its own, on the demo servers in theirs."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.cli.root import cli
+from tests.cli.conftest import Toolsight
+from tests.domain.test_event import records
+from tests.domain.test_timeline import STORY
+from tests.support.mcp_case import SERVERS
+from tests.support.memory_labs import FORECAST
+
+SESSION = "20260101-a"
+# Replaced by the options that start the weather server, by a folder of data, and by files.
+WEATHER, DATA, REQUESTS, SCENARIO = "WEATHER", "DATA", "REQUESTS", "SCENARIO"
+
+# The command's arguments, its exit code, and what one line of its output has.
+SMOKES = {
+    "servers": (("servers", WEATHER), 0, "ready"),
+    "tools": (("tools", WEATHER), 0, "5 tools, tokens by o200k_base"),
+    "manifest": (("manifest", WEATHER), 0, "- weather ("),
+    "search": (("search", "forecast for a city", WEATHER), 0, "weather:get_forecast"),
+    "confusable": (("confusable", WEATHER), 0, "shared terms"),
+    "whatif": (("whatif", "get_alerts", "late", "--description", "Late.", WEATHER), 0, "nothing was sent"),
+    "budget": (("budget", WEATHER), 0, "What the first model call costs"),
+    "cost": (("cost", "--session", SESSION), 0, "a recorded session of"),
+    "settings": (("settings", "--set", "binding.capacty=3"), 1, "Did you mean `binding.capacity`?"),
+    "chat": (("chat", "What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),
+    "sessions": (("sessions",), 0, SESSION),
+    "events": (("events", SESSION), 0, "search"),
+    "timeline": (("timeline", SESSION), 0, "loads 1, evictions 1"),
+    "scenario": (("scenario", "run", SCENARIO, "--check", WEATHER), 0, "1 of 1 went as expected"),
+    "compare": (
+        ("compare", SCENARIO, "--script", "--profile", "prd", "--profile", "static", WEATHER),
+        0,
+        "static: 1 scripted search was rejected",
+    ),
+    "race": (("race", SCENARIO, WEATHER), 0, "Tokens for tools, call by call"),
+    "bench": (("bench", "--data", DATA, "--ranker", "bm25", "--embedding-model", "none"), 0, "bm25"),
+    "eval": (("eval", "add", REQUESTS, "--query", "cut my hair", "--impossible"), 0, "added 1"),
+    "calibrate": (("calibrate", "--data", DATA), 0, '"tool_discovery": {"min_probability":'),
+    "reproduce": (("reproduce", "latenci"), 1, "latency"),
+}
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> dict[str, tuple[str, ...]]:
+    """What stands for each of the words in the table; and there is a recorded session."""
+    folder = tmp_path_factory.mktemp("smoke")
+    server = {"command": sys.executable, "args": [str(SERVERS / "weather.py")], "defer_loading": True}
+    discovery = {"enabled": True, "embedding_model": "none"}
+    config = {"tool_discovery": discovery, "mcpServers": {"weather": server}}
+    (folder / "toolsight.json").write_text(json.dumps(config))
+    (folder / "tools.jsonl").write_text(json.dumps({"id": "s:list", "server": "s", "name": "list_orders"}))
+    (folder / "queries.jsonl").write_text(json.dumps({"id": "1", "query": "orders", "relevant": ["s:list"]}))
+    (folder / "case.yaml").write_text(FORECAST)
+    with SqliteStore(database) as store:
+        for record in records(STORY, SESSION):
+            store.append(record)
+    return {
+        WEATHER: ("--config", str(folder / "toolsight.json"), "--approve"),
+        DATA: (str(folder),),
+        REQUESTS: (str(folder / "mine.jsonl"),),
+        SCENARIO: (str(folder / "case.yaml"),),
+    }
+
+
+def test_every_command_but_the_demo_which_has_a_run_of_its_own_is_in_the_table() -> None:
+    assert {*SMOKES, "demo"} == set(cli.list_commands(click.Context(cli)))
+
+
+def test_the_help_lists_every_command(toolsight: Toolsight) -> None:
+    helped = toolsight("--help")
+    assert helped.exit_code == 0
+    assert {*SMOKES, "demo"} <= {line.split()[0] for line in helped.stdout.splitlines() if line.strip()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", SMOKES)
+def test_a_command_does_its_work(process: Toolsight, words: dict[str, tuple[str, ...]], command: str) -> None:
+    arguments, exit_code, telling = SMOKES[command]
+    done = process(*(part for word in arguments for part in words.get(word, (word,))))
+    assert done.exit_code == exit_code, done.stderr
+    assert any(telling in line for line in (done.stdout + done.stderr).splitlines())
+    assert "Traceback" not in done.stderr

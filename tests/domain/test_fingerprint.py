@@ -1,0 +1,99 @@
+"""A consent covers exactly what would run: whatever changes that asks again, and nothing else does."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.domain.configuration import Configuration
+from inspector.domain.server import Era, ServerSpec
+
+texts = st.one_of(st.text("ab -=", max_size=3), st.text(max_size=3))
+tables = st.dictionaries(texts, texts, min_size=1, max_size=3)
+arguments = st.lists(texts, min_size=2, max_size=3, unique=True).map(tuple)
+specs = st.builds(
+    ServerSpec, st.sampled_from(["shop", "mail"]), texts, arguments, tables, texts, texts, tables
+)
+
+
+def configuration(*servers: ServerSpec) -> Configuration:
+    return Configuration("mcp.json", servers)
+
+
+def reordered(table: Mapping[str, str]) -> dict[str, str]:
+    return dict(reversed(table.items()))
+
+
+def with_another_text(spec: ServerSpec) -> Iterator[ServerSpec]:
+    for field in ("command", "cwd", "url"):
+        yield replace(spec, **{field: getattr(spec, field) + "x"})
+
+
+def with_other_arguments(spec: ServerSpec) -> Iterator[ServerSpec]:
+    """One more, one less, one changed, another order, and the same text cut elsewhere."""
+    args = spec.args
+    for start, one in enumerate(args):
+        before, after = args[:start], args[start + 1 :]
+        yield replace(spec, args=(*before, *after))
+        yield replace(spec, args=(*before, one + "x", *after))
+        yield replace(spec, args=(*before, one, "", *after))
+    yield replace(spec, args=args[::-1])
+    yield replace(spec, args=(f"{args[0]} {args[1]}", *args[2:]))
+    yield replace(spec, command=f"{spec.command} {args[0]}", args=args[1:])
+
+
+def with_another_table(spec: ServerSpec, field: str) -> Iterator[ServerSpec]:
+    """One more name, one less, one renamed, one with another value."""
+    table: Mapping[str, str] = getattr(spec, field)
+    yield replace(spec, **{field: {**table, "one more": ""}})
+    for name, value in table.items():
+        others = {other: table[other] for other in table if other != name}
+        yield replace(spec, **{field: others})
+        yield replace(spec, **{field: {**others, f"{name}, renamed": value}})
+        yield replace(spec, **{field: {**others, name: value + "x"}})
+
+
+@given(specs)
+def test_any_change_of_what_runs_voids_the_consent(spec: ServerSpec) -> None:
+    changed = (
+        *with_another_text(spec),
+        *with_other_arguments(spec),
+        *with_another_table(spec, "env"),
+        *with_another_table(spec, "headers"),
+    )
+    for other in changed:
+        assert other.fingerprint() != spec.fingerprint(), other
+        assert configuration(other).fingerprint() != configuration(spec).fingerprint()
+
+
+@given(specs)
+def test_the_order_of_variables_and_headers_is_no_change(spec: ServerSpec) -> None:
+    again = replace(spec, env=reordered(spec.env), headers=reordered(spec.headers))
+    assert again.fingerprint() == spec.fingerprint()
+
+
+@given(st.lists(specs, min_size=1, max_size=3, unique_by=lambda spec: spec.fingerprint()))
+def test_a_server_more_or_under_another_name_voids_the_consent_and_their_order_does_not(
+    servers: list[ServerSpec],
+) -> None:
+    given_for = configuration(*servers).fingerprint()
+    assert configuration(*reversed(servers)).fingerprint() == given_for
+    assert configuration(*servers[1:]).fingerprint() != given_for
+    assert configuration(replace(servers[0], name="other"), *servers[1:]).fingerprint() != given_for
+
+
+@pytest.mark.parametrize(
+    "unrelated",
+    [
+        {"defer_loading": True},
+        {"tags": ("x",)},
+        {"era": Era.LEGACY},
+        {"connect_timeout": 1.0},
+        {"call_timeout": 1.0},
+    ],
+)
+def test_what_does_not_change_what_runs_keeps_the_consent(unrelated: dict[str, Any]) -> None:
+    spec = ServerSpec("shop", "node", ("shop.js",), {"TOKEN": "t"})
+    assert replace(spec, **unrelated).fingerprint() == spec.fingerprint()

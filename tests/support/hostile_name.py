@@ -1,0 +1,7 @@
+"""The names of the hostile strings as parameters; those of a megabyte are for the slow tier."""
+
+import pytest
+
+from fixtures.hostile import HOSTILE, HUGE
+
+EVERY_NAME = [pytest.param(name, marks=pytest.mark.slow) if name in HUGE else name for name in HOSTILE]

@@ -1,0 +1,90 @@
+"""The demo servers in this process: everything of a connection but the child process and its pipes."""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client._memory import InMemoryTransport
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
+
+from inspector.adapters.mcp.host import Channel
+from inspector.adapters.mcp.log import StderrFile
+from inspector.adapters.mcp.process import StdioChannel
+from inspector.adapters.mcp.tap import Streams
+from inspector.domain.error import ConnectError
+from inspector.domain.server import ServerSpec
+from tests.support.mcp_case import SERVERS
+
+_FAULTY = SERVERS / "faulty.py"
+# Later than any test ends: the clock's list is the same however long a busy machine takes.
+_NEVER = {"TOOLSIGHT_CLOCK_ADD_AFTER": "3600", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "7200"}
+
+
+class MemoryChannel:
+    """A way to a server that runs in this process."""
+
+    def __init__(self, server: MCPServer[Any] | Server[Any]) -> None:
+        self.ended = asyncio.Event()
+        self._server = server
+
+    @asynccontextmanager
+    async def transport(self) -> AsyncGenerator[Streams, None]:
+        async with InMemoryTransport(self._server) as streams:
+            yield streams
+
+    def diagnose(self, causes: list[BaseException]) -> ConnectError | None:  # noqa: ARG002
+        return None
+
+    def stderr_tail(self) -> str:
+        return ""
+
+
+def channel(spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile) -> Channel:
+    """Stands in for `StdioChannel`: all but the demo servers, and the one that misbehaves, are processes."""
+    script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY
+    if script.parent != SERVERS or script == _FAULTY:
+        return StdioChannel(spec, environment, stderr)
+    return MemoryChannel(_started(script, frozenset(spec.env.items())))
+
+
+@cache
+def _started(script: Path, variables: frozenset[tuple[str, str]]) -> MCPServer[Any] | Server[Any]:
+    """The server of a script that was run with these variables, in modules of its own.
+
+    Kept: started again with the same variables, a server finds its state as it left it anyway.
+    """
+    spec = spec_from_file_location(script.stem, script)
+    assert spec is not None
+    assert spec.loader is not None
+    with _own_modules(script.parent), pytest.MonkeyPatch.context() as patch:
+        for name, value in (*_NEVER.items(), *variables):
+            patch.setenv(name, value)
+        module = sys.modules[script.stem] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        if "_state" in sys.modules:
+            # Tools ask for the folder when they are called; by then the variable is another one.
+            sys.modules["_state"].state_dir()
+    server: MCPServer[Any] | Server[Any] = module.server
+    return server
+
+
+@contextmanager
+def _own_modules(folder: Path) -> Iterator[None]:
+    """Import from the folder, and leave none of its modules behind for the next server."""
+    names = {path.stem for path in folder.glob("*.py")}
+    before = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)

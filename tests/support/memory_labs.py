@@ -1,0 +1,83 @@
+"""Scenarios from the command line without the demo servers: every lab that a command opens is in memory."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from inspector.adapters.memory.fakes import (
+    FixedApprover,
+    ManualClock,
+    MemoryConnector,
+    MemoryPrices,
+    MemoryServerMemory,
+    MemoryStore,
+)
+from inspector.adapters.memory.vectors import MemoryVectors
+from inspector.cli.composition import OpenLab
+from inspector.cli.models import model_for
+from inspector.cli.options import Options
+from inspector.domain.scenario import Scenario
+from inspector.engine.ports import Ports
+from inspector.engine.scenario.changing import ChangingConnector
+from inspector.engine.scenario.clock import LabClock
+from inspector.engine.scenario.run import ScenarioRun
+from inspector.engine.session import Listener
+from inspector.engine.workbench import Workbench
+from tests.support.counting import CharacterCounter
+from tests.support.workbench import configured, shop_and_weather
+
+FORECAST = """
+title: A forecast
+about: One search, one call.
+expect: [{event: result, tool: "weather:get_forecast", ok: true}, {event: end, outcome: answered}]
+never: [{event: reject}]
+turns:
+  - user: Oslo?
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast], server_name: weather}}]
+      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
+      - say: Snow.
+"""
+
+
+@dataclass(slots=True)
+class MemoryLabs:
+    """Opens every lab in memory, and keeps what it was asked for; number `interrupted` is a Ctrl+C."""
+
+    opened: list[tuple[str, Options]] = field(default_factory=list)
+    interrupted: int = 0
+
+    @asynccontextmanager
+    async def open(
+        self, scenario: Scenario, options: Options, profile: str = "", *, tell: Listener | None = None
+    ) -> AsyncIterator[OpenLab]:
+        self.opened.append((profile, options))
+        if len(self.opened) == self.interrupted:
+            raise KeyboardInterrupt
+        servers, clock = shop_and_weather(), LabClock(ManualClock())
+        connector = ChangingConnector(MemoryConnector(servers))
+        ports = Ports(
+            connector,
+            MemoryStore(),
+            MemoryServerMemory(),
+            clock,
+            FixedApprover(),
+            model_for=model_for,
+            counter_for=lambda _: CharacterCounter(),
+            embedder_for=lambda _: None,
+            prices=MemoryPrices(),
+            vectors=MemoryVectors(),
+        )
+        async with Workbench(
+            configured(servers),
+            ports,
+            model=options.model,
+            session_id=f"s{len(self.opened)}",
+            profile=profile or options.profile or scenario.profile,
+            values={**scenario.settings, **options.values},
+        ) as bench:
+            if tell is not None:
+                bench.subscribe(tell)
+            bench.connect()
+            await bench.wait_connected()
+            yield OpenLab(bench, ScenarioRun(bench, scenario, clock, connector))
