@@ -28,7 +28,7 @@ from inspector.cli.scenario.command import (
 )
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
-from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
 from inspector.engine.scenario.static_script import static_settings
 

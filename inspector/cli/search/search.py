@@ -11,8 +11,8 @@ from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.number import count, milliseconds, signed
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
-from inspector.engine.discovery.explanation.compare import Comparison, compare
 from inspector.engine.discovery.explanation.confusable import confusables
+from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
@@ -151,14 +151,14 @@ def _say_why(found: WhyNot) -> None:
 
 
 def _compare(bench: Workbench, asked: _Search) -> None:
-    found = compare(bench.retrieval.rankers, asked.request.query, RANKERS)
+    found = compare_rankers(bench.retrieval.rankers, asked.request.query, RANKERS)
     if asked.as_json:
         say_json(asdict(found))
     else:
         _say_comparison(found)
 
 
-def _say_comparison(found: Comparison) -> None:
+def _say_comparison(found: RankerComparison) -> None:
     """The first tools of each ranker: as columns, thirteen rankers fit no terminal."""
     rows = []
     for column, name in enumerate(found.names):

@@ -10,8 +10,8 @@ from inspector.domain.events import ModelRequested, Record, UserSaid
 from inspector.domain.number import count
 from inspector.domain.price import Prices
 from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.comparison import comparison
 from inspector.engine.scenario.lane import Lane, lane_after
+from inspector.engine.scenario.profile_comparison import compare_profiles
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.static_script import left_out
 from inspector.engine.scenario.totals import ANSWERED
@@ -119,7 +119,7 @@ class Race:
         if first is None or second is None:
             return None
         script = left_out(self.scenario) if self.scripted else ""
-        notes = comparison((first, second), scripted=self.scripted).notes
+        notes = compare_profiles((first, second), scripted=self.scripted).notes
         told = (*((script,) if script else ()), *notes, *_notes(self.lanes))
         return Verdict(self.lanes, told, self.prices)
 

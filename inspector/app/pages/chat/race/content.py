@@ -10,8 +10,8 @@ from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
 from inspector.domain.number import count, money, percent, tokens
 from inspector.domain.profile import PROFILES
-from inspector.engine.scenario.comparison import STATIC
 from inspector.engine.scenario.lane import Lane
+from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import Frame, Verdict
 from inspector.engine.scenario.totals import ANSWERED
 from widgets import Record, visible

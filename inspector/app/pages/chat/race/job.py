@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile
 from inspector.domain.events import Record
 from inspector.domain.scenario import Scenario, Step
-from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import Race
 from inspector.engine.scenario.static_script import static_scenario
 

@@ -2,8 +2,8 @@
 
 from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.domain.events import Record
-from inspector.engine.scenario.comparison import STATIC
 from inspector.engine.scenario.lane import Lane
+from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race, Verdict
 
 # Seconds between two model calls, from the fastest on; with 0 everything is shown at once.

@@ -26,7 +26,7 @@ from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import Record
 from inspector.domain.profile import DEFAULT_PROFILE
-from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
 from widgets import KeyBar, visible
 

@@ -20,8 +20,8 @@ from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.absence import absence
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
-from inspector.engine.discovery.explanation.compare import ranks_of
 from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.ranker_comparison import ranks_of
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rules import SearchRules
 from widgets import KeyBar, RecordList

@@ -10,7 +10,7 @@ ROWS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonRow:
+class ComparedTool:
     """One tool; `places` are parallel to the comparison's `names`."""
 
     tool_id: str
@@ -18,7 +18,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RankerComparison:
     """`rows` stand in the order of the first ranker; `notes` say what each ranker had to do without.
 
     `probabilities` are how likely each ranker finds it that any tool fits, None where it has no opinion.
@@ -26,12 +26,14 @@ class Comparison:
 
     query: str
     names: tuple[str, ...]
-    rows: tuple[ComparisonRow, ...]
+    rows: tuple[ComparedTool, ...]
     notes: tuple[str, ...]
     probabilities: tuple[float | None, ...]
 
 
-def compare(rankers: CatalogRankers, query: str, names: Sequence[str], *, rows: int = ROWS) -> Comparison:
+def compare_rankers(
+    rankers: CatalogRankers, query: str, names: Sequence[str], *, rows: int = ROWS
+) -> RankerComparison:
     """Every tool that is among the first `rows` that any of the rankers returns, with its place in all.
 
     Rankers named twice count once. Raises ToolsightError for an unknown ranker, ModelError where the query
@@ -41,11 +43,11 @@ def compare(rankers: CatalogRankers, query: str, names: Sequence[str], *, rows: 
     shown = {position for places in found.values() for position in places.kept(rows)}
     first = next(iter(found.values()), None)
     ordered = [int(p) for p in first.order if int(p) in shown] if first is not None else []
-    return Comparison(
+    return RankerComparison(
         query,
         tuple(found),
         tuple(
-            ComparisonRow(rankers.index.tools[position].id, tuple(p[position] for p in found.values()))
+            ComparedTool(rankers.index.tools[position].id, tuple(p[position] for p in found.values()))
             for position in ordered
         ),
         tuple(places.ranking.note for places in found.values()),
