@@ -10,6 +10,7 @@ from fixtures.hostile import HOSTILE
 from inspector.app.draw import budget
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
+from inspector.app.pages.cost.budget.change import headline
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
 from inspector.app.pages.cost.budget.money import dollars, price_facts, thousand_calls
 from inspector.app.pages.cost.budget.plots import EMPTY, call_plot
@@ -21,7 +22,6 @@ from inspector.app.pages.cost.budget.table import (
     server_key,
     server_of,
 )
-from inspector.app.pages.cost.budget.what_if import headline
 from inspector.domain.budget import Budget, TokenParts, ToolCost
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge

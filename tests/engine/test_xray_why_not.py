@@ -13,7 +13,7 @@ from inspector.domain.ranking import TOLERANCE, Outcome, Part, Score, SearchRequ
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.ledger import ROUNDING, ledger
-from inspector.engine.discovery.explanation.what_if import what_if
+from inspector.engine.discovery.explanation.tool_edit import edit_effect
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS, CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
@@ -119,7 +119,7 @@ def test_a_word_that_is_missing_is_named_with_what_it_would_really_bring(rankers
     assert set(found.lacking) == {"refund", "money"}
     tool = TOOLS[0]
     edited = replace(tool, description=f"{tool.description} money")
-    effect = what_if(rankers, edited, tool.id, query="Refund the order's money", ranker_name="bm25")
+    effect = edit_effect(rankers, edited, tool.id, query="Refund the order's money", ranker_name="bm25")
     (sentence,) = [line for line in found.advice if "'money'" in line]
     assert f"a mention in the description would bring {effect.gain:+.2f}" in sentence
     assert f"rank {effect.after.rank}" in sentence

@@ -10,8 +10,8 @@ from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import MAX_EMBEDDED
 from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
 from inspector.engine.discovery.explanation.place import Place, Places, position_of
+from inspector.engine.discovery.explanation.tool_edit import edited_rankers
 from inspector.engine.discovery.explanation.verdict import Verdict
-from inspector.engine.discovery.explanation.what_if import edited_rankers
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.term import split_words, terms

@@ -14,7 +14,7 @@ from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, compare
 from inspector.engine.tokens.cost.plan import Plan
 from inspector.engine.tokens.cost.recorded_plan import plan_of
-from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 OWN = "the model's own"

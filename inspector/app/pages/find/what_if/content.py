@@ -9,7 +9,7 @@ from inspector.app.draw.style import MUTED
 from inspector.domain.number import count
 from inspector.domain.tool import Tool, definition
 from inspector.engine.discovery.explanation.place import Place
-from inspector.engine.discovery.explanation.what_if import CaseChange, CaseEffect, Neighbour, WhatIf
+from inspector.engine.discovery.explanation.tool_edit import CaseChange, CaseEffect, Neighbour, QueryEffect
 from widgets import Column, Record, Tone, middle, plain, visible
 
 AROUND_COLUMNS = (
@@ -43,7 +43,7 @@ class Reading:
 
     tokens_before: int | None = None
     tokens_after: int | None = None
-    effect: WhatIf | None = None
+    effect: QueryEffect | None = None
     cases: CaseEffect | None = None
     problem: str = ""
     done: int = 0
@@ -153,12 +153,12 @@ def moved(before: Place, after: Place) -> tuple[str, str]:
     return (f"▲ {rise}", "$text-success") if rise > 0 else (f"▼ {-rise}", "$text-warning")
 
 
-def around_rows(effect: WhatIf) -> tuple[Record, ...]:
+def around_rows(effect: QueryEffect) -> tuple[Record, ...]:
     """The edited tool, marked, among those next to it."""
     return tuple(_around_row(neighbour, effect) for neighbour in effect.around)
 
 
-def _around_row(neighbour: Neighbour, effect: WhatIf) -> Record:
+def _around_row(neighbour: Neighbour, effect: QueryEffect) -> Record:
     own = neighbour.tool_id == effect.edited_id
     before, after = neighbour.before, neighbour.after
     sign, style = moved(before, after)
@@ -174,7 +174,7 @@ def _around_row(neighbour: Neighbour, effect: WhatIf) -> Record:
     return Record(neighbour.tool_id, cells, tone, copy=neighbour.tool_id)
 
 
-def around_title(effect: WhatIf | None, tools: int) -> str:
+def around_title(effect: QueryEffect | None, tools: int) -> str:
     """What the list of tools is."""
     return "For this query" if effect is None else f"For this query: {effect.ranker}, {count(tools, 'tool')}"
 

@@ -55,7 +55,7 @@ class CaseEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
+class QueryEffect:
     """An edit's effect. `around` has the AROUND tools next to the edited one and itself, as ranked after.
 
     `cases` is nDCG@10 and hit@1. Collisions count the tools that are close in meaning to it (a cosine of
@@ -79,7 +79,7 @@ class WhatIf:
         return self.after.value - self.before.value
 
 
-def what_if(
+def edit_effect(
     rankers: CatalogRankers,
     edited: Tool,
     original_id: str,
@@ -87,18 +87,18 @@ def what_if(
     query: str,
     evalset_cases: Sequence[EvalCase] = (),
     ranker_name: str = "hybrid",
-) -> WhatIf:
+) -> QueryEffect:
     """Rank with the tool as it is and with the edited one in its place, and compare.
 
     In cases the original's id means the edited tool. Raises ToolsightError for an unknown ranker, for an
     original that is not there and an edited id that is taken; ModelError where texts cannot be embedded.
     """
-    trial = Trial.of(rankers, edited, original_id, ranker_name)
+    trial = EditTrial.of(rankers, edited, original_id, ranker_name)
     return replace(trial.on(query), cases=trial.over(evalset_cases))
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class EditTrial:
     """An edit made once, to be asked about many queries. It changes nothing and may be used in a thread."""
 
     rankers: CatalogRankers
@@ -109,16 +109,16 @@ class Trial:
 
     @classmethod
     def of(cls, rankers: CatalogRankers, edited: Tool, original_id: str, ranker_name: str) -> Self:
-        """Read and embed the edited tool. Raises what `what_if` raises."""
+        """Read and embed the edited tool. Raises what `edit_effect` raises."""
         changed = edited_rankers(rankers, edited, original_id)
         return cls(rankers, changed, original_id, edited.id, ranker_name)
 
-    def on(self, query: str) -> WhatIf:
+    def on(self, query: str) -> QueryEffect:
         """The effect on one query; `cases` stays empty."""
         position = position_of(self.rankers.index, self.original_id)
         index = self.changed.index
         before, after = (Places(ranker.rank(query)) for ranker in self._both)
-        return WhatIf(
+        return QueryEffect(
             self.original_id,
             self.edited_id,
             query,
