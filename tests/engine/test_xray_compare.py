@@ -25,25 +25,25 @@ def test_rows_stand_in_the_order_of_the_first_ranker() -> None:
     rankers = rankers_of(TOOLS)
     for names in (["bm25", "dense"], ["dense", "bm25"]):
         comparison = compare_rankers(rankers, "refund order", names)
-        ranks = [row.places[0].rank for row in comparison.rows]
+        ranks = [row.standings[0].rank for row in comparison.rows]
         assert ranks == sorted(ranks)
         assert comparison.names == tuple(names)
 
 
 def test_a_tool_that_only_one_ranker_returns_is_there_with_its_place_in_the_other() -> None:
     comparison = compare_rankers(rankers_of(TOOLS), "search", ["bm25", "regex"])
-    rows = {row.tool_id: row.places for row in comparison.rows}
+    rows = {row.tool_id: row.standings for row in comparison.rows}
     assert rows["wiki:search"][0].kept
     only_word = compare_rankers(rankers_of(TOOLS), "rder", ["bm25", "regex"]).rows
     assert {row.tool_id for row in only_word} == {
         tool.id for tool in TOOLS if "rder" in tool.description.lower()
     }
-    assert all(not row.places[0].kept and row.places[1].kept for row in only_word)
+    assert all(not row.standings[0].kept and row.standings[1].kept for row in only_word)
 
 
 def test_every_ranker_gives_at_most_its_first_rows() -> None:
     comparison = compare_rankers(rankers_of(TOOLS), "order", ["bm25"], rows=2)
-    assert [row.places[0].rank for row in comparison.rows] == [1, 2]
+    assert [row.standings[0].rank for row in comparison.rows] == [1, 2]
     assert compare_rankers(rankers_of(TOOLS), "order", ["bm25"], rows=0).rows == ()
 
 
@@ -55,11 +55,11 @@ def test_what_a_ranker_does_without_is_told() -> None:
 
 def test_one_tool_has_a_place_under_every_ranker() -> None:
     rankers = rankers_of(TOOLS)
-    places = ranks_of(rankers, "refund order", "shop:refund_order", RANKERS)
-    assert tuple(places) == RANKERS
-    assert places["hybrid"].rank == 1
+    standings = ranks_of(rankers, "refund order", "shop:refund_order", RANKERS)
+    assert tuple(standings) == RANKERS
+    assert standings["hybrid"].rank == 1
     for row in compare_rankers(rankers, "refund order", RANKERS).rows:
-        assert tuple(ranks_of(rankers, "refund order", row.tool_id, RANKERS).values()) == row.places
+        assert tuple(ranks_of(rankers, "refund order", row.tool_id, RANKERS).values()) == row.standings
 
 
 def test_unknown_tools_and_rankers_are_named() -> None:

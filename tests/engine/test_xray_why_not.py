@@ -71,13 +71,13 @@ def assert_adds_up(found: WhyNot) -> None:
 
 def test_the_first_result_has_no_rival_and_needs_no_advice() -> None:
     found = ask(tool_id="shop:refund_order")
-    assert found.place.rank == 1
+    assert found.standing.rank == 1
     assert (found.cut, found.rival, found.ledger, found.advice) == (None, None, (), ())
 
 
 def test_a_result_is_compared_with_the_one_directly_before_it() -> None:
     results = [ask(tool_id=tool.id, limit=3) for tool in TOOLS]
-    second = next(found for found in results if found.place.rank == 2)
+    second = next(found for found in results if found.standing.rank == 2)
     assert second.cut is None
     assert second.rival is not None
     assert second.rival.tool_id == "shop:refund_order"
@@ -170,7 +170,7 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
         else:
             assert found.cut == (None if hit.outcome.is_result else hit.outcome)
             if report.latency_ms or report.terms:
-                assert (hit.rank, hit.score) == (found.place.rank, found.score)
+                assert (hit.rank, hit.score) == (found.standing.rank, found.score)
 
 
 @given(

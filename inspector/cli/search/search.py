@@ -126,10 +126,10 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
 
 
 def _say_why(found: WhyNot) -> None:
-    place = f"rank {found.place.rank}   score {found.score.value:.3f}"
-    say(f"{found.tool_id}   {place}   {found.cut or 'is a result'}   ({found.ranker})")
+    standing = f"rank {found.standing.rank}   score {found.score.value:.3f}"
+    say(f"{found.tool_id}   {standing}   {found.cut or 'is a result'}   ({found.ranker})")
     if found.rival is not None:
-        say(f"against {found.rival.tool_id}   rank {found.rival.place.rank}")
+        say(f"against {found.rival.tool_id}   rank {found.rival.standing.rank}")
         rows = [
             (
                 str(line.signal),
@@ -162,7 +162,9 @@ def _say_comparison(found: RankerComparison) -> None:
     """The first tools of each ranker: as columns, thirteen rankers fit no terminal."""
     rows = []
     for column, name in enumerate(found.names):
-        kept = sorted((row.places[column].rank, row.tool_id) for row in found.rows if row.places[column].kept)
+        kept = sorted(
+            (row.standings[column].rank, row.tool_id) for row in found.rows if row.standings[column].kept
+        )
         rows.append((name, ", ".join(tool_id for _rank, tool_id in kept[:_FIRST]) or _NOTHING))
     say_table(("ranker", f"first {_FIRST}"), rows, right=frozenset())
 

@@ -9,7 +9,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import fields, resolve
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import Key, key_of, texts_by_key
-from inspector.engine.discovery.explanation.place import position_of
+from inspector.engine.discovery.explanation.standing import position_of
 from inspector.engine.discovery.index import ToolIndex
 
 

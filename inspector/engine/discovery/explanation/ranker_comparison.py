@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.engine.discovery.explanation.place import Place, Places, position_of
+from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
 ROWS = 30
@@ -11,10 +11,10 @@ ROWS = 30
 
 @dataclass(frozen=True, slots=True)
 class ComparedTool:
-    """One tool; `places` are parallel to the comparison's `names`."""
+    """One tool; `standings` are parallel to the comparison's `names`."""
 
     tool_id: str
-    places: tuple[Place, ...]
+    standings: tuple[Standing, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class RankerComparison:
 def compare_rankers(
     rankers: CatalogRankers, query: str, names: Sequence[str], *, rows: int = ROWS
 ) -> RankerComparison:
-    """Every tool that is among the first `rows` that any of the rankers returns, with its place in all.
+    """Every tool that is among the first `rows` that any of the rankers returns, with its standing in each.
 
     Rankers named twice count once. Raises ToolsightError for an unknown ranker, ModelError where the query
     cannot be embedded.
     """
-    found = _places(rankers, query, names)
-    shown = {position for places in found.values() for position in places.kept(rows)}
+    found = _standings(rankers, query, names)
+    shown = {position for standings in found.values() for position in standings.kept(rows)}
     first = next(iter(found.values()), None)
     ordered = [int(p) for p in first.order if int(p) in shown] if first is not None else []
     return RankerComparison(
@@ -50,16 +50,18 @@ def compare_rankers(
             ComparedTool(rankers.index.tools[position].id, tuple(p[position] for p in found.values()))
             for position in ordered
         ),
-        tuple(places.ranking.note for places in found.values()),
-        tuple(places.ranking.probability for places in found.values()),
+        tuple(standings.ranking.note for standings in found.values()),
+        tuple(standings.ranking.probability for standings in found.values()),
     )
 
 
-def ranks_of(rankers: CatalogRankers, query: str, tool_id: str, names: Sequence[str]) -> Mapping[str, Place]:
-    """One tool's place under each of the rankers. Raises ToolsightError for an unknown tool or ranker."""
+def ranks_of(
+    rankers: CatalogRankers, query: str, tool_id: str, names: Sequence[str]
+) -> Mapping[str, Standing]:
+    """One tool's standing under each of the rankers. Raises ToolsightError for an unknown tool or ranker."""
     position = position_of(rankers.index, tool_id)
-    return {name: places[position] for name, places in _places(rankers, query, names).items()}
+    return {name: standings[position] for name, standings in _standings(rankers, query, names).items()}
 
 
-def _places(rankers: CatalogRankers, query: str, names: Sequence[str]) -> dict[str, Places]:
-    return {name: Places(rankers.get(name).rank(query)) for name in dict.fromkeys(names)}
+def _standings(rankers: CatalogRankers, query: str, names: Sequence[str]) -> dict[str, Standings]:
+    return {name: Standings(rankers.get(name).rank(query)) for name in dict.fromkeys(names)}

@@ -100,8 +100,8 @@ class CompareScreen(QueryScreen):
         known = {row.tool_id for row in found.rows}
         if self._pinned in known or self._pinned not in rankers.index.position:
             return found
-        places = ranks_of(rankers, self.request.query, self._pinned, names)
-        row = ComparedTool(self._pinned, tuple(places[name] for name in found.names))
+        standings = ranks_of(rankers, self.request.query, self._pinned, names)
+        row = ComparedTool(self._pinned, tuple(standings[name] for name in found.names))
         return replace(found, rows=(*found.rows, row))
 
     def _show(self, *, move: bool = False) -> None:
