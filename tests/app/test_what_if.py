@@ -14,7 +14,7 @@ from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.what_if import screen as what_if
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
-from inspector.app.pages.find.what_if.wording import LONGEST, DescriptionArea, FieldText
+from inspector.app.pages.find.what_if.text_editor import LONGEST, DescriptionArea, FieldText
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.jsonvalue import JsonObject

@@ -14,7 +14,7 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.compare.content import ORDER
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
 from inspector.app.pages.find.why_not import content as present
-from inspector.app.pages.find.why_not.absence import absence
+from inspector.app.pages.find.why_not.missing_tool import missing_tool
 from inspector.app.pages.find.why_not.screen import WhyNotScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.catalog import Catalog
@@ -151,11 +151,11 @@ SESSION = SessionState(
 )
 def test_a_tool_outside_the_index_has_its_reason(tool_id: str, says: str) -> None:
     sums = Toolset("sums", servers={"calc": ServerRule()})
-    assert says in absence(tool_id, Catalog((CALC,)), SESSION, sums).reason
+    assert says in missing_tool(tool_id, Catalog((CALC,)), SESSION, sums).reason
 
 
 def test_a_name_that_nothing_has_brings_the_closest() -> None:
-    assert "calc:evaluate" in absence("calc:evaluat", Catalog((CALC,)), SESSION, None).hint
+    assert "calc:evaluate" in missing_tool("calc:evaluat", Catalog((CALC,)), SESSION, None).hint
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -169,7 +169,7 @@ def test_hostile_text_does_no_harm(name: str) -> None:
         advice=(text,),
         note=text,
     )
-    reason = absence(text, Catalog((CALC,)), SESSION, None)
+    reason = missing_tool(text, Catalog((CALC,)), SESSION, None)
     for content in (
         present.verdict(found, limit=5, threshold=0.3, tools=1),
         present.reasons(found),

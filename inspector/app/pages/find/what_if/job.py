@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from inspector.app.pages.find.what_if.content import Reading
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.draft import Wording, reworded
+from inspector.engine.discovery.explanation.draft import ToolText, reworded
 from inspector.engine.discovery.explanation.tool_edit import EditTrial
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
@@ -19,7 +19,7 @@ class Measurement:
     """What is to be measured of one draft."""
 
     tool: Tool
-    wording: Wording
+    wording: ToolText
     query: str
     rankers: CatalogRankers
     ranker_name: str

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
+from inspector.app.pages.find.score_bar import SIGNALS
 from inspector.app.pages.find.search.content import probabilities
-from inspector.app.pages.find.signal import SIGNALS
-from inspector.app.pages.find.why_not.absence import Absence
+from inspector.app.pages.find.why_not.missing_tool import MissingTool
 from inspector.domain.number import count, signed
 from inspector.domain.ranking import TOLERANCE, Outcome
 from inspector.engine.discovery.explanation.standing import Standing
@@ -44,7 +44,7 @@ def waiting(tool_id: str, query: str) -> Content:
     )
 
 
-def missing(tool_id: str, query: str, reason: Absence) -> Content:
+def missing(tool_id: str, query: str, reason: MissingTool) -> Content:
     """A tool that no search can find."""
     return Content.assemble(
         _bold(tool_id),

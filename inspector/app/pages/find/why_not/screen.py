@@ -17,7 +17,7 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.compare.content import ORDER
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.why_not import content
-from inspector.app.pages.find.why_not.absence import absence
+from inspector.app.pages.find.why_not.missing_tool import missing_tool
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.ranker_comparison import ranks_of
@@ -96,7 +96,7 @@ class WhyNotScreen(QueryScreen):
     def _tell_missing(self) -> None:
         self.drop_job(_LOOK)
         toolset = self.session.configuration.toolset(self.session.state.toolset)
-        reason = absence(self._tool_id, self.session.catalog, self.session.state, toolset)
+        reason = missing_tool(self._tool_id, self.session.catalog, self.session.state, toolset)
         self._show_verdict(content.missing(self._tool_id, self.request.query, reason))
         self.query_one("#ledger", RecordList).empty = "It has no score in any search."
 
