@@ -59,7 +59,7 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
     """Edits a wording of `tool`. `use` shows another tool, `show` another wording."""
 
     DEFAULT_CSS = """
-    WordingEditor {
+    ToolTextEditor {
         scrollbar-size-vertical: 1;
         & > Horizontal { height: auto; }
         & Label { width: 13; color: $text-muted; }
