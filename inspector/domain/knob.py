@@ -109,7 +109,16 @@ def knobs() -> tuple[Knob, ...]:
             choices = get_args(hint) if get_origin(hint) is Literal else ()
             kind = KnobKind.TEXT if choices else _KINDS[hint]
             path = f"{section}.{one.name}"
-            found.append(Knob(path, kind, meta["about"], meta["low"], meta["high"], choices))
+            found.append(
+                Knob(
+                    path=path,
+                    kind=kind,
+                    about=meta["about"],
+                    low=meta["low"],
+                    high=meta["high"],
+                    choices=choices,
+                )
+            )
     return tuple(found)
 
 

@@ -71,13 +71,13 @@ def catalog_size(source: Source, steps: Steps) -> Section:
     if not others:
         tables.append(skipped_table())
     return Section(
-        "catalog-size",
-        "Tokens by catalog size",
-        "semantic tool discovery, section 11.1, Table 1, and section 11.4",
-        _measured(source),
-        tuple(tables),
-        findings(),
-        tuple(bars),
+        id="catalog-size",
+        title="Tokens by catalog size",
+        source="semantic tool discovery, section 11.1, Table 1, and section 11.4",
+        measured=_measured(source),
+        tables=tuple(tables),
+        findings=findings(),
+        bars=tuple(bars),
     )
 
 

@@ -106,7 +106,9 @@ def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[s
     )
     settings = Settings(discovery=DiscoverySettings(enabled=False))
     configuration = Configuration("off", servers, {})
-    built = build_catalog(catalog.tools, configuration, settings, "", catalog.summaries, meter)
+    built = build_catalog(
+        catalog.tools, configuration, settings, toolset="", summaries=catalog.summaries, meter=meter
+    )
     state = fold([Record("off", 1, 0.0, built.event)])
     loader = DefinitionLoader(built.catalog, len(catalog.tools) or 1)
     sent = tools_array(built.catalog, state, settings.binding.delivery, loader)

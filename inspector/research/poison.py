@@ -68,20 +68,22 @@ def poison(source: Source, steps: Steps) -> Section:
     demo, poisons = source.demo(), source.poisons()
     found = list(trials(demo, poisons, source, steps))
     return Section(
-        "poison",
-        "Poisoned descriptions: exposure, not safety",
-        "Tool Attention, section 7.6 (a projection there)",
-        f"{len(poisons)} poisoned descriptions of our own, each appended to a demo tool's description, one "
-        f"at a time, among {len(demo.tools)} tools. Excluded: the poisoned tool is not among those that a "
-        f"request binds; {REQUESTS} of the demo's requests for each poison and group, fewer where there are "
-        "no more. This tells how often a model does not read the text; it says nothing about what a "
-        "model does that reads it, and keeps nothing out that the task calls for",
-        (
+        id="poison",
+        title="Poisoned descriptions: exposure, not safety",
+        source="Tool Attention, section 7.6 (a projection there)",
+        measured=(
+            f"{len(poisons)} poisoned descriptions of our own, each appended to a demo tool's description, "
+            f"one at a time, among {len(demo.tools)} tools. Excluded: the poisoned tool is not among those "
+            f"that a request binds; {REQUESTS} of the demo's requests for each poison and group, fewer "
+            "where there are no more. This tells how often a model does not read the text; it says "
+            "nothing about what a model does that reads it, and keeps nothing out that the task calls for"
+        ),
+        tables=(
             _by_group(found, len(demo.tools), len(poisons)),
             _by_kind(found),
             _pooled(demo.tools, poisons, source.counter),
         ),
-        findings(),
+        findings=findings(),
     )
 
 
@@ -115,7 +117,14 @@ def trials(demo: NamedCatalog, poisons: Sequence[Poison], source: Source, steps:
         for group, cases in requests(demo, one).items():
             for case, (gate, bound) in product(cases, gates.items()):
                 found, without = bound(case.query), before[gate](case.query)
-                yield Trial(gate, group, one.kind, len(found), one.tool not in found, one.tool not in without)
+                yield Trial(
+                    gate=gate,
+                    group=group,
+                    kind=one.kind,
+                    bound=len(found),
+                    is_excluded=one.tool not in found,
+                    was_excluded=one.tool not in without,
+                )
 
 
 def poisoned(index: ToolIndex, one: Poison, semantics: Semantics | None) -> ToolIndex:

@@ -38,14 +38,16 @@ def token_reduction(source: Source, steps: Steps) -> Section:
     if not others:
         tables.append(skipped_table())
     return Section(
-        "reduction",
-        "Reduction as a factor",
-        "layered composition, its introduction and layer 3; MCP-Zero as cited there",
-        f"tokens of tools as compact JSON ({told(source.counter.tokenizer)}), meta-tool and manifest "
-        "counted, nothing always included, default settings. A factor belongs to a catalog and grows with "
-        "it, so ours stand beside the published ones to show the form, not to beat them",
-        tuple(tables),
-        findings(),
+        id="reduction",
+        title="Reduction as a factor",
+        source="layered composition, its introduction and layer 3; MCP-Zero as cited there",
+        measured=(
+            f"tokens of tools as compact JSON ({told(source.counter.tokenizer)}), meta-tool and manifest "
+            "counted, nothing always included, default settings. A factor belongs to a catalog and grows "
+            "with it, so ours stand beside the published ones to show the form, not to beat them"
+        ),
+        tables=tuple(tables),
+        findings=findings(),
     )
 
 

@@ -158,7 +158,7 @@ class ToolSearch:
         return SearchReport(
             request,
             self._ranker.name,
-            tuple(self._hits(request, ranking, order, bound, found, misses)),
+            tuple(self._hits(request, ranking, order=order, bound=bound, outcome=found, misses=misses)),
             terms=self._ranker.terms(request.query),
             limit=self._rules.limit,
             latency_ms=latency,
@@ -181,6 +181,7 @@ class ToolSearch:
         self,
         request: SearchRequest,
         ranking: Ranking,
+        *,
         order: Sequence[int],
         bound: Collection[str],
         outcome: Outcome,
@@ -225,7 +226,14 @@ class ToolSearch:
             report = replace(report, error=missing)
         told = "\n\n".join(filter(None, [text, missing]))
         to_load = tuple(fresh) if load else ()
-        return SearchAnswer(report, told, to_load, tuple(already), missing, self._rules.brief)
+        return SearchAnswer(
+            report=report,
+            text=told,
+            to_load=to_load,
+            already=tuple(already),
+            missing=missing,
+            brief=self._rules.brief,
+        )
 
     def _tools(self, report: SearchReport, *outcomes: Outcome) -> list[Tool]:
         return [

@@ -80,15 +80,15 @@ def why_not(
     verdict = Verdict(rankers, request, standings, rules)
     score, rival = standings.ranking.explain(position), _rival(verdict, position)
     found = WhyNot(
-        tool_id,
-        ranker_name,
-        request,
-        standings[position],
-        score,
-        verdict.cut(position),
-        rival,
-        () if verdict.is_lookup else _lacking(rankers, request.query, position),
-        ledger(score, rival.score) if rival is not None else (),
+        tool_id=tool_id,
+        ranker=ranker_name,
+        request=request,
+        standing=standings[position],
+        score=score,
+        cut=verdict.cut(position),
+        rival=rival,
+        lacking=() if verdict.is_lookup else _lacking(rankers, request.query, position),
+        ledger=ledger(score, rival.score) if rival is not None else (),
         probability=None if verdict.is_lookup else standings.ranking.probability,
         note=LOOKED_UP if verdict.is_lookup else standings.ranking.note,
     )

@@ -67,7 +67,11 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
         search = call.search if delivery.searches else 0
         history.append(Block(f"call {number}", call.growth + search + told, "messages"))
         blocks = (*front.blocks, *history)
-        made.append(PlannedRequest(number, at, blocks, front.bound, call.output, call.anew))
+        made.append(
+            PlannedRequest(
+                call=number, at=at, blocks=blocks, bound=front.bound, output=call.output, anew=call.anew
+            )
+        )
     return made
 
 

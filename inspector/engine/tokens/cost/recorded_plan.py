@@ -155,7 +155,17 @@ def _calls(
         if call.request.delivery == "text":
             search -= sum(tokens[id_] for id_ in discovered)
         seconds = max(0.0, call.at - before.at) if before is not None else 0.0
-        calls.append(PlannedCall(growth, discovered, gated, max(0, search), seconds, call.output, anew))
+        calls.append(
+            PlannedCall(
+                growth=growth,
+                discovered=discovered,
+                gated=gated,
+                search=max(0, search),
+                seconds=seconds,
+                output=call.output,
+                anew=anew,
+            )
+        )
         before = call
     return calls
 

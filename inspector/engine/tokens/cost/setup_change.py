@@ -115,7 +115,12 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
     """Build the catalog and the request as a session does, and count them. Raises ConfigError."""
     settings = setup.settings
     built = build_catalog(
-        setup.connected, setup.configuration, settings, setup.toolset, setup.summaries, meter
+        setup.connected,
+        setup.configuration,
+        settings,
+        toolset=setup.toolset,
+        summaries=setup.summaries,
+        meter=meter,
     )
     catalog, event = built.catalog, built.event
     state = fold([Record("", 1, 0.0, event)])
