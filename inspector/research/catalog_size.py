@@ -152,19 +152,19 @@ def _table(title: str, catalogs: Sequence[NamedCatalog], meter: BudgetMeter) -> 
     return Table(title, HEADERS, rows, frozenset(range(len(HEADERS))))
 
 
-def _row(found: FirstCall) -> tuple[str, ...]:
-    static, dynamic, cut = PUBLISHED.get(found.tools, (None, None, "–"))
+def _row(call: FirstCall) -> tuple[str, ...]:
+    static, dynamic, cut = PUBLISHED.get(call.tools, (None, None, "–"))
     return (
-        f"{found.tools}",
-        f"{found.pinned}",
+        f"{call.tools}",
+        f"{call.pinned}",
         "–" if static is None else f"{static:,}",
-        f"{found.static:,}",
+        f"{call.static:,}",
         "–" if dynamic is None else f"{dynamic:,}",
-        f"{found.first:,}",
+        f"{call.first:,}",
         cut,
-        percent_down(found.cut),
-        f"{found.found:,}",
-        f"{found.steady:,}",
+        percent_down(call.cut),
+        f"{call.found:,}",
+        f"{call.steady:,}",
     )
 
 

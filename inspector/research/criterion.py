@@ -167,13 +167,13 @@ def _latencies(index: ToolIndex, source: Source, steps: Steps) -> Iterator[Row]:
         yield _latency_row(ranker, found, len(index.tools))
 
 
-def _latency_row(ranker: str, found: Latency, tools: int) -> Row:
+def _latency_row(ranker: str, latency: Latency, tools: int) -> Row:
     return (
         f"latency of a search, {ranker}",
         f"below {MILLISECONDS:g} ms",
-        f"{milliseconds(found.median)} ms in the median, {milliseconds(found.p95)} ms at p95, {tools} tools, "
-        f"{found.queries} queries",
-        _met(found.p95 < MILLISECONDS),
+        f"{milliseconds(latency.median)} ms in the median, {milliseconds(latency.p95)} ms at p95, {tools} tools, "
+        f"{latency.queries} queries",
+        _met(latency.p95 < MILLISECONDS),
     )
 
 

@@ -56,9 +56,11 @@ def quality(chosen: frozenset[str], needed: frozenset[str]) -> Quality:
     )
 
 
-def mean_quality(found: Sequence[Quality]) -> Quality:
+def mean_quality(qualities: Sequence[Quality]) -> Quality:
     return Quality(
-        mean(one.precision for one in found), mean(one.recall for one in found), mean(one.f1 for one in found)
+        mean(one.precision for one in qualities),
+        mean(one.recall for one in qualities),
+        mean(one.f1 for one in qualities),
     )
 
 

@@ -192,7 +192,7 @@ def _group(case: EvalCase, one: Poison) -> str:
     return SERVER if any(tool_id.partition(":")[0] == server for tool_id in wanted) else OTHER
 
 
-def _by_group(found: Sequence[Trial], tools: int, poisons: int) -> Table:
+def _by_group(trials: Sequence[Trial], tools: int, poisons: int) -> Table:
     headers = (
         "what binds",
         "tools bound",
@@ -211,9 +211,9 @@ def _by_group(found: Sequence[Trial], tools: int, poisons: int) -> Table:
         f"{PUBLISHED}",
         "–",
     )
-    rows = [paper, *(_group_row(gate, found, tools) for gate in _gates(found))]
-    counted = {group: sum(trial.group == group for trial in found) for group in GROUPS}
-    each = max(len(_gates(found)), 1)
+    rows = [paper, *(_group_row(gate, trials, tools) for gate in _gates(trials))]
+    counted = {group: sum(trial.group == group for trial in trials) for group in GROUPS}
+    each = max(len(_gates(trials)), 1)
     told = ", ".join(f"{counted[group] // each:,} for {group}" for group in GROUPS)
     return Table(
         "Share of poisoned descriptions that are not bound",
@@ -227,8 +227,8 @@ def _by_group(found: Sequence[Trial], tools: int, poisons: int) -> Table:
     )
 
 
-def _group_row(gate: str, found: Sequence[Trial], tools: int) -> tuple[str, ...]:
-    mine = [trial for trial in found if trial.gate == gate]
+def _group_row(gate: str, trials: Sequence[Trial], tools: int) -> tuple[str, ...]:
+    mine = [trial for trial in trials if trial.gate == gate]
     groups = {group: [trial for trial in mine if trial.group == group] for group in GROUPS}
     other = groups[OTHER]
     bound = float(np.mean([trial.bound for trial in other])) if other else 0.0
@@ -243,9 +243,9 @@ def _group_row(gate: str, found: Sequence[Trial], tools: int) -> tuple[str, ...]
     )
 
 
-def _by_kind(found: Sequence[Trial]) -> Table:
-    kinds = list(dict.fromkeys(trial.kind for trial in found))
-    rows = [(gate, *(_kind_cell(found, gate, kind) for kind in kinds)) for gate in _gates(found)]
+def _by_kind(trials: Sequence[Trial]) -> Table:
+    kinds = list(dict.fromkeys(trial.kind for trial in trials))
+    rows = [(gate, *(_kind_cell(trials, gate, kind) for kind in kinds)) for gate in _gates(trials)]
     return Table(
         f"The same by the way of the attack, requests for {OTHER}",
         ("what binds", *kinds),
@@ -255,10 +255,10 @@ def _by_kind(found: Sequence[Trial]) -> Table:
     )
 
 
-def _kind_cell(found: Sequence[Trial], gate: str, kind: str) -> str:
+def _kind_cell(trials: Sequence[Trial], gate: str, kind: str) -> str:
     wanted = (gate, OTHER, kind)
     return _told(
-        _share([trial.is_excluded for trial in found if (trial.gate, trial.group, trial.kind) == wanted])
+        _share([trial.is_excluded for trial in trials if (trial.gate, trial.group, trial.kind) == wanted])
     )
 
 
@@ -288,8 +288,8 @@ def _pooled(tools: Sequence[Tool], poisons: Sequence[Poison], counter: TokenCoun
     )
 
 
-def _gates(found: Sequence[Trial]) -> list[str]:
-    return list(dict.fromkeys(trial.gate for trial in found))
+def _gates(trials: Sequence[Trial]) -> list[str]:
+    return list(dict.fromkeys(trial.gate for trial in trials))
 
 
 def _share(values: Sequence[bool]) -> float | None:

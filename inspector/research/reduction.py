@@ -95,17 +95,17 @@ def _factors(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps)
     return Table("Before and after", headers, tuple(rows), frozenset(range(1, 9)))
 
 
-def _factor_row(name: str, found: FirstCall) -> tuple[str, ...]:
+def _factor_row(name: str, call: FirstCall) -> tuple[str, ...]:
     return (
         name,
-        f"{found.tools}",
-        f"{found.static:,}",
-        f"{found.first:,}",
-        _times(found.static, found.first),
-        percent_down(found.cut),
-        f"{found.found:,}",
-        _times(found.static, found.found),
-        percent_down(max(reduction(found.static, found.found), 0.0)),
+        f"{call.tools}",
+        f"{call.static:,}",
+        f"{call.first:,}",
+        _times(call.static, call.first),
+        percent_down(call.cut),
+        f"{call.found:,}",
+        _times(call.static, call.found),
+        percent_down(max(reduction(call.static, call.found), 0.0)),
     )
 
 

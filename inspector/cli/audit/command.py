@@ -98,15 +98,15 @@ def _read_baseline(path: Path) -> tuple[dict[Key, Tokens], str]:
         raise ConfigError(f"{path} is no audit: {error}", hint=_MAKE) from error
 
 
-def _compared(found: Audit, former: tuple[dict[Key, Tokens], str]) -> Sequence[Change]:
+def _compared(audit: Audit, former: tuple[dict[Key, Tokens], str]) -> Sequence[Change]:
     """Raises ConfigError where nothing can be compared: no growth would be seen."""
     before, tokenizer = former
-    if tokenizer != found.basis.tokenizer.name:
+    if tokenizer != audit.basis.tokenizer.name:
         raise ConfigError(
-            f"the baseline was counted by {tokenizer}, not by {found.basis.tokenizer.name}",
+            f"the baseline was counted by {tokenizer}, not by {audit.basis.tokenizer.name}",
             hint="Name the same --model, or make a new baseline.",
         )
-    moved = changes(totals(found.configurations), before)
+    moved = changes(totals(audit.configurations), before)
     if not any(change.is_compared for change in moved):
         for change in moved:
             say(f"{'gone' if change.after is None else 'not compared'}: {', '.join(change.key)}", err=True)

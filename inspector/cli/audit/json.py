@@ -11,16 +11,16 @@ VERSION = 1
 """Of the form: it goes up when a key changes its meaning or goes."""
 
 
-def audit_json(found: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:
+def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:
     """Everything; `growth` only where a baseline was given."""
-    first = found.first_call
+    first = audit.first_call
     whole = {
         "version": VERSION,
-        **asdict(found.basis),
+        **asdict(audit.basis),
         "turns": TURNS,
-        "configurations": [_configuration(one) for one in found.configurations],
-        "problems": [asdict(problem) for problem in found.problems],
-        "empty": list(found.empty),
+        "configurations": [_configuration(one) for one in audit.configurations],
+        "problems": [asdict(problem) for problem in audit.problems],
+        "empty": list(audit.empty),
         "first_call": None
         if first is None
         else {**asdict(first), "saved": first.saved, "saved_fraction": first.saved_fraction},
