@@ -23,7 +23,7 @@ from inspector.engine.commands import Commands
 from inspector.engine.loop.binding.delivery import APPEND, system_text, tools_array
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.ports import SessionSummary
-from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.other_model import OtherModels
 from inspector.engine.view import DiscoveryView, SessionView, TokenView
 from inspector.engine.workbench import Workbench

@@ -24,7 +24,7 @@ from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.search import SearchAnswer
 from inspector.engine.ports import Clock
-from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
 from inspector.engine.tokens.count.other_model import OtherModels
 

@@ -36,7 +36,7 @@ from inspector.engine.ports import (
     SessionSummary,
 )
 from inspector.engine.session import Listener, Session
-from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.accounting import Accounting
 from inspector.engine.tokens.count.other_model import OtherModels
 

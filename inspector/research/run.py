@@ -40,7 +40,7 @@ def _one(module: str, name: str) -> Maker:
 
 def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
     from inspector.research.attention import attention_sections
-    from inspector.research.stored import StoredEmbedder
+    from inspector.research.stored_embedder import StoredEmbedder
 
     steps("testbed")
     embedder = source.embedder

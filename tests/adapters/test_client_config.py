@@ -12,11 +12,11 @@ from inspector.adapters.files.client_config import (
     PROJECT,
     USER,
     ClientConfiguration,
-    Place,
+    ClientFile,
     Unreadable,
+    client_files,
     is_there,
-    places,
-    read_place,
+    read_client_file,
 )
 from inspector.domain.error import MissingValue
 from inspector.domain.server import ServerSpec
@@ -28,8 +28,8 @@ NOTHING: Mapping[str, str] = {}
 
 def paths(platform: str, environment: Mapping[str, str] = NOTHING) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for place in places(HOME, FOLDER, platform, environment):
-        found.setdefault(place.client, []).append(place.path.as_posix())
+    for file in client_files(HOME, FOLDER, platform, environment):
+        found.setdefault(file.client, []).append(file.path.as_posix())
     return found
 
 
@@ -40,7 +40,7 @@ def written(path: Path, content: object) -> Path:
 
 
 def read(client: str, path: Path, environment: Mapping[str, str] = NOTHING, **inputs: str) -> list[Any]:
-    return list(read_place(Place(client, path), environment=environment, inputs=inputs))
+    return list(read_client_file(ClientFile(client, path), environment=environment, inputs=inputs))
 
 
 def names(found: ClientConfiguration) -> list[str]:
@@ -92,20 +92,20 @@ def test_claude_code_is_found_where_its_own_variable_says() -> None:
 
 
 def test_a_file_that_is_of_the_user_and_of_the_folder_is_told_once() -> None:
-    found = [place for place in places(HOME, HOME, "linux", {}) if place.client == "Cursor"]
-    assert found == [Place("Cursor", HOME / ".cursor" / "mcp.json", USER)]
+    found = [file for file in client_files(HOME, HOME, "linux", {}) if file.client == "Cursor"]
+    assert found == [ClientFile("Cursor", HOME / ".cursor" / "mcp.json", USER)]
 
 
 def test_profiles_of_an_editor_have_files_of_their_own(tmp_path: Path) -> None:
     path = written(tmp_path / ".config/Code/User/profiles/-4f2a/mcp.json", {})
-    assert Place("VS Code", path) in places(tmp_path, tmp_path, "linux", {})
+    assert ClientFile("VS Code", path) in client_files(tmp_path, tmp_path, "linux", {})
 
 
 def test_only_files_are_there(tmp_path: Path) -> None:
-    assert is_there(Place("Cursor", written(tmp_path / "mcp.json", {})))
-    assert not is_there(Place("Cursor", tmp_path))
-    assert not is_there(Place("Cursor", tmp_path / "none"))
-    assert not is_there(Place("Cursor", tmp_path / "n\0ne"))
+    assert is_there(ClientFile("Cursor", written(tmp_path / "mcp.json", {})))
+    assert not is_there(ClientFile("Cursor", tmp_path))
+    assert not is_there(ClientFile("Cursor", tmp_path / "none"))
+    assert not is_there(ClientFile("Cursor", tmp_path / "n\0ne"))
 
 
 def test_claude_code_has_servers_for_the_user_and_for_each_project(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from fixtures.hostile import HOSTILE
 from inspector.app.draw import budget
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
-from inspector.app.pages.cost.budget.comparison import Comparison
+from inspector.app.pages.cost.budget.change import headline
+from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
 from inspector.app.pages.cost.budget.money import dollars, price_facts, thousand_calls
 from inspector.app.pages.cost.budget.plots import EMPTY, call_plot
 from inspector.app.pages.cost.budget.table import (
@@ -21,7 +22,6 @@ from inspector.app.pages.cost.budget.table import (
     server_key,
     server_of,
 )
-from inspector.app.pages.cost.budget.what_if import headline
 from inspector.domain.budget import Budget, TokenParts, ToolCost
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge
@@ -240,11 +240,11 @@ def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:
     assert lines[-1].split() == ["#1", "#2", "#3"]
 
 
-def compared(tools: int = 100) -> Comparison:
+def compared(tools: int = 100) -> DeliveryComparison:
     planned = [PlannedTool(f"a:tool_{number}", 200) for number in range(tools)]
     plan = usual_plan(planned, Overhead(50, 143, 400, 80, 4000))
     costs = compare(plan, TERMS, PRICES)
-    return Comparison(
+    return DeliveryComparison(
         plan, "a cache", costs, {Delivery.APPEND: 40, Delivery.GATE: None}, Delivery.APPEND, False
     )
 

@@ -11,8 +11,8 @@ from inspector.app.pages.find.compare import content as present
 from inspector.app.pages.find.compare.screen import CompareScreen
 from inspector.app.pages.find.why_not.screen import WhyNotScreen
 from inspector.domain.ranking import SearchRequest
-from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow
-from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.ranker_comparison import ComparedTool, RankerComparison
+from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
 from tests.support.app import app_rig, until
 from tests.support.office import office
@@ -24,12 +24,12 @@ from widgets import RecordList
 __all__ = ["still"]
 
 QUERY = "send the customer of a late order a message"
-TWO = Comparison(
+TWO = RankerComparison(
     "q",
     ("hybrid", "dense"),
     (
-        ComparisonRow("shop:a", (Place(1, 2.0, True), Place(4, 0.1, False))),
-        ComparisonRow("shop:b", (Place(2, 1.0, True), Place(1, 0.9, True))),
+        ComparedTool("shop:a", (Standing(1, 2.0, True), Standing(4, 0.1, False))),
+        ComparedTool("shop:b", (Standing(2, 1.0, True), Standing(1, 0.9, True))),
     ),
     ("", "words only"),
     (0.8, None),
@@ -77,7 +77,7 @@ def test_hostile_text_does_no_harm(name: str) -> None:
     text = HOSTILE[name]
     for content in (
         present.facts(text, TWO, present.ORDER, ("hybrid",)),
-        present.legend(Comparison(text, ("hybrid",), (), (text,), (None,)), ("hybrid",), text),
+        present.legend(RankerComparison(text, ("hybrid",), (), (text,), (None,)), ("hybrid",), text),
     ):
         assert not dangerous(content.plain.replace("\n", ""))
 

@@ -13,8 +13,8 @@ from textual.widgets import Static
 
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
-from inspector.app.pages.lab.scenario.film import CALL, film, guard_settings
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
+from inspector.app.pages.lab.scenario.walkthrough import CALL, guard_settings, walkthrough
 from inspector.domain.events import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
 from inspector.domain.settings import GuardSettings, Settings
 from inspector.engine.live import LiveSettings
@@ -263,10 +263,10 @@ records_of_calls = st.lists(
 
 
 @given(made=records_of_calls, again=st.sets(st.integers(0, 24)))
-def test_the_counts_of_the_film_are_those_of_the_guard(
+def test_the_counts_of_a_walkthrough_are_those_of_the_guard(
     made: list[tuple[str, str, int]], again: set[int]
 ) -> None:
-    """The guard says what it counts in each record; between them the film counts by itself."""
+    """The guard says what it counts in each record; between them the walkthrough counts by itself."""
     guard, now, records = IterationGuard(LiveSettings(Settings())), 1000.0, list[Record]()
     counted: list[CallCounted] = []
 
@@ -282,7 +282,7 @@ def test_the_counts_of_the_film_are_those_of_the_guard(
         emit(CallStarted(str(number), tool, {"value": value}))
         counted.append(guard.after_call(tool, {"value": value}, now).counted)
         emit(counted[-1])
-    frames = [frame for frame in film(records).frames if frame.kind == CALL]
+    frames = [frame for frame in walkthrough(records).frames if frame.kind == CALL]
     for frame, event in zip(frames, counted, strict=True):
         by_itself = replace(frame, records=())
         for one in (frame, by_itself):

@@ -8,9 +8,9 @@ from hypothesis import assume, given, strategies as st
 
 from fixtures.hostile import HOSTILE
 from inspector.app.pages.find.formula import formula
+from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.app.pages.find.search import content
 from inspector.app.pages.find.search.bill import WIDTH, bill
-from inspector.app.pages.find.signal import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.tool import Tool

@@ -14,7 +14,7 @@ from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.what_if import screen as what_if
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
-from inspector.app.pages.find.what_if.wording import LONGEST, DescriptionArea, FieldText
+from inspector.app.pages.find.what_if.text_editor import LONGEST, DescriptionArea, FieldText
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.jsonvalue import JsonObject
@@ -22,7 +22,7 @@ from inspector.domain.schema import fields
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.draft import reworded, wording_of
-from inspector.engine.discovery.explanation.what_if import Trial
+from inspector.engine.discovery.explanation.tool_edit import EditTrial
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from tests.support.app import app_rig, until, until_still
@@ -326,7 +326,7 @@ def test_a_measurement_that_is_given_up_stops_between_two_requests() -> None:
     rankers = CatalogRankers(ToolIndex([PAY]), DiscoverySettings())
     cases = [EvalCase(str(number), "order", (frozenset({PAY.id}),)) for number in range(9)]
     asked = iter([False, False, True])
-    trial = Trial.of(rankers, replace(PAY, description="New."), PAY.id, "hybrid")
+    trial = EditTrial.of(rankers, replace(PAY, description="New."), PAY.id, "hybrid")
     assert trial.over(cases, lambda: next(asked)).measured == 2
 
 

@@ -14,7 +14,7 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.compare.content import ORDER
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
 from inspector.app.pages.find.why_not import content as present
-from inspector.app.pages.find.why_not.absence import absence
+from inspector.app.pages.find.why_not.missing_tool import missing_tool
 from inspector.app.pages.find.why_not.screen import WhyNotScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.catalog import Catalog
@@ -24,7 +24,7 @@ from inspector.domain.session import ServerState, SessionState
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.discovery.explanation.ledger import ledger
-from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
 from tests.support.app import app_rig, until
 from tests.support.office import office
@@ -54,10 +54,10 @@ def _found(mine: list[Part], rival: list[Part], cut: Outcome | None = Outcome.OV
         "shop:a",
         "hybrid",
         SearchRequest("late order"),
-        Place(7, own.value, True),
+        Standing(7, own.value, True),
         own,
         cut,
-        Rival("shop:b", Place(5, other.value, True), other),
+        Rival("shop:b", Standing(5, other.value, True), other),
         ("late",),
         ledger(own, other),
         ("Say late.",),
@@ -112,8 +112,12 @@ def test_a_lookup_has_no_ledger_and_says_why() -> None:
 
 
 def test_ranks_that_are_still_to_come_have_a_place() -> None:
-    places = {"hybrid": Place(7, 1.0, True), "bm25": Place(3, 1.0, True), "dense": Place(9, 0.1, False)}
-    text = present.ranks(places, ORDER, "hybrid", 50).plain
+    standings = {
+        "hybrid": Standing(7, 1.0, True),
+        "bm25": Standing(3, 1.0, True),
+        "dense": Standing(9, 0.1, False),
+    }
+    text = present.ranks(standings, ORDER, "hybrid", 50).plain
     assert "▸hybrid              7" in text
     assert "dense               –" in text
     assert text.count("…") == len(ORDER) - 3
@@ -147,11 +151,11 @@ SESSION = SessionState(
 )
 def test_a_tool_outside_the_index_has_its_reason(tool_id: str, says: str) -> None:
     sums = Toolset("sums", servers={"calc": ServerRule()})
-    assert says in absence(tool_id, Catalog((CALC,)), SESSION, sums).reason
+    assert says in missing_tool(tool_id, Catalog((CALC,)), SESSION, sums).reason
 
 
 def test_a_name_that_nothing_has_brings_the_closest() -> None:
-    assert "calc:evaluate" in absence("calc:evaluat", Catalog((CALC,)), SESSION, None).hint
+    assert "calc:evaluate" in missing_tool("calc:evaluat", Catalog((CALC,)), SESSION, None).hint
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -165,7 +169,7 @@ def test_hostile_text_does_no_harm(name: str) -> None:
         advice=(text,),
         note=text,
     )
-    reason = absence(text, Catalog((CALC,)), SESSION, None)
+    reason = missing_tool(text, Catalog((CALC,)), SESSION, None)
     for content in (
         present.verdict(found, limit=5, threshold=0.3, tools=1),
         present.reasons(found),

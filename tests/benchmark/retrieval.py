@@ -18,7 +18,7 @@ from inspector.adapters.clock import SystemClock
 from inspector.domain.number import percent
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
-from inspector.engine.measure.comparison import Comparison, DataSet, Measured
+from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import markdown
 from tests.benchmark import fit_abstention, fit_fusion, speed
 from tests.benchmark.data import DATA, OWN, POOL, PUBLISHED, ROOT, among_others, own, published, semantics
@@ -141,7 +141,7 @@ def measure(datasets: Sequence[DataSet]) -> list[Measured]:
     for dataset in datasets:
         large = len(dataset.evalset.tools) > SLOW_TOOLS
         names = [name for name in MEASURED if not (large and name in SLOW)]
-        found += Comparison(names, semantics, SystemClock(), report, lambda: False).measure([dataset])
+        found += RankerBench(names, semantics, SystemClock(), report, lambda: False).measure([dataset])
     return found
 
 

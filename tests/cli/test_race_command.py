@@ -15,8 +15,8 @@ import inspector.cli.scenario.race as race_command
 from inspector.app.pages.chat.race.cast import WIDTH, ansi_line, cast, drawn
 from inspector.app.pages.chat.race.picture import picture
 from inspector.domain.price import Prices
-from inspector.engine.scenario.lane import Lane
-from inspector.engine.scenario.race import Frame, Verdict
+from inspector.engine.scenario.race import RaceFrame, Verdict
+from inspector.engine.scenario.racer import Racer
 from tests.cli.conftest import Toolsight
 from tests.support.memory_labs import FORECAST, MemoryLabs
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
@@ -25,13 +25,13 @@ _STYLES = re.compile(r"\x1b\[[0-9;]*m")
 _DRIVES = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[lh]|[HKJ]|2J)")
 
 
-def race_of(text: str) -> tuple[tuple[Frame, ...], Verdict]:
+def race_of(text: str) -> tuple[tuple[RaceFrame, ...], Verdict]:
     """A race in which everything that is told comes from the text."""
-    start = Lane(text, text, text, last=text, outcome=text)
-    lane = replace(start, calls=1, bound=3, present=90, tool_tokens=90, search_tokens=9, input_tokens=120)
-    lane = replace(lane, billed=100.0, dollars=0.1, is_over=True)
-    frames = (Frame(0.0, (start, start)), Frame(0.6, (lane, lane)))
-    return frames, Verdict((lane, lane), (text,), Prices(text, 1.0, 1.0, source=text, date=text))
+    start = Racer(text, text, text, last=text, outcome=text)
+    racer = replace(start, calls=1, bound=3, present=90, tool_tokens=90, search_tokens=9, input_tokens=120)
+    racer = replace(racer, billed=100.0, dollars=0.1, is_over=True)
+    frames = (RaceFrame(0.0, (start, start)), RaceFrame(0.6, (racer, racer)))
+    return frames, Verdict((racer, racer), (text,), Prices(text, 1.0, 1.0, source=text, date=text))
 
 
 def events(recording: str) -> tuple[dict[str, Any], list[list[Any]]]:
@@ -67,7 +67,7 @@ def test_the_script_answers_without_its_searches_under_static(
     assert (static["calls"], other["calls"]) == (2, 3)
     assert told["saved"] == pytest.approx(1 - other["tokens"] / static["tokens"])
     assert told["frames"][-1]["lanes"] == [
-        {"tokens": lane["tokens"], "present": lane["present"]} for lane in told["lanes"]
+        {"tokens": racer["tokens"], "present": racer["present"]} for racer in told["lanes"]
     ]
 
 
@@ -107,7 +107,7 @@ def test_the_recording_is_one_that_a_player_reads(
     assert times[-1] == header["duration"]
     assert {kind for _, kind, _ in rest} == {"o"}
     end = rest[-2][2]
-    assert all(f"{lane['tokens']:,} " in _STYLES.sub("", end) for lane in told["lanes"])
+    assert all(f"{racer['tokens']:,} " in _STYLES.sub("", end) for racer in told["lanes"])
     assert all(note in _STYLES.sub("", end) for note in told["notes"])
     assert end.count("\r\n") < header["height"]
 
@@ -121,7 +121,7 @@ def test_the_picture_has_both_totals_and_what_was_saved(
     root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
     texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "A forecast" in texts
-    assert all(f"{lane['tokens']:,}" in texts for lane in told["lanes"])
+    assert all(f"{racer['tokens']:,}" in texts for racer in told["lanes"])
     assert f"{abs(told['saved']) * 100:.0f} %" in texts
 
 
@@ -166,8 +166,8 @@ def test_the_same_frames_make_the_same_recording_and_the_same_picture() -> None:
 
 
 def test_a_race_that_never_began_still_makes_both_files() -> None:
-    lanes = (Lane("static", is_over=True), Lane("toolsight", is_over=True))
-    frames, verdict = (Frame(0.0, lanes),), Verdict(lanes)
+    racers = (Racer("static", is_over=True), Racer("toolsight", is_over=True))
+    frames, verdict = (RaceFrame(0.0, racers),), Verdict(racers)
     ElementTree.fromstring(picture("a", frames, verdict))
     assert len(cast("a", frames, verdict).splitlines()) == 5
 

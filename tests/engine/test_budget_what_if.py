@@ -20,15 +20,15 @@ from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.live import LiveSettings
 from inspector.engine.ports import ChatModel
-from inspector.engine.tokens.cost.what_if import (
-    Change,
+from inspector.engine.tokens.cost.setup_change import (
     Setup,
+    SetupChange,
     Steps,
+    change_effect,
     first_call,
     pinned_patterns,
     steps,
     toggled,
-    what_if,
 )
 from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.engine.tokens.count.other_model import OtherModels, count_definitions
@@ -57,12 +57,12 @@ def setup(values: Mapping[str, Any] | None = None, **toolsets: Toolset) -> Setup
 
 
 def test_no_change_changes_nothing() -> None:
-    found = what_if(setup(), Change(), meter())
+    found = change_effect(setup(), SetupChange(), meter())
     assert found.now == found.then
 
 
 def test_a_server_that_no_longer_waits_is_bound_whole() -> None:
-    found = what_if(setup(), Change(servers=frozenset({"shop"})), meter())
+    found = change_effect(setup(), SetupChange(servers=frozenset({"shop"})), meter())
     assert found.then.binding("shop:tool_0") is Binding.PINNED
     assert found.then.binding("mail:tool_0") is Binding.DEFERRED
     assert found.then.budget.parts.tools > found.now.budget.parts.tools
@@ -71,19 +71,19 @@ def test_a_server_that_no_longer_waits_is_bound_whole() -> None:
 
 
 def test_a_server_that_waits_is_in_the_manifest_instead_of_the_array() -> None:
-    found = what_if(setup(), Change().with_server("calc"), meter())
+    found = change_effect(setup(), SetupChange().with_server("calc"), meter())
     assert found.now.budget.parts.tools > 0
     assert found.then.budget.parts.tools == 0
     assert found.then.budget.parts.manifest > found.now.budget.parts.manifest
 
 
 def test_the_same_change_twice_is_none() -> None:
-    assert Change().with_server("a").with_server("a") == Change()
-    assert Change().with_pin("a:b").with_pin("a:b") == Change()
+    assert SetupChange().with_server("a").with_server("a") == SetupChange()
+    assert SetupChange().with_pin("a:b").with_pin("a:b") == SetupChange()
 
 
 def test_a_pinned_tool_costs_its_definition_and_no_more_than_a_name_less() -> None:
-    found = what_if(setup(), Change().with_pin("mail:tool_1"), meter())
+    found = change_effect(setup(), SetupChange().with_pin("mail:tool_1"), meter())
     assert found.then.binding("mail:tool_1") is Binding.PINNED
     assert found.then.budget.parts.tools > found.now.budget.parts.tools
     assert found.then.tokens - found.now.tokens < meter().tool(TOOLS[4])
@@ -91,7 +91,7 @@ def test_a_pinned_tool_costs_its_definition_and_no_more_than_a_name_less() -> No
 
 def test_a_pin_of_the_setting_is_taken_back() -> None:
     pinned = setup({"binding.always_include": ("mail:tool_1",)})
-    found = what_if(pinned, Change().with_pin("mail:tool_1"), meter())
+    found = change_effect(pinned, SetupChange().with_pin("mail:tool_1"), meter())
     assert found.now.binding("mail:tool_1") is Binding.PINNED
     assert found.then.binding("mail:tool_1") is Binding.DEFERRED
 
@@ -100,7 +100,9 @@ def test_a_pin_goes_where_the_toolset_names_its_own() -> None:
     own = Toolset(
         "own", servers={"shop": ServerRule(), "mail": ServerRule()}, always_include=("shop:tool_0",)
     )
-    found = what_if(replace(setup(own=own), toolset="own"), Change().with_pin("mail:tool_0"), meter())
+    found = change_effect(
+        replace(setup(own=own), toolset="own"), SetupChange().with_pin("mail:tool_0"), meter()
+    )
     assert found.then.pinned == ("shop:tool_0", "mail:tool_0")
     assert found.then.binding("mail:tool_0") is Binding.PINNED
     assert found.then.binding("calc:tool_0") is None
@@ -108,7 +110,7 @@ def test_a_pin_goes_where_the_toolset_names_its_own() -> None:
 
 def test_another_toolset_hides_tools_and_static_binding_gets_cheaper() -> None:
     sums = Toolset("sums", servers={"calc": ServerRule()})
-    found = what_if(setup(sums=sums), Change(toolset="sums"), meter())
+    found = change_effect(setup(sums=sums), SetupChange(toolset="sums"), meter())
     assert found.then.binding("shop:tool_0") is None
     assert found.then.budget.static_tools < found.now.budget.static_tools
     assert found.then.budget.parts.manifest == 0
@@ -116,25 +118,25 @@ def test_another_toolset_hides_tools_and_static_binding_gets_cheaper() -> None:
 
 def test_a_toolset_that_there_is_not_is_an_error() -> None:
     with pytest.raises(ConfigError):
-        what_if(setup(), Change(toolset="none"), meter())
+        change_effect(setup(), SetupChange(toolset="none"), meter())
 
 
 def test_another_model_counts_with_its_own_tokenizer_and_window() -> None:
-    found = what_if(setup(), Change(model="other"), meter(), then=meter(1000))
+    found = change_effect(setup(), SetupChange(model="other"), meter(), then=meter(1000))
     assert found.then.budget.window == 1000
     assert found.then.share == 100 * found.now.share
 
 
 @pytest.mark.parametrize("values", [{"binding.policy": "all"}, {"discovery.enabled": False}])
 def test_where_everything_is_bound_one_server_that_waits_brings_discovery(values: dict[str, Any]) -> None:
-    found = what_if(setup(values), Change().with_server("shop"), meter())
+    found = change_effect(setup(values), SetupChange().with_server("shop"), meter())
     assert {found.now.binding(tool.id) for tool in TOOLS} == {Binding.PINNED}
     assert [tool.id for tool in found.then.catalog.deferred] == ["shop:tool_0", "shop:tool_1", "shop:tool_2"]
     assert found.then.budget.parts.meta > 0
 
 
 def test_a_catalog_that_is_too_small_for_discovery_says_so() -> None:
-    found = what_if(setup({"discovery.auto": "tools"}), Change().with_server("shop"), meter())
+    found = change_effect(setup({"discovery.auto": "tools"}), SetupChange().with_server("shop"), meter())
     assert found.now.decision
     assert not found.now.catalog.deferred_ids
     assert len(found.then.catalog.deferred_ids) == 3
@@ -162,7 +164,7 @@ async def test_the_first_call_is_the_one_that_a_session_measures() -> None:
     st.sets(st.sampled_from([tool.id for tool in TOOLS])),
 )
 def test_what_is_saved_adds_up_for_any_change(servers: set[str], pins: set[str]) -> None:
-    found = what_if(setup(), Change(frozenset(servers), frozenset(pins)), meter())
+    found = change_effect(setup(), SetupChange(frozenset(servers), frozenset(pins)), meter())
     for call in (found.now, found.then):
         assert call.budget.saved == call.budget.static_tools - call.tokens
     assert all(found.then.binding(tool_id) is Binding.PINNED for tool_id in pins)
@@ -180,7 +182,10 @@ def test_pins_that_are_toggled_twice_pin_the_same_tools(patterns: list[str], pin
 def test_any_tool_can_be_pinned_by_its_id(name: str) -> None:
     tool = Tool("shop", HOSTILE[name], HOSTILE[name])
     hostile = replace(setup(), connected=(*TOOLS, tool))
-    assert what_if(hostile, Change().with_pin(tool.id), meter()).then.binding(tool.id) is Binding.PINNED
+    assert (
+        change_effect(hostile, SetupChange().with_pin(tool.id), meter()).then.binding(tool.id)
+        is Binding.PINNED
+    )
 
 
 def test_counting_tells_how_far_it_is_and_stops_when_told() -> None:
@@ -198,15 +203,15 @@ def test_pins_of_a_session_without_a_toolset_are_the_settings() -> None:
 
 def test_a_known_first_call_is_not_made_again() -> None:
     now = first_call(setup(), meter())
-    assert what_if(setup(), Change().with_server("calc"), meter(), now=now).now is now
+    assert change_effect(setup(), SetupChange().with_server("calc"), meter(), now=now).now is now
 
 
-def applied(start: Setup, change: Change) -> Steps:
-    return steps(start, change, what_if(start, change, meter()))
+def applied(start: Setup, change: SetupChange) -> Steps:
+    return steps(start, change, change_effect(start, change, meter()))
 
 
 def test_a_pin_is_made_by_the_setting() -> None:
-    assert applied(setup(), Change().with_pin("shop:tool_0")) == Steps(
+    assert applied(setup(), SetupChange().with_pin("shop:tool_0")) == Steps(
         {"binding.always_include": ("shop:tool_0",)}, ()
     )
 
@@ -214,22 +219,22 @@ def test_a_pin_is_made_by_the_setting() -> None:
 def test_a_pin_in_a_toolset_with_pins_of_its_own_is_a_line_for_the_file() -> None:
     own = Toolset("own", servers={"shop": ServerRule()}, always_include=())
     start = replace(setup(own=own), toolset="own")
-    assert applied(start, Change().with_pin("shop:tool_0")) == Steps(
+    assert applied(start, SetupChange().with_pin("shop:tool_0")) == Steps(
         {}, ('in the toolset own: "always_include": ["shop:tool_0"]',)
     )
 
 
 def test_one_server_of_several_is_a_line_for_the_file() -> None:
-    assert applied(setup(), Change().with_server("mail")).by_hand == (
+    assert applied(setup(), SetupChange().with_server("mail")).by_hand == (
         'at the server mail: "defer_loading": false',
     )
 
 
 def test_every_server_waiting_or_none_is_a_setting() -> None:
-    everything = applied(setup({"binding.policy": "all"}), Change(frozenset({"shop", "mail", "calc"})))
+    everything = applied(setup({"binding.policy": "all"}), SetupChange(frozenset({"shop", "mail", "calc"})))
     assert everything.knobs["discovery.defer_all"] is True
     assert everything.knobs["binding.policy"] == "bounded"
-    nothing = applied(setup(), Change(frozenset({"shop", "mail"})))
+    nothing = applied(setup(), SetupChange(frozenset({"shop", "mail"})))
     assert nothing == Steps({"discovery.enabled": False}, ())
 
 
@@ -239,8 +244,8 @@ def test_every_server_waiting_or_none_is_a_setting() -> None:
     st.sampled_from(["bounded", "keep", "all"]),
 )
 def test_what_is_set_has_the_effect_that_was_shown(servers: set[str], pins: set[str], policy: str) -> None:
-    start, change = setup({"binding.policy": policy}), Change(frozenset(servers), frozenset(pins))
-    found = what_if(start, change, meter())
+    start, change = setup({"binding.policy": policy}), SetupChange(frozenset(servers), frozenset(pins))
+    found = change_effect(start, change, meter())
     todo = steps(start, change, found)
     if not todo.by_hand:
         made = first_call(replace(start, settings=with_values(start.settings, todo.knobs)), meter())

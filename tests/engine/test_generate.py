@@ -13,11 +13,11 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.embedding import BATCH
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.comparison import Comparison, DataSet
 from inspector.engine.measure.generate import MAX_QUERY, generate
 from inspector.engine.measure.impossible import REQUESTS
 from inspector.engine.measure.logged import logged_cases
 from inspector.engine.measure.prepare import Prepared, prepare
+from inspector.engine.measure.ranker_bench import DataSet, RankerBench
 
 ROOM = {
     "type": "object",
@@ -218,14 +218,14 @@ def test_a_cancelled_preparation_keeps_what_is_embedded_and_says_that_it_is_inco
 def compared(rankers: Sequence[str], steps: int) -> list[tuple[str, int]]:
     """Rankers and how many requests each got through in so many steps."""
     told: list[tuple[str, int, int]] = []
-    comparison = Comparison(
+    bench = RankerBench(
         rankers,
         lambda: None,
         ManualClock(),
         lambda what, done, total: told.append((what, done, total)),
         lambda: sum(done > 0 for _, done, _ in told) >= steps,
     )
-    measured = comparison.measure([DataSet(EVALSET, DiscoverySettings())])
+    measured = bench.measure([DataSet(EVALSET, DiscoverySettings())])
     return [(one.run.ranker, len(one.run.cases)) for one in measured]
 
 

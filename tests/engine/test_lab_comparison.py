@@ -20,7 +20,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.comparison import Comparison, comparison
+from inspector.engine.scenario.profile_comparison import ProfileComparison, compare_profiles
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.totals import totals
 
@@ -58,8 +58,8 @@ def conversation(messages: Sequence[Sequence[int]]) -> list[Event]:
     return [event for calls in messages for event in (UserSaid("a"), *map(asked, calls))]
 
 
-def compared(*results: ScenarioResult, scripted: bool = True) -> Comparison:
-    return comparison(results, scripted=scripted)
+def compared(*results: ScenarioResult, scripted: bool = True) -> ProfileComparison:
+    return compare_profiles(results, scripted=scripted)
 
 
 def test_calls_are_aligned_after_each_message() -> None:

@@ -32,7 +32,7 @@ from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
 from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 from inspector.engine.tokens.cost.planned_request import planned_requests
 from inspector.engine.tokens.cost.recorded_plan import plan_of
-from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.cost.setup_change import Setup
 from tests.support.counting import character_meter
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected

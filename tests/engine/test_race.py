@@ -24,7 +24,7 @@ from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.scenario import Scenario, ScriptedCall, Step
-from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
+from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.static_script import left_out, static_scenario
 from inspector.engine.scenario.totals import totals
@@ -54,8 +54,8 @@ def run(*counts: int) -> list[Record]:
     return records(UserSaid("a"), *map(asked, counts), TurnEnded("answered"))
 
 
-def sums(found: Sequence[Frame]) -> list[tuple[int, int]]:
-    return [(frame.lanes[0].tokens, frame.lanes[1].tokens) for frame in found]
+def sums(found: Sequence[RaceFrame]) -> list[tuple[int, int]]:
+    return [(frame.racers[0].tokens, frame.racers[1].tokens) for frame in found]
 
 
 def raced(
@@ -82,7 +82,7 @@ def frames(
     other: Sequence[Record],
     pace: float = SECONDS_A_CALL,
     prices: Prices | None = None,
-) -> tuple[Frame, ...]:
+) -> tuple[RaceFrame, ...]:
     return raced(CASE, static, other, prices=prices).frames(pace)
 
 
@@ -94,9 +94,9 @@ def test_the_nth_call_of_both_happens_at_the_same_moment() -> None:
 
 def test_who_needs_fewer_calls_is_over_and_stands_still() -> None:
     found = frames(run(10), run(1, 2))
-    assert [frame.lanes[0].is_over for frame in found] == [False, True, True]
-    assert [frame.lanes[1].is_over for frame in found] == [False, False, True]
-    assert found[1].lanes[0] == found[2].lanes[0]
+    assert [frame.racers[0].is_over for frame in found] == [False, True, True]
+    assert [frame.racers[1].is_over for frame in found] == [False, False, True]
+    assert found[1].racers[0] == found[2].racers[0]
 
 
 _COUNTS = st.lists(st.integers(0, 10**6), max_size=6)
@@ -109,11 +109,11 @@ def test_the_last_frame_has_every_token_and_no_frame_has_fewer_than_the_one_befo
     found = frames(run(*static), run(*other))
     assert len(found) == 1 + max(len(static), len(other))
     assert sums(found)[-1] == (sum(static), sum(other))
-    assert all(lane.is_over for lane in found[-1].lanes)
+    assert all(racer.is_over for racer in found[-1].racers)
     for before, after in pairwise(found):
-        for lane, later in zip(before.lanes, after.lanes, strict=True):
-            assert later.tokens >= lane.tokens
-            assert later.calls - lane.calls == (0 if lane.is_over else 1)
+        for racer, later in zip(before.racers, after.racers, strict=True):
+            assert later.tokens >= racer.tokens
+            assert later.calls - racer.calls == (0 if racer.is_over else 1)
 
 
 @given(_COUNTS, _COUNTS, st.data())
@@ -127,29 +127,31 @@ def test_a_frame_that_is_there_does_not_change_while_the_race_goes_on(
         side = data.draw(st.sampled_from([side for side in (0, 1) if left[side]]))
         race.listener(side)(left[side].pop(0))
         seen = race.frames()
-        plain = [[(lane.calls, lane.tokens) for lane in frame.lanes] for frame in seen]
-        assert plain == [[(lane.calls, lane.tokens) for lane in frame.lanes] for frame in whole[: len(seen)]]
+        plain = [[(racer.calls, racer.tokens) for racer in frame.racers] for frame in seen]
+        assert plain == [
+            [(racer.calls, racer.tokens) for racer in frame.racers] for frame in whole[: len(seen)]
+        ]
 
 
 def test_searches_in_the_conversation_count_as_tokens_because_of_tools() -> None:
     (_, frame) = frames(run(), records(UserSaid("a"), asked(100, searches=30, history=7)))
-    lane = frame.lanes[1]
-    assert (lane.tool_tokens, lane.search_tokens, lane.tokens, lane.input_tokens) == (100, 30, 130, 137)
+    racer = frame.racers[1]
+    assert (racer.tool_tokens, racer.search_tokens, racer.tokens, racer.input_tokens) == (100, 30, 130, 137)
 
 
 def test_a_cache_and_prices_make_billed_tokens_and_dollars() -> None:
     charge = Charge(read=1000, written=100, plain=10)
     prices = Prices("model", input=0.5, output=0.0)
     found = frames(records(asked(1110, charge=charge), asked(1110, charge=charge)), run(), prices=prices)
-    lane = found[-1].lanes[0]
-    assert lane.billed == pytest.approx(2 * 235)
-    assert lane.dollars == pytest.approx(2 * 117.5)
-    assert lane.has_cache
+    racer = found[-1].racers[0]
+    assert racer.billed == pytest.approx(2 * 235)
+    assert racer.dollars == pytest.approx(2 * 117.5)
+    assert racer.has_cache
 
 
 def test_what_is_not_known_is_not_nothing() -> None:
-    lane = frames(run(10), run())[-1].lanes[0]
-    assert (lane.billed, lane.dollars, lane.has_cache) == (None, None, False)
+    racer = frames(run(10), run())[-1].racers[0]
+    assert (racer.billed, racer.dollars, racer.has_cache) == (None, None, False)
 
 
 def test_a_lane_tells_what_came_of_each_call() -> None:
@@ -170,15 +172,15 @@ def test_a_lane_tells_what_came_of_each_call() -> None:
         UserSaid("b"),
         asked(4),
     )
-    found = [frame.lanes[1] for frame in frames([], heard)]
-    assert [lane.last for lane in found] == [
+    found = [frame.racers[1] for frame in frames([], heard)]
+    assert [racer.last for racer in found] == [
         "",
         "0 found: “late orders”, 0 found: “mail”",
         "calls shop:list_orders, ✕ rejected, deferred: shop__x",
         "answers: Seven orders",
         "",
     ]
-    assert [lane.message for lane in found] == [1, 1, 1, 1, 2]
+    assert [racer.message for racer in found] == [1, 1, 1, 1, 2]
     assert (found[0].model, found[-1].searches) == ("Demo", 2)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.error import ToolsightError
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.compare import compare, ranks_of
+from inspector.engine.discovery.explanation.ranker_comparison import compare_rankers, ranks_of
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
 from tests.support.retrieval import rankers_of
 
@@ -24,57 +24,57 @@ HOSTILE = st.one_of(
 def test_rows_stand_in_the_order_of_the_first_ranker() -> None:
     rankers = rankers_of(TOOLS)
     for names in (["bm25", "dense"], ["dense", "bm25"]):
-        comparison = compare(rankers, "refund order", names)
-        ranks = [row.places[0].rank for row in comparison.rows]
+        comparison = compare_rankers(rankers, "refund order", names)
+        ranks = [row.standings[0].rank for row in comparison.rows]
         assert ranks == sorted(ranks)
         assert comparison.names == tuple(names)
 
 
 def test_a_tool_that_only_one_ranker_returns_is_there_with_its_place_in_the_other() -> None:
-    comparison = compare(rankers_of(TOOLS), "search", ["bm25", "regex"])
-    rows = {row.tool_id: row.places for row in comparison.rows}
+    comparison = compare_rankers(rankers_of(TOOLS), "search", ["bm25", "regex"])
+    rows = {row.tool_id: row.standings for row in comparison.rows}
     assert rows["wiki:search"][0].kept
-    only_word = compare(rankers_of(TOOLS), "rder", ["bm25", "regex"]).rows
+    only_word = compare_rankers(rankers_of(TOOLS), "rder", ["bm25", "regex"]).rows
     assert {row.tool_id for row in only_word} == {
         tool.id for tool in TOOLS if "rder" in tool.description.lower()
     }
-    assert all(not row.places[0].kept and row.places[1].kept for row in only_word)
+    assert all(not row.standings[0].kept and row.standings[1].kept for row in only_word)
 
 
 def test_every_ranker_gives_at_most_its_first_rows() -> None:
-    comparison = compare(rankers_of(TOOLS), "order", ["bm25"], rows=2)
-    assert [row.places[0].rank for row in comparison.rows] == [1, 2]
-    assert compare(rankers_of(TOOLS), "order", ["bm25"], rows=0).rows == ()
+    comparison = compare_rankers(rankers_of(TOOLS), "order", ["bm25"], rows=2)
+    assert [row.standings[0].rank for row in comparison.rows] == [1, 2]
+    assert compare_rankers(rankers_of(TOOLS), "order", ["bm25"], rows=0).rows == ()
 
 
 def test_what_a_ranker_does_without_is_told() -> None:
-    comparison = compare(rankers_of(TOOLS, semantic=False), "order", ["bm25", "dense"])
+    comparison = compare_rankers(rankers_of(TOOLS, semantic=False), "order", ["bm25", "dense"])
     assert comparison.notes[0] == ""
     assert "embedded" in comparison.notes[1]
 
 
 def test_one_tool_has_a_place_under_every_ranker() -> None:
     rankers = rankers_of(TOOLS)
-    places = ranks_of(rankers, "refund order", "shop:refund_order", RANKERS)
-    assert tuple(places) == RANKERS
-    assert places["hybrid"].rank == 1
-    for row in compare(rankers, "refund order", RANKERS).rows:
-        assert tuple(ranks_of(rankers, "refund order", row.tool_id, RANKERS).values()) == row.places
+    standings = ranks_of(rankers, "refund order", "shop:refund_order", RANKERS)
+    assert tuple(standings) == RANKERS
+    assert standings["hybrid"].rank == 1
+    for row in compare_rankers(rankers, "refund order", RANKERS).rows:
+        assert tuple(ranks_of(rankers, "refund order", row.tool_id, RANKERS).values()) == row.standings
 
 
 def test_unknown_tools_and_rankers_are_named() -> None:
     with pytest.raises(ToolsightError, match="no tool 'shop:nothing'"):
         ranks_of(rankers_of(TOOLS), "order", "shop:nothing", ["bm25"])
     with pytest.raises(ToolsightError, match="no ranker called 'bm52'"):
-        compare(rankers_of(TOOLS), "order", ["bm52"])
+        compare_rankers(rankers_of(TOOLS), "order", ["bm52"])
 
 
 def test_no_ranker_and_no_tool_make_an_empty_comparison() -> None:
-    assert compare(rankers_of(TOOLS), "order", []).rows == ()
-    assert compare(rankers_of(()), "order", RANKERS).rows == ()
+    assert compare_rankers(rankers_of(TOOLS), "order", []).rows == ()
+    assert compare_rankers(rankers_of(()), "order", RANKERS).rows == ()
 
 
 @given(HOSTILE, HOSTILE)
 def test_any_text_can_be_compared(query: str, text: str) -> None:
     rankers = rankers_of((*TOOLS, Tool("x", text, text)))
-    compare(rankers, query, RANKERS)
+    compare_rankers(rankers, query, RANKERS)

@@ -12,7 +12,7 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import key_of
 from inspector.engine.discovery.explanation.draft import draft
-from inspector.engine.discovery.explanation.what_if import AROUND, what_if
+from inspector.engine.discovery.explanation.tool_edit import AROUND, edit_effect
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS, CatalogRankers
 from inspector.engine.discovery.semantics import Semantics
@@ -41,14 +41,14 @@ edits = st.builds(Tool, st.sampled_from(["shop", "new"]), texts.map(lambda text:
 
 @pytest.mark.parametrize("semantic", [True, False])
 def test_a_missing_word_brings_the_tool_up(semantic: bool) -> None:
-    effect = what_if(rankers_of(TOOLS, semantic=semantic), BETTER, PAY.id, query="refund order")
+    effect = edit_effect(rankers_of(TOOLS, semantic=semantic), BETTER, PAY.id, query="refund order")
     assert effect.after.rank == 1 < effect.before.rank
     assert effect.gain > 0
     assert effect.cases.measured == 0
 
 
 def test_labelled_requests_are_measured_before_and_after() -> None:
-    cases = what_if(rankers_of(TOOLS), BETTER, PAY.id, query="", evalset_cases=CASES).cases
+    cases = edit_effect(rankers_of(TOOLS), BETTER, PAY.id, query="", evalset_cases=CASES).cases
     assert cases.measured == 2
     assert cases.hit_before == 0.5
     assert cases.hit_after == cases.ndcg_after == 1.0
@@ -60,7 +60,9 @@ def test_labelled_requests_are_measured_before_and_after() -> None:
 
 def test_an_edit_that_takes_another_tools_words_makes_its_requests_worse() -> None:
     thief = replace(PAY, name="list_orders_list_orders", description="List orders. List orders. List orders.")
-    cases = what_if(rankers_of(TOOLS), thief, PAY.id, query="", evalset_cases=CASES, ranker_name="bm25").cases
+    cases = edit_effect(
+        rankers_of(TOOLS), thief, PAY.id, query="", evalset_cases=CASES, ranker_name="bm25"
+    ).cases
     assert [(change.id, change.before, change.after) for change in cases.worse] == [("list", 1, 2)]
 
 
@@ -68,7 +70,7 @@ def test_an_edit_that_takes_another_tools_words_makes_its_requests_worse() -> No
 def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
     renamed = replace(PAY, name="refund_order")
     case = EvalCase("new", "refund order", (frozenset({renamed.id}),))
-    effect = what_if(
+    effect = edit_effect(
         rankers_of(TOOLS), renamed, PAY.id, query="refund", evalset_cases=(*CASES, case), ranker_name=ranker
     )
     assert (effect.original_id, effect.edited_id) == ("shop:pay_back", "shop:refund_order")
@@ -81,7 +83,7 @@ def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
 def test_an_unchanged_tool_changes_nothing(ranker: str, semantic: bool) -> None:
     rankers = rankers_of(TOOLS, semantic=semantic)
     for tool in TOOLS:
-        effect = what_if(
+        effect = edit_effect(
             rankers, replace(tool), tool.id, query="refund order", evalset_cases=CASES, ranker_name=ranker
         )
         assert effect.before == effect.after
@@ -94,7 +96,7 @@ def test_an_unchanged_tool_changes_nothing(ranker: str, semantic: bool) -> None:
 @given(texts, st.data())
 def test_an_unchanged_tool_changes_nothing_for_any_query(query: str, data: st.DataObject) -> None:
     tool = data.draw(st.sampled_from(TOOLS))
-    effect = what_if(rankers_of(TOOLS), replace(tool), tool.id, query=query)
+    effect = edit_effect(rankers_of(TOOLS), replace(tool), tool.id, query=query)
     assert effect.before == effect.after
     assert effect.gain == 0.0
 
@@ -110,7 +112,7 @@ def test_an_edit_and_back_again_is_as_if_nothing_had_been(edited: Tool, query: s
 @given(edits, texts)
 def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
     tools = tuple(edited if tool is PAY else tool for tool in TOOLS)
-    effect = what_if(rankers_of(TOOLS), edited, PAY.id, query=query)
+    effect = edit_effect(rankers_of(TOOLS), edited, PAY.id, query=query)
     ranking = rankers_of(tools).get("hybrid").rank(query)
     assert effect.after.rank == ranking.order().index(1) + 1
     assert effect.after.value == pytest.approx(float(ranking.values[1]))
@@ -122,7 +124,7 @@ def test_the_index_of_the_searches_stays_as_it_is() -> None:
     index = semantic_index(TOOLS, semantics)
     vocabulary = dict(index.vocabulary)
     edited = replace(PAY, description="A zebra.")
-    what_if(CatalogRankers(index, DiscoverySettings()), edited, PAY.id, query="zebra")
+    edit_effect(CatalogRankers(index, DiscoverySettings()), edited, PAY.id, query="zebra")
     assert "A zebra." in embedder.texts
     assert (index.vocabulary, index.tools) == (vocabulary, TOOLS)
     assert not store.vectors(embedder.name, [key_of("A zebra.")])
@@ -132,7 +134,7 @@ def test_the_index_of_the_searches_stays_as_it_is() -> None:
 def test_while_too_few_tools_are_embedded_an_edit_goes_by_words() -> None:
     embedder = CountingEmbedder()
     index = ToolIndex(TOOLS, semantics=Semantics(embedder, MemoryVectors()))
-    effect = what_if(CatalogRankers(index, DiscoverySettings()), BETTER, PAY.id, query="refund order")
+    effect = edit_effect(CatalogRankers(index, DiscoverySettings()), BETTER, PAY.id, query="refund order")
     assert embedder.texts == []
     assert effect.after.rank == 1
 
@@ -142,16 +144,16 @@ def test_the_tools_around_are_the_next_ones_in_the_new_order() -> None:
     rankers = rankers_of(tools, semantic=False)
     for position in (0, 3, 15, 29):
         edited = replace(tools[position], title="New")
-        around = what_if(rankers, edited, edited.id, query="order").around
+        around = edit_effect(rankers, edited, edited.id, query="order").around
         ranks = [neighbour.after.rank for neighbour in around]
         assert ranks == list(range(ranks[0], ranks[0] + AROUND + 1))
         assert edited.id in [neighbour.tool_id for neighbour in around]
-    assert len(what_if(rankers_of(TOOLS), BETTER, PAY.id, query="order").around) == len(TOOLS)
+    assert len(edit_effect(rankers_of(TOOLS), BETTER, PAY.id, query="order").around) == len(TOOLS)
 
 
 def test_collisions_are_tools_of_one_name_elsewhere_and_those_close_in_meaning() -> None:
     def collisions(edited: Tool) -> tuple[int, int]:
-        effect = what_if(rankers_of(TOOLS), edited, PAY.id, query="")
+        effect = edit_effect(rankers_of(TOOLS), edited, PAY.id, query="")
         return effect.collisions_before, effect.collisions_after
 
     assert collisions(replace(PAY, name="search")) == (0, 1)
@@ -161,6 +163,6 @@ def test_collisions_are_tools_of_one_name_elsewhere_and_those_close_in_meaning()
 
 def test_a_taken_id_and_an_unknown_tool_are_refused() -> None:
     with pytest.raises(ToolsightError, match="a tool 'shop:get_order' already"):
-        what_if(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, query="order")
+        edit_effect(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, query="order")
     with pytest.raises(ToolsightError, match="no tool 'x:y'"):
-        what_if(rankers_of(TOOLS), PAY, "x:y", query="order")
+        edit_effect(rankers_of(TOOLS), PAY, "x:y", query="order")

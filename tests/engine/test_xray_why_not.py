@@ -13,7 +13,7 @@ from inspector.domain.ranking import TOLERANCE, Outcome, Part, Score, SearchRequ
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.ledger import ROUNDING, ledger
-from inspector.engine.discovery.explanation.what_if import what_if
+from inspector.engine.discovery.explanation.tool_edit import edit_effect
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS, CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
@@ -71,13 +71,13 @@ def assert_adds_up(found: WhyNot) -> None:
 
 def test_the_first_result_has_no_rival_and_needs_no_advice() -> None:
     found = ask(tool_id="shop:refund_order")
-    assert found.place.rank == 1
+    assert found.standing.rank == 1
     assert (found.cut, found.rival, found.ledger, found.advice) == (None, None, (), ())
 
 
 def test_a_result_is_compared_with_the_one_directly_before_it() -> None:
     results = [ask(tool_id=tool.id, limit=3) for tool in TOOLS]
-    second = next(found for found in results if found.place.rank == 2)
+    second = next(found for found in results if found.standing.rank == 2)
     assert second.cut is None
     assert second.rival is not None
     assert second.rival.tool_id == "shop:refund_order"
@@ -119,7 +119,7 @@ def test_a_word_that_is_missing_is_named_with_what_it_would_really_bring(rankers
     assert set(found.lacking) == {"refund", "money"}
     tool = TOOLS[0]
     edited = replace(tool, description=f"{tool.description} money")
-    effect = what_if(rankers, edited, tool.id, query="Refund the order's money", ranker_name="bm25")
+    effect = edit_effect(rankers, edited, tool.id, query="Refund the order's money", ranker_name="bm25")
     (sentence,) = [line for line in found.advice if "'money'" in line]
     assert f"a mention in the description would bring {effect.gain:+.2f}" in sentence
     assert f"rank {effect.after.rank}" in sentence
@@ -170,7 +170,7 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
         else:
             assert found.cut == (None if hit.outcome.is_result else hit.outcome)
             if report.latency_ms or report.terms:
-                assert (hit.rank, hit.score) == (found.place.rank, found.score)
+                assert (hit.rank, hit.score) == (found.standing.rank, found.score)
 
 
 @given(

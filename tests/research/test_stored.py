@@ -3,7 +3,7 @@
 from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.vectors import MemoryVectors
-from inspector.research.stored import StoredEmbedder
+from inspector.research.stored_embedder import StoredEmbedder
 from tests.support.retrieval import CountingEmbedder
 
 _texts = st.lists(st.text(max_size=20), max_size=8)

@@ -1,6 +1,6 @@
 """Where MCP clients keep their servers on a machine, and what stands there. Nothing is ever written.
 
-The places are those that the clients document for themselves: Claude Desktop, Claude Code (user, and by
+The files are those that the clients document for themselves: Claude Desktop, Claude Code (user, and by
 project), Cursor, VS Code and its Insiders (with their profiles), Windsurf, Cline, Gemini CLI, Toolsight.
 """
 
@@ -31,7 +31,7 @@ _BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ClientFile:
     """A file that a client would read, whether it is there or not. `scope` is `user` or `project`."""
 
     client: str
@@ -64,7 +64,9 @@ class Unreadable:
     error: ConfigError
 
 
-def places(home: Path, folder: Path, platform: str, environment: Mapping[str, str]) -> tuple[Place, ...]:
+def client_files(
+    home: Path, folder: Path, platform: str, environment: Mapping[str, str]
+) -> tuple[ClientFile, ...]:
     """Every file that a client on this machine would read in a project's folder, each once.
 
     `platform` is `sys.platform`; `environment` may move the folders (XDG_CONFIG_HOME, APPDATA,
@@ -73,74 +75,74 @@ def places(home: Path, folder: Path, platform: str, environment: Mapping[str, st
     data = _data_folder(home, platform, environment)
     claude_code = Path(environment.get("CLAUDE_CONFIG_DIR") or home)
     found = [
-        Place("Claude Desktop", data / "Claude" / "claude_desktop_config.json"),
-        Place(CLAUDE_CODE, claude_code / ".claude.json"),
-        Place(CLAUDE_CODE, folder / ".mcp.json", PROJECT),
-        Place("Cursor", home / ".cursor" / "mcp.json"),
-        Place("Cursor", folder / ".cursor" / "mcp.json", PROJECT),
+        ClientFile("Claude Desktop", data / "Claude" / "claude_desktop_config.json"),
+        ClientFile(CLAUDE_CODE, claude_code / ".claude.json"),
+        ClientFile(CLAUDE_CODE, folder / ".mcp.json", PROJECT),
+        ClientFile("Cursor", home / ".cursor" / "mcp.json"),
+        ClientFile("Cursor", folder / ".cursor" / "mcp.json", PROJECT),
         *_editors(data),
-        Place("VS Code", folder / ".vscode" / "mcp.json", PROJECT),
-        Place("Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json"),
-        Place("Cline", home / ".cline" / "data" / "settings" / "cline_mcp_settings.json"),
-        *(Place("Cline", data / host / "User" / _CLINE) for host in _CLINE_HOSTS),
-        Place(GEMINI, home / ".gemini" / "settings.json"),
-        Place(GEMINI, folder / ".gemini" / "settings.json", PROJECT),
-        Place(TOOLSIGHT, folder / "toolsight.json", PROJECT),
+        ClientFile("VS Code", folder / ".vscode" / "mcp.json", PROJECT),
+        ClientFile("Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json"),
+        ClientFile("Cline", home / ".cline" / "data" / "settings" / "cline_mcp_settings.json"),
+        *(ClientFile("Cline", data / host / "User" / _CLINE) for host in _CLINE_HOSTS),
+        ClientFile(GEMINI, home / ".gemini" / "settings.json"),
+        ClientFile(GEMINI, folder / ".gemini" / "settings.json", PROJECT),
+        ClientFile(TOOLSIGHT, folder / "toolsight.json", PROJECT),
     ]
-    return tuple({place.path.absolute(): place for place in reversed(found)}.values())[::-1]
+    return tuple({file.path.absolute(): file for file in reversed(found)}.values())[::-1]
 
 
-def place_of(path: Path, known: Iterable[Place]) -> Place:
-    """The place that a file is among those of the clients, or else a file of any client."""
-    for place in known:
-        if place.path.absolute() == path.absolute():
-            return replace(place, path=path)
-    return Place(CLAUDE_CODE if path.name == ".claude.json" else FILE, path, "")
+def client_file_of(path: Path, known: Iterable[ClientFile]) -> ClientFile:
+    """Which of the known files a path is, or else a file of any client."""
+    for file in known:
+        if file.path.absolute() == path.absolute():
+            return replace(file, path=path)
+    return ClientFile(CLAUDE_CODE if path.name == ".claude.json" else FILE, path, "")
 
 
-def is_there(place: Place) -> bool:
+def is_there(file: ClientFile) -> bool:
     """Whether the file exists; one that may not be looked at does, so that it is told of."""
     try:
-        return place.path.is_file()
+        return file.path.is_file()
     except PermissionError:
         return True
     except (OSError, ValueError):
         return False
 
 
-def read_place(
-    place: Place, *, environment: Mapping[str, str], inputs: Mapping[str, str]
+def read_client_file(
+    file: ClientFile, *, environment: Mapping[str, str], inputs: Mapping[str, str]
 ) -> tuple[ClientConfiguration | Unreadable, ...]:
     """The configurations in a file, and what of it cannot be read; nothing where a client has no servers."""
     try:
-        data = load_object(place.path)
+        data = load_object(file.path)
     except ConfigError as error:
-        return (Unreadable(place.client, place.scope, place.path, error),)
-    is_whole = place.client in (TOOLSIGHT, FILE)
-    parts = iter([(place.scope, data)]) if is_whole else _parts(place, data)
-    return tuple(_read(replace(place, scope=scope), part, environment, inputs) for scope, part in parts)
+        return (Unreadable(file.client, file.scope, file.path, error),)
+    is_whole = file.client in (TOOLSIGHT, FILE)
+    parts = iter([(file.scope, data)]) if is_whole else _parts(file, data)
+    return tuple(_read(replace(file, scope=scope), part, environment, inputs) for scope, part in parts)
 
 
 def _read(
-    place: Place, data: Mapping[str, Any], environment: Mapping[str, str], inputs: Mapping[str, str]
+    file: ClientFile, data: Mapping[str, Any], environment: Mapping[str, str], inputs: Mapping[str, str]
 ) -> ClientConfiguration | Unreadable:
     try:
-        whole = configured(place.path, data, environment=environment, inputs=inputs)
-        return ClientConfiguration(place.client, place.scope, whole, rules=_rules(place, data))
+        whole = configured(file.path, data, environment=environment, inputs=inputs)
+        return ClientConfiguration(file.client, file.scope, whole, rules=_rules(file, data))
     except ConfigError as error:
-        found = _faults(place.path, data, environment, inputs)
+        found = _faults(file.path, data, environment, inputs)
         faults = {name: fault for name, fault in found.items() if isinstance(fault, ConfigError)}
         if not faults:
-            return Unreadable(place.client, place.scope, place.path, error)
+            return Unreadable(file.client, file.scope, file.path, error)
         specs = tuple(spec for spec in found.values() if isinstance(spec, ServerSpec))
-        configuration = Configuration(str(place.path), specs)
-        return ClientConfiguration(place.client, place.scope, configuration, faults, _rules(place, data))
+        configuration = Configuration(str(file.path), specs)
+        return ClientConfiguration(file.client, file.scope, configuration, faults, _rules(file, data))
 
 
-def _rules(place: Place, data: Mapping[str, Any]) -> dict[str, ServerRule]:
+def _rules(file: ClientFile, data: Mapping[str, Any]) -> dict[str, ServerRule]:
     """Clients name tools in a server's entry that they take, or that they leave out; Toolsight takes all."""
     section = next((data[name] for name in SECTIONS if name in data), None)
-    if place.client == TOOLSIGHT or not isinstance(section, dict):
+    if file.client == TOOLSIGHT or not isinstance(section, dict):
         return {}
     found = {}
     for server, entry in section.items():
@@ -168,16 +170,16 @@ def _faults(
         return {}
 
 
-def _parts(place: Place, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parts(file: ClientFile, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The scopes in a client's file, with their servers and nothing else: its other keys are its own."""
-    yield from _part(place, place.scope, data)
-    projects = data.get("projects") if place.client == CLAUDE_CODE else None
+    yield from _part(file, file.scope, data)
+    projects = data.get("projects") if file.client == CLAUDE_CODE else None
     for folder, project in projects.items() if isinstance(projects, dict) else ():
         if isinstance(project, dict):
-            yield from _part(place, f"{PROJECT} {folder}", project)
+            yield from _part(file, f"{PROJECT} {folder}", project)
 
 
-def _part(place: Place, scope: str, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _part(file: ClientFile, scope: str, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     nested = data.get("mcp")
     if isinstance(nested, dict) and not any(name in data for name in SECTIONS):
         data = nested
@@ -185,7 +187,7 @@ def _part(place: Place, scope: str, data: Mapping[str, Any]) -> Iterator[tuple[s
     if section is None:
         return
     entries = data[section]
-    if place.client == GEMINI and isinstance(entries, dict):
+    if file.client == GEMINI and isinstance(entries, dict):
         entries = _braced(_allowed(entries, nested if isinstance(nested, dict) else {}))
     if entries:
         yield scope, {section: entries, "inputs": data.get("inputs")}
@@ -214,10 +216,10 @@ def _data_folder(home: Path, platform: str, environment: Mapping[str, str]) -> P
     return Path(environment.get("XDG_CONFIG_HOME") or home / ".config")
 
 
-def _editors(data: Path) -> Iterator[Place]:
+def _editors(data: Path) -> Iterator[ClientFile]:
     """A profile of VS Code has a file of its own beside that of the default one."""
     for client, name in _EDITORS:
         user = data / name / "User"
-        yield Place(client, user / "mcp.json")
-        yield Place(client, user / "settings.json")
-        yield from (Place(client, path) for path in sorted(user.glob("profiles/*/mcp.json")))
+        yield ClientFile(client, user / "mcp.json")
+        yield ClientFile(client, user / "settings.json")
+        yield from (ClientFile(client, path) for path in sorted(user.glob("profiles/*/mcp.json")))

@@ -11,12 +11,12 @@ from pathlib import Path
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.client_config import (
     ClientConfiguration,
-    Place,
+    ClientFile,
     Unreadable,
+    client_file_of,
+    client_files,
     is_there,
-    place_of,
-    places,
-    read_place,
+    read_client_file,
 )
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.cli import composition
@@ -71,24 +71,24 @@ def run_audit(options: Options) -> Audit:
 
 
 def _find(options: Options) -> _Found:
-    candidates = places(Path.home(), Path.cwd(), sys.platform, os.environ)
-    there = [place for place in candidates if is_there(place)]
+    candidates = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+    there = [file for file in candidates if is_there(file)]
     if options.config is not None:
-        there = [place_of(options.config, candidates)]
+        there = [client_file_of(options.config, candidates)]
     inputs = composition.given_inputs(options)
-    read = {place: read_place(place, environment=os.environ, inputs=inputs) for place in there}
+    read = {file: read_client_file(file, environment=os.environ, inputs=inputs) for file in there}
     parts = tuple(chain.from_iterable(read.values()))
     found = _Found(
         tuple(part for part in parts if isinstance(part, ClientConfiguration)),
         tuple(part for part in parts if isinstance(part, Unreadable)),
-        tuple(str(place.path) for place, inside in read.items() if not inside),
+        tuple(str(file.path) for file, inside in read.items() if not inside),
     )
     if not found.configurations:
         _refuse(options, candidates, found)
     return found
 
 
-def _refuse(options: Options, candidates: Sequence[Place], found: _Found) -> None:
+def _refuse(options: Options, candidates: Sequence[ClientFile], found: _Found) -> None:
     """Nothing to audit: say what is wrong, or where was looked."""
     if options.config is not None:
         if found.unreadable:
@@ -96,7 +96,7 @@ def _refuse(options: Options, candidates: Sequence[Place], found: _Found) -> Non
         raise ConfigError(f"{options.config} has no servers", hint="Servers go into `mcpServers`.")
     for broken in found.unreadable:
         say(f"not read: {broken.error.message}", err=True)
-    looked = "".join(f"\n  {place.client}: {place.path}" for place in candidates)
+    looked = "".join(f"\n  {file.client}: {file.path}" for file in candidates)
     hint = f"Name a file with --config, or run `toolsight demo`. Looked at:{looked}"
     raise ConfigError("no MCP client on this machine has a server that can be audited", hint=hint)
 

@@ -22,9 +22,9 @@ from inspector.domain.number import bar, percent
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.calibrate import MAX_REFUSED, SETTINGS, Calibration, Point, calibrate
-from inspector.engine.measure.comparison import DataSet
 from inspector.engine.measure.generate import generate
 from inspector.engine.measure.prepare import prepare
+from inspector.engine.measure.ranker_bench import DataSet
 from inspector.engine.measure.report import NOTHING
 from inspector.engine.measure.summary import Share
 

@@ -21,8 +21,8 @@ from inspector.domain.error import ConfigError
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS, require_ranker
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.baseline import Mark, drops, marks, stored_marks
-from inspector.engine.measure.comparison import Comparison, DataSet, Measured
 from inspector.engine.measure.difference import difference
+from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import Row, csv_text, json_text, markdown
 
 DROPPED, INTERRUPTED = 3, 130
@@ -136,14 +136,14 @@ def _measured(
     store = composition.open_vectors(chosen)
     try:
         with cancellation() as cancelled:
-            comparison = Comparison(
+            bench = RankerBench(
                 rankers,
                 lambda: None if embedder is None else Semantics(embedder, store),
                 clock,
                 progress,
                 cancelled,
             )
-            measured = comparison.measure(datasets)
+            measured = bench.measure(datasets)
     finally:
         progress.clear()
         store.close()

@@ -14,7 +14,7 @@ from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.settings import DiscoverySettings
-from inspector.engine.measure.comparison import DataSet
+from inspector.engine.measure.ranker_bench import DataSet
 from widgets import visible
 
 

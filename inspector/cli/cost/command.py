@@ -23,7 +23,7 @@ from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import compare
 from inspector.engine.tokens.cost.plan import Assumptions, Plan
 from inspector.engine.tokens.cost.recorded_plan import plan_of
-from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.workbench import Workbench
 
 _FIVE_MINUTES, _HOUR = "5m", "1h"

@@ -28,7 +28,7 @@ from inspector.domain.error import ConfigError, ModelError
 from inspector.domain.events import Failed, Record
 from inspector.domain.number import count
 from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.comparison import static_tokens
+from inspector.engine.scenario.profile_comparison import static_tokens
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.session import Listener
 from widgets import visible

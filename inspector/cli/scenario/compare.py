@@ -22,7 +22,7 @@ from inspector.cli.scenario.command import (
 from inspector.cli.scenario.report import comparison_json, comparison_markdown, comparison_text
 from inspector.domain.events import ModelRequested, Record
 from inspector.domain.profile import PROFILES, find_profile
-from inspector.engine.scenario.comparison import STATIC, comparison
+from inspector.engine.scenario.profile_comparison import STATIC, compare_profiles
 
 _ONE_PROFILE = "profile"
 
@@ -110,7 +110,7 @@ def _play_each(one: NamedScenario, setup: Options, profiles: Sequence[str], play
 
 
 def _say(played: Sequence[Played], *, scripted: bool, markdown: bool, as_json: bool) -> None:
-    compared = comparison([one.result for one in played], scripted=scripted)
+    compared = compare_profiles([one.result for one in played], scripted=scripted)
     if as_json:
         say_json(comparison_json(compared, [one.session for one in played]))
         return

@@ -28,8 +28,8 @@ from inspector.cli.scenario.command import (
 )
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
-from inspector.engine.scenario.comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
+from inspector.engine.scenario.profile_comparison import STATIC
+from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
 from inspector.engine.scenario.static_script import static_settings
 
 _WIDEST = 110
@@ -157,7 +157,7 @@ class _Screen:
     def _draw(self, place: int, *, end: bool = False) -> None:
         size = shutil.get_terminal_size()
         width = min(size.columns - 1, _WIDEST)
-        most = max(lane.tokens for lane in self._race.lanes)
+        most = max(racer.tokens for racer in self._race.racers)
         verdict = self._race.verdict if end else None
         lines = drawn(self._race.scenario.title, self._race.frames()[place], verdict, width, most)
         if not end:
@@ -183,11 +183,11 @@ def _print(race: Race) -> None:
     say_table(heads, [_row(frame) for frame in found[1:]], right=frozenset(range(len(heads))))
 
 
-def _row(frame: Frame) -> list[str]:
+def _row(frame: RaceFrame) -> list[str]:
     cells = [str(frame.call)]
-    for lane in frame.lanes:
-        present = f"{lane.present:,}" if lane.calls == frame.call else "–"
-        cells += [present, f"{lane.tokens:,}"]
+    for racer in frame.racers:
+        present = f"{racer.present:,}" if racer.calls == frame.call else "–"
+        cells += [present, f"{racer.tokens:,}"]
     return cells
 
 
@@ -206,7 +206,7 @@ def _json(race: Race, played: Sequence[Played]) -> dict[str, Any]:
         "title": race.scenario.title,
         "scripted": race.scripted,
         "sessions": [one.session for one in played],
-        "lanes": [{**asdict(lane), "tokens": lane.tokens} for lane in verdict.lanes],
+        "lanes": [{**asdict(racer), "tokens": racer.tokens} for racer in verdict.racers],
         "saved": verdict.saved,
         "input_saved": verdict.input_saved,
         "billed_saved": verdict.billed_saved,
@@ -215,7 +215,7 @@ def _json(race: Race, played: Sequence[Played]) -> dict[str, Any]:
         "frames": [
             {
                 "call": frame.call,
-                "lanes": [{"tokens": lane.tokens, "present": lane.present} for lane in frame.lanes],
+                "lanes": [{"tokens": racer.tokens, "present": racer.present} for racer in frame.racers],
             }
             for frame in race.frames()
         ],

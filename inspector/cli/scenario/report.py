@@ -9,7 +9,7 @@ from inspector.domain.events import ModelResponded, Record
 from inspector.domain.expectation import Expectation, Finding
 from inspector.domain.number import count, percent
 from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.comparison import AlignedCall, Compared, Comparison
+from inspector.engine.scenario.profile_comparison import AlignedCall, ComparedProfile, ProfileComparison
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.totals import Totals
 from widgets import visible
@@ -24,7 +24,7 @@ _DETAIL = frozenset(
 )
 
 # Two lines of heading, and the cell below them.
-_Column = tuple[str, str, Callable[[Compared], str]]
+_Column = tuple[str, str, Callable[[ComparedProfile], str]]
 _COLUMNS: tuple[_Column, ...] = (
     ("model", "calls", lambda row: str(row.totals.model_calls)),
     ("tool tokens", "first call", lambda row: _number(row.first)),
@@ -125,7 +125,7 @@ def totals_json(had: Totals) -> dict[str, Any]:
     return {**asdict(had), "model_calls": had.model_calls, "tool_tokens": had.tool_tokens}
 
 
-def comparison_text(compared: Comparison, width: int) -> Iterator[str]:
+def comparison_text(compared: ProfileComparison, width: int) -> Iterator[str]:
     """The profiles row by row, the notes, and the tool tokens of each model call."""
     names = _justified(["", "profile", *(row.profile for row in compared.rows)], str.ljust)
     columns = [
@@ -143,7 +143,7 @@ def comparison_text(compared: Comparison, width: int) -> Iterator[str]:
         yield from _side_by_side(calls, [_tokens(compared, n) for n in range(len(compared.rows))], width)
 
 
-def comparison_markdown(compared: Comparison) -> Iterator[str]:
+def comparison_markdown(compared: ProfileComparison) -> Iterator[str]:
     """The same as Markdown."""
     heads = [f"{over} {head}".strip() for over, head, _ in _COLUMNS]
     rows = [[row.profile, *(cell(row) for _, _, cell in _COLUMNS)] for row in compared.rows]
@@ -161,7 +161,7 @@ def comparison_markdown(compared: Comparison) -> Iterator[str]:
     )
 
 
-def comparison_json(compared: Comparison, sessions: Sequence[str]) -> dict[str, Any]:
+def comparison_json(compared: ProfileComparison, sessions: Sequence[str]) -> dict[str, Any]:
     """The same for programs, with the session of each profile."""
     return {
         "title": compared.title,
@@ -206,7 +206,7 @@ def _outcome(had: Totals) -> str:
     return f"outcome {had.outcome}" if had.outcome else "no turn has ended"
 
 
-def _base(compared: Comparison) -> str:
+def _base(compared: ProfileComparison) -> str:
     if compared.measured:
         return "Saved against the measured run of static."
     return "Saved against binding every tool in each of the profile's own model calls; static was not run."
@@ -216,7 +216,7 @@ def _places(calls: Sequence[AlignedCall]) -> list[str]:
     return [f"{one.message}.{one.call}" for one in calls]
 
 
-def _tokens(compared: Comparison, place: int) -> list[str]:
+def _tokens(compared: ProfileComparison, place: int) -> list[str]:
     cells = (_number(one.tool_tokens[place]) for one in compared.calls)
     return _justified([compared.rows[place].profile, *cells], str.rjust)
 

@@ -11,8 +11,8 @@ from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.number import count, milliseconds, signed
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
-from inspector.engine.discovery.explanation.compare import Comparison, compare
 from inspector.engine.discovery.explanation.confusable import confusables
+from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
@@ -126,10 +126,10 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
 
 
 def _say_why(found: WhyNot) -> None:
-    place = f"rank {found.place.rank}   score {found.score.value:.3f}"
-    say(f"{found.tool_id}   {place}   {found.cut or 'is a result'}   ({found.ranker})")
+    standing = f"rank {found.standing.rank}   score {found.score.value:.3f}"
+    say(f"{found.tool_id}   {standing}   {found.cut or 'is a result'}   ({found.ranker})")
     if found.rival is not None:
-        say(f"against {found.rival.tool_id}   rank {found.rival.place.rank}")
+        say(f"against {found.rival.tool_id}   rank {found.rival.standing.rank}")
         rows = [
             (
                 str(line.signal),
@@ -151,18 +151,20 @@ def _say_why(found: WhyNot) -> None:
 
 
 def _compare(bench: Workbench, asked: _Search) -> None:
-    found = compare(bench.retrieval.rankers, asked.request.query, RANKERS)
+    found = compare_rankers(bench.retrieval.rankers, asked.request.query, RANKERS)
     if asked.as_json:
         say_json(asdict(found))
     else:
         _say_comparison(found)
 
 
-def _say_comparison(found: Comparison) -> None:
+def _say_comparison(found: RankerComparison) -> None:
     """The first tools of each ranker: as columns, thirteen rankers fit no terminal."""
     rows = []
     for column, name in enumerate(found.names):
-        kept = sorted((row.places[column].rank, row.tool_id) for row in found.rows if row.places[column].kept)
+        kept = sorted(
+            (row.standings[column].rank, row.tool_id) for row in found.rows if row.standings[column].kept
+        )
         rows.append((name, ", ".join(tool_id for _rank, tool_id in kept[:_FIRST]) or _NOTHING))
     say_table(("ranker", f"first {_FIRST}"), rows, right=frozenset())
 

@@ -10,7 +10,7 @@ from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.number import count
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.what_if import WhatIf, what_if
+from inspector.engine.discovery.explanation.tool_edit import QueryEffect, edit_effect
 from inspector.engine.workbench import Workbench
 
 
@@ -31,7 +31,7 @@ def whatif(
         text = tool.description if description is None else description
         edited = replace(tool, name=name or tool.name, description=text)
         evalset = bench.retrieval.evalset()
-        effect = what_if(
+        effect = edit_effect(
             bench.retrieval.rankers,
             edited,
             tool.id,
@@ -60,7 +60,7 @@ def _tokens(bench: Workbench, tool: Tool) -> int:
     return bench.accounting.meter.tool(tool)
 
 
-def _say_effect(bench: Workbench, tool: Tool, edited: Tool, effect: WhatIf) -> None:
+def _say_effect(bench: Workbench, tool: Tool, edited: Tool, effect: QueryEffect) -> None:
     before, after, cases = effect.before, effect.after, effect.cases
     say_table(
         ("", "before", "after"),

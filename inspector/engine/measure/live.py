@@ -7,7 +7,7 @@ from inspector.domain.evaluation import EvalSet
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.measure.calibrate import Calibration, calibrate
-from inspector.engine.measure.comparison import Comparison, DataSet, Measured, Report
+from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench, Report
 from inspector.engine.ports import Clock
 from inspector.engine.view import DiscoveryView
 
@@ -44,16 +44,16 @@ class LiveBench:
     def measure(
         self, rankers: Sequence[str], report: Report, cancelled: Callable[[], bool]
     ) -> Iterator[Measured]:
-        """Each ranker as soon as it is measured, see Comparison. Raises ToolsightError."""
+        """Each ranker as soon as it is measured, see RankerBench. Raises ToolsightError."""
         semantics = self.index.semantics
-        comparison = Comparison(
+        bench = RankerBench(
             rankers,
             lambda: None if semantics is None else semantics.anew(),
             self.clock,
             report,
             cancelled,
         )
-        return comparison.over(self.dataset, self.index)
+        return bench.over(self.dataset, self.index)
 
     def calibrate(
         self, ranker: str, progress: Callable[[int, int], None], cancelled: Callable[[], bool]

@@ -1,7 +1,7 @@
 """A race: one scenario with every tool bound and once with discovery, model call beside model call.
 
 Two runs never take the same time, and how long a call took says nothing about tokens. So the race is aligned:
-the n-th model call of either lane happens at the same moment, and a lane that needs more calls goes on alone.
+the n-th model call of either racer happens at the same moment, and one that needs more calls goes on alone.
 """
 
 from dataclasses import dataclass, replace
@@ -10,8 +10,8 @@ from inspector.domain.events import ModelRequested, Record, UserSaid
 from inspector.domain.number import count
 from inspector.domain.price import Prices
 from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.comparison import comparison
-from inspector.engine.scenario.lane import Lane, lane_after
+from inspector.engine.scenario.profile_comparison import compare_profiles
+from inspector.engine.scenario.racer import Racer, racer_after
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.static_script import left_out
 from inspector.engine.scenario.totals import ANSWERED
@@ -21,16 +21,16 @@ SECONDS_A_CALL = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """A moment of the race: both lanes, static binding first, so many seconds after the start."""
+class RaceFrame:
+    """A moment of the race: both racers, static binding first, so many seconds after the start."""
 
     seconds: float
-    lanes: tuple[Lane, Lane]
+    racers: tuple[Racer, Racer]
 
     @property
     def call(self) -> int:
-        """The model call that this is about; a lane that needed fewer stands still."""
-        return max(lane.calls for lane in self.lanes)
+        """The model call that this is about; a racer that needed fewer stands still."""
+        return max(racer.calls for racer in self.racers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +38,27 @@ class Verdict:
     """How a race ended. `saved` and `input_saved` are shares (0 to 1) of what static binding sent.
 
     They are negative where more was sent, and None where nothing was. `notes` say what to know before one
-    believes them; `prices` are those behind the dollars of the lanes.
+    believes them; `prices` are those behind the dollars of the racers.
     """
 
-    lanes: tuple[Lane, Lane]
+    racers: tuple[Racer, Racer]
     notes: tuple[str, ...] = ()
     prices: Prices | None = None
 
     @property
     def saved(self) -> float | None:
         """Of the tokens because of tools."""
-        return _saved(*(lane.tokens for lane in self.lanes))
+        return _saved(*(racer.tokens for racer in self.racers))
 
     @property
     def input_saved(self) -> float | None:
         """Of everything that was sent."""
-        return _saved(*(lane.input_tokens for lane in self.lanes))
+        return _saved(*(racer.input_tokens for racer in self.racers))
 
     @property
     def billed_saved(self) -> float | None:
         """Of everything as a prompt cache charges it; None where no cache is known."""
-        first, second = (lane.billed for lane in self.lanes)
+        first, second = (racer.billed for racer in self.racers)
         return None if first is None or second is None else _saved(first, second)
 
 
@@ -82,7 +82,7 @@ class Race:
         self.profiles = profiles
         self.scripted = scripted
         self.prices = prices
-        self._tracks = (_Track(Lane(profiles[0])), _Track(Lane(profiles[1])))
+        self._tracks = (_Track(Racer(profiles[0])), _Track(Racer(profiles[1])))
         self._results: list[ScenarioResult | None] = [None, None]
 
     def listener(self, side: int) -> Listener:
@@ -100,12 +100,12 @@ class Race:
         return all(track.is_over for track in self._tracks)
 
     @property
-    def lanes(self) -> tuple[Lane, Lane]:
+    def racers(self) -> tuple[Racer, Racer]:
         """Both runs as far as they have come, which need not be the same moment of the race."""
         first, second = self._tracks
-        return first.lane, second.lane
+        return first.racer, second.racer
 
-    def frames(self, seconds_a_call: float = SECONDS_A_CALL) -> tuple[Frame, ...]:
+    def frames(self, seconds_a_call: float = SECONDS_A_CALL) -> tuple[RaceFrame, ...]:
         """The start, and every model call that both have behind them or did not need.
 
         Once there is a second frame, what is there never changes.
@@ -119,69 +119,69 @@ class Race:
         if first is None or second is None:
             return None
         script = left_out(self.scenario) if self.scripted else ""
-        notes = comparison((first, second), scripted=self.scripted).notes
-        told = (*((script,) if script else ()), *notes, *_notes(self.lanes))
-        return Verdict(self.lanes, told, self.prices)
+        notes = compare_profiles((first, second), scripted=self.scripted).notes
+        told = (*((script,) if script else ()), *notes, *_notes(self.racers))
+        return Verdict(self.racers, told, self.prices)
 
 
-def _frames(tracks: tuple["_Track", "_Track"], seconds_a_call: float) -> tuple[Frame, ...]:
+def _frames(tracks: tuple["_Track", "_Track"], seconds_a_call: float) -> tuple[RaceFrame, ...]:
     first, second = tracks
     known = [len(track.steps) for track in tracks if not track.is_over]
     count = min(known) if known else max(len(first.steps), len(second.steps))
     return tuple(
-        Frame(round(number * seconds_a_call, 3), (first.at(number), second.at(number)))
+        RaceFrame(round(number * seconds_a_call, 3), (first.at(number), second.at(number)))
         for number in range(count)
     )
 
 
 class _Track:
-    """One run as its lane after each model call; `steps[0]` is the start."""
+    """One run as its racer after each model call; `steps[0]` is the start."""
 
-    def __init__(self, start: Lane) -> None:
-        self.lane = start
+    def __init__(self, start: Racer) -> None:
+        self.racer = start
         self.steps = [start]
         self.is_over = False
 
-    def at(self, number: int) -> Lane:
-        """The lane after so many model calls, or after all it made."""
+    def at(self, number: int) -> Racer:
+        """The racer after so many model calls, or after all it made."""
         return self.steps[min(number, len(self.steps) - 1)]
 
     def after(self, record: Record, prices: Prices | None) -> None:
         """Go on by one record."""
         if isinstance(record.event, ModelRequested | UserSaid):
             self._close()
-        self.lane = lane_after(self.lane, record.event, prices)
-        if not self.lane.calls:
-            self.steps[0] = self.lane
+        self.racer = racer_after(self.racer, record.event, prices)
+        if not self.racer.calls:
+            self.steps[0] = self.racer
 
     def end(self) -> None:
         """No record follows."""
         if self.is_over:
             return
         self.is_over = True
-        self.lane = replace(self.lane, is_over=True)
-        if len(self.steps) > self.lane.calls:
-            self.steps[-1] = self.lane
+        self.racer = replace(self.racer, is_over=True)
+        if len(self.steps) > self.racer.calls:
+            self.steps[-1] = self.racer
         else:
             self._close()
 
     def _close(self) -> None:
         """The last model call, if there was one, is dealt with."""
-        if len(self.steps) == self.lane.calls:
-            self.steps.append(self.lane)
+        if len(self.steps) == self.racer.calls:
+            self.steps.append(self.racer)
 
 
-def _notes(lanes: tuple[Lane, Lane]) -> list[str]:
-    static, other = lanes
+def _notes(racers: tuple[Racer, Racer]) -> list[str]:
+    static, other = racers
     notes = []
     more = other.calls - static.calls
     if more:
         what = "more" if more > 0 else "fewer"
         why = ": each is a wait for the model" if more > 0 else ""
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
-    for lane in lanes:
-        if lane.outcome != ANSWERED:
-            notes.append(f"{lane.profile}: a message ended as {lane.outcome or 'nothing'}, not answered.")
+    for racer in racers:
+        if racer.outcome != ANSWERED:
+            notes.append(f"{racer.profile}: a message ended as {racer.outcome or 'nothing'}, not answered.")
     return notes
 
 

@@ -8,7 +8,7 @@ from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.number import count
 from inspector.domain.profile import find_profile
 from inspector.domain.scenario import Scenario, Step
-from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.profile_comparison import STATIC
 
 _NOTHING_LEFT = "There is nothing left to do."
 

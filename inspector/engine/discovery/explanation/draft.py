@@ -9,12 +9,12 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import fields, resolve
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import Key, key_of, texts_by_key
-from inspector.engine.discovery.explanation.place import position_of
+from inspector.engine.discovery.explanation.standing import position_of
 from inspector.engine.discovery.index import ToolIndex
 
 
 @dataclass(frozen=True, slots=True)
-class ParameterWording:
+class ParameterText:
     """A top-level parameter's texts; `original` is the name that its tool's server gives it."""
 
     original: str
@@ -23,21 +23,21 @@ class ParameterWording:
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class ToolText:
     """The texts of a tool that its author chooses."""
 
     name: str
     description: str
-    parameters: tuple[ParameterWording, ...] = ()
+    parameters: tuple[ParameterText, ...] = ()
 
 
-def wording_of(tool: Tool) -> Wording:
+def wording_of(tool: Tool) -> ToolText:
     """The texts as they are."""
-    parameters = (ParameterWording(f.name, f.name, f.description) for f in fields(tool.input_schema))
-    return Wording(tool.name, tool.description, tuple(parameters))
+    parameters = (ParameterText(f.name, f.name, f.description) for f in fields(tool.input_schema))
+    return ToolText(tool.name, tool.description, tuple(parameters))
 
 
-def reworded(tool: Tool, wording: Wording) -> Tool:
+def reworded(tool: Tool, wording: ToolText) -> Tool:
     """The tool in other words; an equal one where they are its own.
 
     Parameters that the tool does not have (any more) are left out. Raises ToolsightError for an empty name

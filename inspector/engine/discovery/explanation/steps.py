@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from inspector.domain.step import split
-from inspector.engine.discovery.explanation.place import Places
+from inspector.engine.discovery.explanation.standing import Standings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 
@@ -57,5 +57,7 @@ def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
     if rules.abstains(ranking):
         return StepSearch(text, (), ranking.probability, abstained=True)
     tools = rankers.index.tools
-    found = tuple(tools[position].id for position in Places(ranking, rules.likely(ranking)).kept(rules.limit))
+    found = tuple(
+        tools[position].id for position in Standings(ranking, rules.likely(ranking)).kept(rules.limit)
+    )
     return StepSearch(text, found, ranking.probability)

@@ -5,24 +5,24 @@ from functools import cached_property
 
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.place import Places
+from inspector.engine.discovery.explanation.standing import Standings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A request over ranked tools; `places` are those for the query."""
+    """A request over ranked tools; `standings` are those for the query."""
 
     rankers: CatalogRankers
     request: SearchRequest
-    places: Places
+    standings: Standings
     rules: SearchRules
 
     @property
     def has_abstained(self) -> bool:
         """Whether the ranking found it too improbable that any tool fits."""
-        return not self.is_lookup and self.rules.abstains(self.places.ranking)
+        return not self.is_lookup and self.rules.abstains(self.standings.ranking)
 
     @property
     def is_lookup(self) -> bool:
@@ -42,7 +42,7 @@ class Verdict:
         tools = self.rankers.index.tools
         if self.request.is_empty or (self.is_lookup and self.request.tool_names):
             return self.named
-        pool = range(len(tools)) if self.is_lookup else self.places.kept()
+        pool = range(len(tools)) if self.is_lookup else self.standings.kept()
         return tuple(p for p in pool if self.rules.outside(tools[p], self.request) is None)
 
     @property
@@ -64,7 +64,7 @@ class Verdict:
         outside = self.rules.outside(self.rankers.index.tools[position], self.request)
         if outside is not None or self.is_lookup:
             return outside or Outcome.BELOW_FLOOR
-        return self.rules.missed(self.places.ranking, position)
+        return self.rules.missed(self.standings.ranking, position)
 
     def rival(self, position: int) -> int | None:
         """Of a tool with a place the one directly before it, of any other the one with the last place."""
@@ -73,5 +73,5 @@ class Verdict:
             return None
         if position not in results:
             return results[-1]
-        place = results.index(position)
-        return results[place - 1] if place else None
+        index = results.index(position)
+        return results[index - 1] if index else None

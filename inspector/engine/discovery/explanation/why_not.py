@@ -9,9 +9,9 @@ from inspector.domain.ranking import Outcome, Score, SearchRequest, Signal
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import MAX_EMBEDDED
 from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
-from inspector.engine.discovery.explanation.place import Place, Places, position_of
+from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
+from inspector.engine.discovery.explanation.tool_edit import edited_rankers
 from inspector.engine.discovery.explanation.verdict import Verdict
-from inspector.engine.discovery.explanation.what_if import edited_rankers
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.term import split_words, terms
@@ -30,7 +30,7 @@ class Rival:
     """The tool to beat: the one with the last place of the results, or the one directly before."""
 
     tool_id: str
-    place: Place
+    standing: Standing
     score: Score
 
 
@@ -38,7 +38,7 @@ class Rival:
 class WhyNot:
     """One tool's fate in a search. `cut` is None where it is a result.
 
-    `rival` is None for the first result and where nothing else has a place. `lacking` are the terms of the
+    `rival` is None for the first result and where nothing else is returned. `lacking` are the terms of the
     query that no field of the tool has, the most telling first. `advice` are sentences for people, at most
     MAX_ADVICE. `note` says what the ranker, or the search, did without.
     """
@@ -46,7 +46,7 @@ class WhyNot:
     tool_id: str
     ranker: str
     request: SearchRequest
-    place: Place
+    standing: Standing
     score: Score
     cut: Outcome | None
     rival: Rival | None
@@ -76,21 +76,21 @@ def why_not(
     """
     position = position_of(rankers.index, tool_id)
     ranking = rankers.get(ranker_name).rank(request.query)
-    places = Places(ranking, rules.likely(ranking))
-    verdict = Verdict(rankers, request, places, rules)
-    score, rival = places.ranking.explain(position), _rival(verdict, position)
+    standings = Standings(ranking, rules.likely(ranking))
+    verdict = Verdict(rankers, request, standings, rules)
+    score, rival = standings.ranking.explain(position), _rival(verdict, position)
     found = WhyNot(
         tool_id,
         ranker_name,
         request,
-        places[position],
+        standings[position],
         score,
         verdict.cut(position),
         rival,
         () if verdict.is_lookup else _lacking(rankers, request.query, position),
         ledger(score, rival.score) if rival is not None else (),
-        probability=None if verdict.is_lookup else places.ranking.probability,
-        note=LOOKED_UP if verdict.is_lookup else places.ranking.note,
+        probability=None if verdict.is_lookup else standings.ranking.probability,
+        note=LOOKED_UP if verdict.is_lookup else standings.ranking.note,
     )
     return replace(found, advice=tuple(islice(_advice(found, verdict), MAX_ADVICE)))
 
@@ -99,8 +99,8 @@ def _rival(verdict: Verdict, position: int) -> Rival | None:
     rival = verdict.rival(position)
     if rival is None:
         return None
-    places = verdict.places
-    return Rival(verdict.rankers.index.tools[rival].id, places[rival], places.ranking.explain(rival))
+    standings = verdict.standings
+    return Rival(verdict.rankers.index.tools[rival].id, standings[rival], standings.ranking.explain(rival))
 
 
 def _lacking(rankers: CatalogRankers, query: str, position: int) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def _advice(found: WhyNot, verdict: Verdict) -> Iterator[str]:
 
 
 def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
-    request, probability = verdict.request, verdict.places.ranking.probability
+    request, probability = verdict.request, verdict.standings.ranking.probability
     if cut is Outcome.OTHER_SERVER:
         yield f"The request keeps to the server '{request.server_name}'; this tool is on '{tool.server}'."
     elif cut is Outcome.OTHER_TAG:
@@ -145,8 +145,8 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
             else f"far over the limit of {verdict.rules.limit}"
         )
         yield f"It is number {number} of {count} that match: {change}."
-    elif cut is Outcome.UNLIKELY and verdict.places.ranking.fit is not None:
-        fit = float(verdict.places.ranking.fit[verdict.rankers.index.position[tool.id]])
+    elif cut is Outcome.UNLIKELY and verdict.standings.ranking.fit is not None:
+        fit = float(verdict.standings.ranking.fit[verdict.rankers.index.position[tool.id]])
         needed = verdict.rules.tool_threshold
         yield f"That it fits has a probability of {fit:.2f}, less than the {needed:.2f} needed."
     elif cut is Outcome.ABSTAINED and probability is not None:
@@ -167,23 +167,23 @@ def _mentions(found: WhyNot, rankers: CatalogRankers, tool: Tool) -> list[str]:
     gains = []
     for term in found.lacking[:MAX_ADVICE]:
         word = written.get(term, term)
-        place = _with_mention(rankers, found, tool, word)
-        gain = place.value - found.place.value
+        standing = _with_mention(rankers, found, tool, word)
+        gain = standing.value - found.standing.value
         idf = f"No field has '{_short(word)}' (idf {rankers.lexical.idf(term):.1f})"
-        change = f"rank {place.rank} instead of {found.place.rank}"
-        if place.rank == found.place.rank:
-            change = f"still rank {place.rank}"
+        change = f"rank {standing.rank} instead of {found.standing.rank}"
+        if standing.rank == found.standing.rank:
+            change = f"still rank {standing.rank}"
         gains.append((gain, f"{idf}: a mention in the description would bring {gain:+.2f}, {change}."))
     ordered = sorted(gains, key=lambda entry: -entry[0])
     return [sentence for gain, sentence in ordered if gain >= _WORTH_TELLING]
 
 
-def _with_mention(rankers: CatalogRankers, found: WhyNot, tool: Tool, word: str) -> Place:
-    """The tool's place with the word at the end of its description."""
+def _with_mention(rankers: CatalogRankers, found: WhyNot, tool: Tool, word: str) -> Standing:
+    """The tool's standing with the word at the end of its description."""
     edited = replace(tool, description=f"{tool.description} {word}".strip())
     changed = edited_rankers(rankers, edited, tool.id)
     ranking = changed.get(found.ranker).rank(found.request.query)
-    return Places(ranking)[changed.index.position[tool.id]]
+    return Standings(ranking)[changed.index.position[tool.id]]
 
 
 def _meaning(found: WhyNot) -> Iterator[str]:

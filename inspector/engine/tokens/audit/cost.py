@@ -8,7 +8,7 @@ from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, Charge
 from inspector.domain.server import ServerSpec
 from inspector.engine.tokens.audit.result import TURNS, Bill, ServerAudit, Subject, ToolAudit
-from inspector.engine.tokens.cost.what_if import Setup, first_call
+from inspector.engine.tokens.cost.setup_change import Setup, first_call
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from inspector.domain.settings import BindingPolicy, Settings, ToolDelivery
 from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
-from inspector.engine.tokens.cost.what_if import FirstCall, Setup, first_call
+from inspector.engine.tokens.cost.setup_change import FirstCall, Setup, first_call
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 
 from inspector.app.pages.chat.race import content
 from inspector.domain.number import count, money, tokens
-from inspector.engine.scenario.lane import Lane
-from inspector.engine.scenario.race import Frame, Verdict
+from inspector.engine.scenario.race import RaceFrame, Verdict
+from inspector.engine.scenario.racer import Racer
 from widgets import plain, shorten, visible
 
 WIDTH, HEIGHT = 100, 26
@@ -17,28 +17,28 @@ WIDTH, HEIGHT = 100, 26
 Piece = tuple[str, str]
 Line = tuple[Piece, ...]
 _BOLD, _DIM, _GOOD = "1", "2", "1;32"
-_LANES = ("94", "33")
+_STYLES = ("94", "33")
 _HOME, _CLEAR, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[2J", "\x1b[K", "\x1b[J"
 _NEXT_LINE = "\r\n"
 _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 _LONGEST = 400
-# Cells for what a lane has sent.
+# Cells for what a racer has sent.
 _TOTAL = 9
 # Seconds for which a player shows the end.
 _END = 3.0
 
 
 def drawn(
-    title: str, frame: Frame, verdict: Verdict | None, width: int, most: int | None = None
+    title: str, frame: RaceFrame, verdict: Verdict | None, width: int, most: int | None = None
 ) -> list[Line]:
     """A moment of the race as lines of at most `width` cells; with the verdict, how it ended.
 
-    `most` are the tokens of the longest bar, without it those of the larger lane by now.
+    `most` are the tokens of the longest bar, without it those of the larger racer by now.
     """
-    longest = most if most is not None else max(lane.tokens for lane in frame.lanes)
+    longest = most if most is not None else max(racer.tokens for racer in frame.racers)
     lines = list(_head(title, frame, width))
-    for side, lane in enumerate(frame.lanes):
-        lines += [(), *_lane(lane, _LANES[side], longest, width)]
+    for side, racer in enumerate(frame.racers):
+        lines += [(), *_racer(racer, _STYLES[side], longest, width)]
     lines.append(())
     said = content.result(verdict) if verdict is not None else content.so_far(frame)
     for number, text in enumerate(said.plain.splitlines()):
@@ -47,32 +47,32 @@ def drawn(
     return lines
 
 
-def _head(title: str, frame: Frame, width: int) -> Iterator[Line]:
-    lane = frame.lanes[1]
+def _head(title: str, frame: RaceFrame, width: int) -> Iterator[Line]:
+    racer = frame.racers[1]
     yield (("Race  ", _DIM), (visible(title, limit=_LONGEST, newlines=False), _BOLD))
-    facts = [lane.tokenizer, lane.model, f"call {frame.call}" if frame.call else "getting ready"]
+    facts = [racer.tokenizer, racer.model, f"call {frame.call}" if frame.call else "getting ready"]
     told = [plain(one, limit=_LONGEST, newlines=False) for one in facts if one]
     yield ((content.joined(told, width).plain, _DIM),)
 
 
-def _lane(lane: Lane, color: str, most: int, width: int) -> Iterator[Line]:
-    name = content.lane_title(lane.profile).plain
-    yield ((name, f"1;{color}"), (f"   {content.lane_state(lane, None).plain}", ""))
-    yield ((f"{lane.tokens:>{_TOTAL},}", f"1;{color}"), (_facts(lane, width - _TOTAL - 1), ""))
-    yield ((content.bar(lane, most, width, "").plain, color),)
-    call = f"{lane.calls:>3} {tokens(lane.present):>6}  {lane.last}" if lane.calls else ""
+def _racer(racer: Racer, color: str, most: int, width: int) -> Iterator[Line]:
+    name = content.racer_title(racer.profile).plain
+    yield ((name, f"1;{color}"), (f"   {content.racer_state(racer, None).plain}", ""))
+    yield ((f"{racer.tokens:>{_TOTAL},}", f"1;{color}"), (_facts(racer, width - _TOTAL - 1), ""))
+    yield ((content.bar(racer, most, width, "").plain, color),)
+    call = f"{racer.calls:>3} {tokens(racer.present):>6}  {racer.last}" if racer.calls else ""
     yield ((visible(call, limit=_LONGEST, newlines=False), ""),)
 
 
-def _facts(lane: Lane, width: int) -> str:
+def _facts(racer: Racer, width: int) -> str:
     """As many of them as fit, whole."""
-    searches = f" ({content.SEARCHES} {tokens(lane.search_tokens)} searches)" if lane.search_tokens else ""
+    searches = f" ({content.SEARCHES} {tokens(racer.search_tokens)} searches)" if racer.search_tokens else ""
     facts = [
         f" tokens for tools{searches}",
-        count(lane.calls, "model call"),
-        f"all input {tokens(lane.input_tokens)}",
-        *([money(lane.dollars)] if lane.dollars is not None else []),
-        f"{count(lane.bound, 'tool')} bound",
+        count(racer.calls, "model call"),
+        f"all input {tokens(racer.input_tokens)}",
+        *([money(racer.dollars)] if racer.dollars is not None else []),
+        f"{count(racer.bound, 'tool')} bound",
     ]
     return content.joined([plain(fact) for fact in facts], width).plain
 
@@ -97,12 +97,12 @@ def screen(lines: Sequence[Line], width: int) -> str:
     return f"{_HOME}{_NEXT_LINE.join(drawn_lines)}{_REST}"
 
 
-def cast(title: str, frames: Sequence[Frame], verdict: Verdict) -> str:
+def cast(title: str, frames: Sequence[RaceFrame], verdict: Verdict) -> str:
     """A recording: a header and then an event a line, as JSON (docs.asciinema.org/manual/asciicast/v2).
 
     The same frames make the same recording.
     """
-    most = max(lane.tokens for lane in verdict.lanes)
+    most = max(racer.tokens for racer in verdict.racers)
     moments = [(frame.seconds, drawn(title, frame, None, WIDTH, most)) for frame in frames]
     end = frames[-1].seconds
     moments.append((end, drawn(title, frames[-1], verdict, WIDTH, most)))

@@ -1,4 +1,4 @@
-"""A race on the screen: two lanes with what they sent, call by call, and what it came to."""
+"""A race on the screen: two racers with what they sent, call by call, and what it came to."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,9 +10,9 @@ from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
 from inspector.domain.number import count, money, percent, tokens
 from inspector.domain.profile import PROFILES
-from inspector.engine.scenario.comparison import STATIC
-from inspector.engine.scenario.lane import Lane
-from inspector.engine.scenario.race import Frame, Verdict
+from inspector.engine.scenario.profile_comparison import STATIC
+from inspector.engine.scenario.race import RaceFrame, Verdict
+from inspector.engine.scenario.racer import Racer
 from inspector.engine.scenario.totals import ANSWERED
 from widgets import Record, visible
 
@@ -27,17 +27,17 @@ _MEANS = {
 }
 
 
-def status(title: str, lane: Lane, playback: Playback, width: int) -> Content:
+def status(title: str, racer: Racer, playback: Playback, width: int) -> Content:
     """The scenario, who answers, how tokens are counted and how fast it is shown, as far as there is room."""
     pieces = [Content.styled(visible(title, limit=60, newlines=False), "bold")]
     if playback.is_paused:
         pieces.append(Content.styled("paused, space goes on", "$text-warning"))
-    if lane.tokenizer:
-        pieces.append(Content(visible(lane.tokenizer, limit=60, newlines=False)))
+    if racer.tokenizer:
+        pieces.append(Content(visible(racer.tokenizer, limit=60, newlines=False)))
     pace = f"{playback.pace:g} s a call" if playback.pace else "no pause between calls"
     pieces.append(Content.styled(pace, MUTED))
-    if lane.model:
-        pieces.append(Content.styled(visible(lane.model, limit=60, newlines=False), MUTED))
+    if racer.model:
+        pieces.append(Content.styled(visible(racer.model, limit=60, newlines=False), MUTED))
     return joined(pieces, width)
 
 
@@ -49,21 +49,21 @@ def joined(pieces: Sequence[Content], width: int) -> Content:
     return Content(_GAP).join(kept)
 
 
-def lane_title(profile: str) -> Content:
-    """A lane's profile, and what that means."""
+def racer_title(profile: str) -> Content:
+    """A racer's profile, and what that means."""
     means = _MEANS.get(profile) or PROFILES[profile].title if profile in PROFILES else ""
     name = visible(profile, limit=40, newlines=False)
     return Content.assemble((name, "bold"), (f"  {means}", MUTED) if means else "")
 
 
-def lane_state(lane: Lane, progress: Progress | None) -> Content:
-    """Whether a lane waits, runs or is over, in a word or two."""
-    if lane.is_over:
-        good = lane.outcome == ANSWERED
-        outcome = f"{'✓' if good else '✕'} {visible(lane.outcome, limit=40, newlines=False) or 'no answer'}"
+def racer_state(racer: Racer, progress: Progress | None) -> Content:
+    """Whether a racer waits, runs or is over, in a word or two."""
+    if racer.is_over:
+        good = racer.outcome == ANSWERED
+        outcome = f"{'✓' if good else '✕'} {visible(racer.outcome, limit=40, newlines=False) or 'no answer'}"
         return Content.styled(outcome, "$text-success" if good else "$text-error")
-    if lane.calls:
-        return Content(f"message {lane.message}")
+    if racer.calls:
+        return Content(f"message {racer.message}")
     return Content.styled(_waiting(progress), MUTED) if progress is not None else Content()
 
 
@@ -76,47 +76,49 @@ def _waiting(progress: Progress) -> str:
     return f"{index.phase} {index.embedded} of {index.total}" if index.total else str(index.phase)
 
 
-def facts(lane: Lane, width: int) -> Content:
+def facts(racer: Racer, width: int) -> Content:
     """What stands beside the big number: three lines."""
     sent = "tokens sent for tools"
-    if lane.search_tokens:
-        searches = tokens(lane.search_tokens)
+    if racer.search_tokens:
+        searches = tokens(racer.search_tokens)
         whole = f"tokens sent for tools, {SEARCHES} {searches} searches"
         sent = whole if len(whole) <= width else f"tokens for tools ({SEARCHES} {searches})"
-    calls = count(lane.calls, "model call")
-    bound = f", {count(lane.bound, 'tool')}" if lane.calls else ""
-    dollars = f"{_GAP}{money(lane.dollars)}" if lane.dollars is not None else ""
+    calls = count(racer.calls, "model call")
+    bound = f", {count(racer.bound, 'tool')}" if racer.calls else ""
+    dollars = f"{_GAP}{money(racer.dollars)}" if racer.dollars is not None else ""
     return Content.assemble(
         (f"{sent}\n", MUTED),
         (calls, "bold"),
-        f"{bound}\nall input {tokens(lane.input_tokens)}{dollars}",
+        f"{bound}\nall input {tokens(racer.input_tokens)}{dollars}",
     )
 
 
-def bar(lane: Lane, most: int, width: int, color: str) -> Content:
-    """A lane's tokens against the larger total: solid for definitions, dotted for searches."""
-    whole = round(lane.tokens / most * width) if most else 0
-    solid = min(round(lane.tool_tokens / most * width) if most else 0, whole)
+def bar(racer: Racer, most: int, width: int, color: str) -> Content:
+    """A racer's tokens against the larger total: solid for definitions, dotted for searches."""
+    whole = round(racer.tokens / most * width) if most else 0
+    solid = min(round(racer.tool_tokens / most * width) if most else 0, whole)
     return Content.styled(TOOLS * solid + SEARCHES * (whole - solid), color)
 
 
-def log(shown: Sequence[Frame], side: int, lines: int, most: int) -> Content:
-    """The last model calls of a lane, one a line, the newest last and bold."""
-    calls = [frame.lanes[side] for number, frame in enumerate(shown) if number == frame.lanes[side].calls > 0]
+def log(shown: Sequence[RaceFrame], side: int, lines: int, most: int) -> Content:
+    """The last model calls of a racer, one a line, the newest last and bold."""
+    calls = [
+        frame.racers[side] for number, frame in enumerate(shown) if number == frame.racers[side].calls > 0
+    ]
     rows = list(_rows(calls[-max(lines, 1) :], most, COLORS[side]))
     if rows:
         rows[-1] = rows[-1].stylize("bold")
     return Content("\n").join(rows)
 
 
-def _rows(calls: Sequence[Lane], most: int, color: str) -> Iterator[Content]:
-    for lane in calls:
-        cells = max(round(lane.present / most * _BAR), 1) if most and lane.present else 0
+def _rows(calls: Sequence[Racer], most: int, color: str) -> Iterator[Content]:
+    for racer in calls:
+        cells = max(round(racer.present / most * _BAR), 1) if most and racer.present else 0
         yield Content.assemble(
-            (f"{lane.calls:>{_CALL}}", MUTED),
-            f" {tokens(lane.present):>{_COUNT}} ",
+            (f"{racer.calls:>{_CALL}}", MUTED),
+            f" {tokens(racer.present):>{_COUNT}} ",
             (f"{TOOLS * cells:<{_BAR}}", color),
-            f" {visible(lane.last, limit=_LINE, newlines=False)}",
+            f" {visible(racer.last, limit=_LINE, newlines=False)}",
         )
 
 
@@ -135,9 +137,9 @@ def before(file: ScenarioFile | None, profile: str, *, has_lab: bool) -> Content
     )
 
 
-def so_far(frame: Frame) -> Content:
+def so_far(frame: RaceFrame) -> Content:
     """Who has sent what by now."""
-    static, other = frame.lanes
+    static, other = frame.racers
     if not (static.tokens and other.tokens):
         return Content.styled("Both runs are getting ready: servers start, tools are indexed.", MUTED)
     share = 1 - other.tokens / static.tokens
@@ -148,8 +150,8 @@ def so_far(frame: Frame) -> Content:
     )
 
 
-def _name(lane: Lane) -> str:
-    return visible(lane.profile, limit=40, newlines=False)
+def _name(racer: Racer) -> str:
+    return visible(racer.profile, limit=40, newlines=False)
 
 
 def big_share(verdict: Verdict) -> str:
@@ -163,7 +165,7 @@ def result(verdict: Verdict) -> Content:
 
 
 def _shares(verdict: Verdict) -> Iterator[Content]:
-    static, other = verdict.lanes
+    static, other = verdict.racers
     yield _share("for tools", other.tokens, static.tokens, verdict.saved, "bold")
     yield _share("all input", other.input_tokens, static.input_tokens, verdict.input_saved, "")
     if other.billed is not None and static.billed is not None and (other.has_cache or static.has_cache):
@@ -211,7 +213,7 @@ def scenario_choices(files: Sequence[ScenarioFile], chosen: str) -> tuple[Record
 
 
 def profile_choices(chosen: str) -> tuple[Record, ...]:
-    """Every profile but static binding, which is the other lane."""
+    """Every profile but static binding, which is the other racer."""
     return tuple(
         Record(name, ("✓" if name == chosen else " ", name, ""), detail=profile.title)
         for name, profile in PROFILES.items()

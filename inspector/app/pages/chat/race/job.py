@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile
 from inspector.domain.events import Record
 from inspector.domain.scenario import Scenario, Step
-from inspector.engine.scenario.comparison import STATIC
+from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import Race
 from inspector.engine.scenario.static_script import static_scenario
 
@@ -30,17 +30,17 @@ async def run_race(lab: Lab, file: ScenarioFile, run: Choice, race: Race, tell: 
     """
     assert file.scenario is not None
     with static_file(file.scenario) as static:
-        lanes = ((static, Choice(STATIC)), (file, run))
+        racers = ((static, Choice(STATIC)), (file, run))
 
         async def play(side: int) -> None:
-            lane, chosen = lanes[side]
+            racer, chosen = racers[side]
             listen = race.listener(side)
 
             def heard(record: Record) -> None:
                 listen(record)
                 tell(side, record)
 
-            race.end(side, await lab.run(lane, chosen.profile, chosen.values, heard))
+            race.end(side, await lab.run(racer, chosen.profile, chosen.values, heard))
 
         await both(play(0), play(1))
 

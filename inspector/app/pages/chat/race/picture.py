@@ -7,8 +7,8 @@ from textwrap import wrap
 from inspector.app.draw import svg
 from inspector.app.pages.chat.race import content
 from inspector.domain.number import count, money, percent, tokens
-from inspector.engine.scenario.lane import Lane
-from inspector.engine.scenario.race import Frame, Verdict
+from inspector.engine.scenario.race import RaceFrame, Verdict
+from inspector.engine.scenario.racer import Racer
 from widgets import middle
 
 _LEFT, _RIGHT = 64, 1216
@@ -38,7 +38,7 @@ class _Chart:
         return self.bottom - (self.bottom - self.top) * value / max(self.most, 1)
 
 
-def picture(title: str, frames: Sequence[Frame], verdict: Verdict) -> str:
+def picture(title: str, frames: Sequence[RaceFrame], verdict: Verdict) -> str:
     """The race as SVG."""
     return svg.slide(
         (*_head(title, verdict), *_totals(verdict), *_sums(frames), *_calls(frames), *_notes(verdict))
@@ -46,7 +46,7 @@ def picture(title: str, frames: Sequence[Frame], verdict: Verdict) -> str:
 
 
 def _head(title: str, verdict: Verdict) -> Iterator[str]:
-    static, other = verdict.lanes
+    static, other = verdict.racers
     yield svg.text(_LEFT, 84, middle(title, 56), 38, weight=700)
     facts = [f"{static.profile} against {other.profile}", other.tokenizer, other.model]
     yield svg.text(_LEFT, 118, middle("   ·   ".join(one for one in facts if one), 120), 18, svg.DIM)
@@ -63,23 +63,23 @@ def _totals(verdict: Verdict) -> Iterator[str]:
         yield svg.text(
             _LEFT, 310, f"and {percent(abs(verdict.input_saved))} {less} of all input", 18, svg.DIM
         )
-    for side, lane in enumerate(verdict.lanes):
-        yield from _total(lane, 384 + 120 * side, side)
+    for side, racer in enumerate(verdict.racers):
+        yield from _total(racer, 384 + 120 * side, side)
 
 
-def _total(lane: Lane, y: float, side: int) -> Iterator[str]:
+def _total(racer: Racer, y: float, side: int) -> Iterator[str]:
     yield _stroke([(_LEFT, y - 6), (_LEFT + 36, y - 6)], side)
-    yield svg.text(_LEFT + 48, y, middle(lane.profile, 24), 20, _COLORS[side], weight=700)
-    yield svg.text(_LEFT, y + 44, f"{lane.tokens:,}", 42, weight=700)
-    rest = f"in {count(lane.calls, 'model call')}, all input {tokens(lane.input_tokens)}"
-    if lane.dollars is not None:
-        rest += f", {money(lane.dollars)}"
+    yield svg.text(_LEFT + 48, y, middle(racer.profile, 24), 20, _COLORS[side], weight=700)
+    yield svg.text(_LEFT, y + 44, f"{racer.tokens:,}", 42, weight=700)
+    rest = f"in {count(racer.calls, 'model call')}, all input {tokens(racer.input_tokens)}"
+    if racer.dollars is not None:
+        rest += f", {money(racer.dollars)}"
     yield svg.text(_LEFT, y + 70, rest, 17, svg.DIM)
 
 
-def _sums(frames: Sequence[Frame]) -> Iterator[str]:
+def _sums(frames: Sequence[RaceFrame]) -> Iterator[str]:
     """Tokens for tools, added up."""
-    most = max(lane.tokens for lane in frames[-1].lanes)
+    most = max(racer.tokens for racer in frames[-1].racers)
     chart = _Chart(560, 186, _RIGHT - 70, 420, len(frames) - 1, most)
     yield svg.text(
         chart.left,
@@ -90,24 +90,24 @@ def _sums(frames: Sequence[Frame]) -> Iterator[str]:
     )
     yield from _grid(chart)
     for side in (0, 1):
-        lanes = _own(frames, side)
-        points = [(chart.x(lane.calls), chart.y(lane.tokens)) for lane in lanes]
+        racers = _own(frames, side)
+        points = [(chart.x(racer.calls), chart.y(racer.tokens)) for racer in racers]
         yield _stroke(points, side)
         yield from (svg.dot(x, y, _COLORS[side]) for x, y in points[1:])
         x, y = points[-1]
-        yield svg.text(x + 12, y + 6, tokens(lanes[-1].tokens), 18, _COLORS[side], weight=700)
+        yield svg.text(x + 12, y + 6, tokens(racers[-1].tokens), 18, _COLORS[side], weight=700)
 
 
-def _calls(frames: Sequence[Frame]) -> Iterator[str]:
+def _calls(frames: Sequence[RaceFrame]) -> Iterator[str]:
     """Tokens for tools of each model call, both beside each other."""
-    most = max((lane.present for frame in frames for lane in frame.lanes), default=0)
+    most = max((racer.present for frame in frames for racer in frame.racers), default=0)
     chart = _Chart(560, 486, _RIGHT - 70, 592, len(frames) - 1, most)
     yield svg.text(chart.left, chart.top - 22, "the same in each model call", 17, svg.DIM)
     yield from _grid(chart, ticks=2)
     width = min((chart.right - chart.left) / max(chart.calls, 1) * 0.34, 22)
     for side in (0, 1):
-        for lane in _own(frames, side)[1:]:
-            x, y = chart.x(lane.calls - 0.5) + (side - 1) * width, chart.y(lane.present)
+        for racer in _own(frames, side)[1:]:
+            x, y = chart.x(racer.calls - 0.5) + (side - 1) * width, chart.y(racer.present)
             # An outline for static binding, so that it is told apart without its colour.
             draw = svg.box if side else svg.outline
             yield draw(x + 1, y, max(width - 2, 1), chart.bottom - y, _COLORS[side])
@@ -115,9 +115,9 @@ def _calls(frames: Sequence[Frame]) -> Iterator[str]:
         yield svg.text(chart.x(call - 0.5), chart.bottom + 20, str(call), 14, svg.DIM, anchor="middle")
 
 
-def _own(frames: Sequence[Frame], side: int) -> list[Lane]:
-    """A lane after each of its own model calls; where it stands still, it has none."""
-    return [frame.lanes[side] for number, frame in enumerate(frames) if frame.lanes[side].calls == number]
+def _own(frames: Sequence[RaceFrame], side: int) -> list[Racer]:
+    """A racer after each of its own model calls; where it stands still, it has none."""
+    return [frame.racers[side] for number, frame in enumerate(frames) if frame.racers[side].calls == number]
 
 
 def _grid(chart: _Chart, ticks: int = _TICKS) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _notes(verdict: Verdict) -> Iterator[str]:
 
 def _said(verdict: Verdict) -> Iterator[str]:
     """What a cache makes of it and whose prices count come first: without them the rest misleads."""
-    static, other = verdict.lanes
+    static, other = verdict.racers
     if verdict.billed_saved is not None and (static.has_cache or other.has_cache):
         less = "less" if verdict.billed_saved >= 0 else "more"
         share = f"As a prompt cache bills it, {percent(abs(verdict.billed_saved))} {less} of all input"

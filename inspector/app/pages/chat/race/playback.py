@@ -2,9 +2,9 @@
 
 from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.domain.events import Record
-from inspector.engine.scenario.comparison import STATIC
-from inspector.engine.scenario.lane import Lane
-from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race, Verdict
+from inspector.engine.scenario.profile_comparison import STATIC
+from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
+from inspector.engine.scenario.racer import Racer
 
 # Seconds between two model calls, from the fastest on; with 0 everything is shown at once.
 PACES = (0.0, 0.1, 0.2, 0.4, SECONDS_A_CALL, 1.0, 1.5, 2.5)
@@ -44,12 +44,12 @@ class Playback:
         self.verdict = self.race.verdict if self.race is not None else None
 
     @property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[RaceFrame, ...]:
         """All that could be shown by now."""
         return self.race.frames() if self.race is not None else ()
 
     @property
-    def shown(self) -> tuple[Frame, ...]:
+    def shown(self) -> tuple[RaceFrame, ...]:
         """From the start to what is shown now."""
         return self.frames[: self._place + 1]
 
@@ -58,17 +58,17 @@ class Playback:
         """Whether everything has been run, and is shown."""
         return self.verdict is not None and self._place == len(self.frames) - 1
 
-    def frame(self, profile: str) -> Frame:
-        """What is shown now; before a race, its empty lanes, with `profile` in the second one."""
+    def frame(self, profile: str) -> RaceFrame:
+        """What is shown now; before a race, its empty racers, with `profile` in the second one."""
         shown = self.shown
-        return shown[-1] if shown else Frame(0.0, (Lane(STATIC), Lane(profile)))
+        return shown[-1] if shown else RaceFrame(0.0, (Racer(STATIC), Racer(profile)))
 
     @property
     def most(self) -> tuple[int, int]:
-        """The tokens of the larger lane, as far as it has come, and of its largest model call."""
-        lanes = self.race.lanes if self.race is not None else ()
-        return max((lane.tokens for lane in lanes), default=0), max(
-            (lane.present for lane in lanes), default=0
+        """The tokens of the larger racer, as far as it has come, and of its largest model call."""
+        racers = self.race.racers if self.race is not None else ()
+        return max((racer.tokens for racer in racers), default=0), max(
+            (racer.present for racer in racers), default=0
         )
 
     def advance(self) -> bool:

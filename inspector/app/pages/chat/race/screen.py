@@ -18,16 +18,16 @@ from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.race import content
 from inspector.app.pages.chat.race.export import ENDINGS, exported
 from inspector.app.pages.chat.race.job import read_scenarios, run_race
-from inspector.app.pages.chat.race.lane import RaceLane
 from inspector.app.pages.chat.race.playback import Playback
+from inspector.app.pages.chat.race.racer_panel import RacerPanel
 from inspector.app.pages.chat.race.result import RaceResult
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import Record
 from inspector.domain.profile import DEFAULT_PROFILE
-from inspector.engine.scenario.comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Frame, Race
+from inspector.engine.scenario.profile_comparison import STATIC
+from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
 from widgets import KeyBar, visible
 
 _SCENARIO = "demo"
@@ -55,7 +55,7 @@ class RaceScreen(LabScreen):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "r or enter races: the scenario under static and under a profile, both on fresh servers, really run.",
-        "The n-th model call of either lane is shown at the same moment; time is not what is compared.",
+        "The n-th model call of either racer is shown at the same moment; time is not what is compared.",
         "Tokens for tools: definitions, manifest, and searches with their results (▒), in every model call.",
         "All input is everything that was sent: system prompt, conversation, tools.",
         "Static binding plays the script without its searches: it pays for no call it would not make.",
@@ -76,8 +76,8 @@ class RaceScreen(LabScreen):
         yield HeaderLine()
         yield Static(id="race-status")
         with Container(id="lanes"):
-            yield RaceLane(0)
-            yield RaceLane(1)
+            yield RacerPanel(0)
+            yield RacerPanel(1)
         yield RaceResult(id="race-result")
         yield KeyBar()
 
@@ -149,12 +149,12 @@ class RaceScreen(LabScreen):
         playback = self._playback
         shown, frame, most = playback.shown, playback.frame(self._profile), playback.most
         progress = playback.progress if self.job.progress is not None else (None, None)
-        for side, view in enumerate(self.query(RaceLane)):
-            view.show(shown, frame.lanes[side], progress[side], most)
+        for side, view in enumerate(self.query(RacerPanel)):
+            view.show(shown, frame.racers[side], progress[side], most)
         self._show_result(frame)
         self.show_status()
 
-    def _show_result(self, frame: Frame) -> None:
+    def _show_result(self, frame: RaceFrame) -> None:
         verdict, said, share = self._playback.verdict, self.said, ""
         if verdict is not None and self._playback.is_finished:
             said, share = content.result(verdict), content.big_share(verdict)
@@ -166,8 +166,8 @@ class RaceScreen(LabScreen):
 
     def show_status(self) -> None:
         title = self._file.title if self._file is not None else "Race"
-        lane = self._playback.frame(self._profile).lanes[1]
-        line = content.status(title, lane, self._playback, self.size.width - 2)
+        racer = self._playback.frame(self._profile).racers[1]
+        line = content.status(title, racer, self._playback, self.size.width - 2)
         self.query_one("#race-status", Static).update(line)
 
     def action_pause(self) -> None:

@@ -11,8 +11,8 @@ from inspector.app.draw import budget as present
 from inspector.app.draw.canvas import Canvas
 from inspector.app.pages.cost.budget import table
 from inspector.app.pages.cost.budget.calls import session_cost
+from inspector.app.pages.cost.budget.change import headline, hint
 from inspector.app.pages.cost.budget.plots import call_plot
-from inspector.app.pages.cost.budget.what_if import headline, hint
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding, SessionState

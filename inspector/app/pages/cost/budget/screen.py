@@ -13,7 +13,7 @@ from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.context import Job
 from inspector.app.pages.cost.budget.calls_view import CallsView
-from inspector.app.pages.cost.budget.comparison import CACHES, Question
+from inspector.app.pages.cost.budget.delivery_comparison import CACHES, Question
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.trial_screen import TrialScreen
 from inspector.app.pages.cost.budget.ways_view import WaysView

@@ -3,7 +3,15 @@
 from dataclasses import replace
 
 from inspector.engine.commands import Commands
-from inspector.engine.tokens.cost.what_if import Change, FirstCall, Setup, WhatIf, first_call, steps, what_if
+from inspector.engine.tokens.cost.setup_change import (
+    ChangeEffect,
+    FirstCall,
+    Setup,
+    SetupChange,
+    change_effect,
+    first_call,
+    steps,
+)
 from inspector.engine.tokens.count.other_model import OtherModel
 from inspector.engine.view import SessionView
 
@@ -12,19 +20,19 @@ class Trial:
     """One change over a session. Computing its effect again is free as long as nothing is different."""
 
     def __init__(self, session: SessionView) -> None:
-        self.change = Change()
+        self.change = SetupChange()
         self.other: OtherModel | None = None
         self._session = session
         self._known: tuple[tuple[object, ...], FirstCall] | None = None
-        self._computed: tuple[tuple[object, ...], WhatIf] | None = None
+        self._computed: tuple[tuple[object, ...], ChangeEffect] | None = None
 
     @property
     def is_empty(self) -> bool:
-        return self.change == Change()
+        return self.change == SetupChange()
 
     def reset(self) -> None:
         """Try nothing."""
-        self.change, self.other = Change(), None
+        self.change, self.other = SetupChange(), None
 
     def toggle_server(self, name: str) -> None:
         """Let a server wait for a search, or bind it."""
@@ -50,7 +58,7 @@ class Trial:
         """What the session is made of now."""
         return self._session.setup
 
-    def effect(self) -> WhatIf:
+    def effect(self) -> ChangeEffect:
         """The first call now and then. Raises ConfigError."""
         session, setup = self._session, self.setup
         meter = session.accounting.meter
@@ -60,7 +68,7 @@ class Trial:
         asked = (self._known, self.change, self.other)
         if self._computed is None or _differ(self._computed[0], asked):
             then = self.other.meter if self.other is not None else None
-            found = what_if(setup, self.change, meter, then=then, now=self._known[1])
+            found = change_effect(setup, self.change, meter, then=then, now=self._known[1])
             self._computed = (asked, found)
         return self._computed[1]
 

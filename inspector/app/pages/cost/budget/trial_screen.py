@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from inspector.app.base_screen import BaseScreen
 from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
-from inspector.app.pages.cost.budget import what_if
+from inspector.app.pages.cost.budget import change as what_if
 from inspector.app.pages.cost.budget.dialogs import OtherModelDialog, OtherToolsetDialog
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.table import is_server, server_of

@@ -9,7 +9,7 @@ from textual.content import Content
 from inspector.app.draw.budget import fact
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.cost.budget.comparison import Comparison
+from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
 from inspector.app.pages.cost.budget.money import NOTHING, decimals_of, dollars
 from inspector.domain.number import count, percent, tokens
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
@@ -40,7 +40,7 @@ WAITING = "Comparing five ways …"
 EMPTY = "No tools to deliver yet: no server is ready (f2 says why)."
 
 
-def way_rows(found: Comparison) -> tuple[Record, ...]:
+def way_rows(found: DeliveryComparison) -> tuple[Record, ...]:
     """One row a way; ★ is the cheapest with a cache, ● the one in use."""
     costs = {cost.delivery: _worth(cost) for cost in found.costs}
     amounts = [one.dollars for cost in found.costs for one in (cost.cached, cost.uncached)]
@@ -65,7 +65,7 @@ def _worth(cost: DeliveryCost) -> float:
     return cost.cached.billed if cost.cached.dollars is None else cost.cached.dollars
 
 
-def _row(cost: DeliveryCost, found: Comparison, look: _Look) -> Record:
+def _row(cost: DeliveryCost, found: DeliveryComparison, look: _Look) -> Record:
     way, cached = cost.delivery, cost.cached
     marks = {found.own: Content.styled("●", "$text-success"), look.best: Content.styled("★", "$text-accent")}
     color = "$success" if way is look.best else "$primary"
@@ -90,14 +90,14 @@ def _dollars(value: float | None, decimals: int) -> str:
     return NOTHING if value is None else dollars(value, decimals)
 
 
-def _even(way: Delivery, found: Comparison) -> str:
+def _even(way: Delivery, found: DeliveryComparison) -> str:
     if way is Delivery.STATIC:
         return NOTHING
     tools = found.even.get(way)
     return "never" if tools is None else count(tools, "tool")
 
 
-def way_facts(found: Comparison) -> list[Content]:
+def way_facts(found: DeliveryComparison) -> list[Content]:
     """What is compared, on what, and under which cache."""
     basis = "this session's calls" if found.is_recorded else found.plan.basis
     return [
@@ -108,7 +108,7 @@ def way_facts(found: Comparison) -> list[Content]:
     ]
 
 
-def way_detail(found: Comparison, way: Delivery, lines: int) -> Content:
+def way_detail(found: DeliveryComparison, way: Delivery, lines: int) -> Content:
     """What a way is, and every call that broke its cache, in so many lines."""
     cost = next(cost for cost in found.costs if cost.delivery is way)
     told = [Content.assemble((way.value, "bold"), f": {ABOUT[way]}")]
@@ -143,7 +143,7 @@ _LOOKS: Mapping[Delivery, tuple[str, int, int]] = {
 _AROUND = 3
 
 
-def way_plot(found: Comparison, width: int, height: int) -> Content:
+def way_plot(found: DeliveryComparison, width: int, height: int) -> Content:
     """What each way has cost with a cache by every call, `height` lines in all."""
     priced = found.costs[0].cached.dollars is not None
     sums = {cost.delivery: _sums(cost.cached, len(found.plan.calls), priced) for cost in found.costs}

@@ -9,7 +9,7 @@ from inspector.app.context import InContext
 from inspector.app.draw.budget import flow
 from inspector.app.draw.canvas import Canvas
 from inspector.app.pages.cost.budget import ways
-from inspector.app.pages.cost.budget.comparison import Comparison, Question
+from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison, Question
 from inspector.domain.error import ToolsightError
 from inspector.engine.tokens.cost.delivery_cost import Delivery
 from widgets import RecordList
@@ -21,7 +21,7 @@ class WaysView(InContext, Vertical):
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self._question: Question | None = None
-        self._found: Comparison | None = None
+        self._found: DeliveryComparison | None = None
 
     def compose(self) -> ComposeResult:
         yield Canvas(self._facts, id="ways-facts")
@@ -37,7 +37,7 @@ class WaysView(InContext, Vertical):
         self._question = question
         self.run_job("ways", lambda _: _answered(question), self._compared, failed=self._not_compared)
 
-    def _compared(self, found: Comparison | None) -> None:
+    def _compared(self, found: DeliveryComparison | None) -> None:
         self._found = found
         self._show("")
 
@@ -71,6 +71,6 @@ class WaysView(InContext, Vertical):
         return ways.way_plot(self._found, width, height) if self._found is not None else Content("")
 
 
-def _answered(question: Question) -> Comparison | None:
+def _answered(question: Question) -> DeliveryComparison | None:
     """The comparison, or None without tools."""
     return question.answer() if question.setup.connected else None

@@ -6,8 +6,8 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.number import count
-from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow
-from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.ranker_comparison import ComparedTool, RankerComparison
+from inspector.engine.discovery.explanation.standing import Standing
 from widgets import Column, Record, middle, plain
 
 # The most telling first, the slow ones last.
@@ -69,46 +69,48 @@ def columns(shown: Sequence[str]) -> tuple[Column, ...]:
         Column("tool", "tool", shorten="middle", min_width=14, weight=30),
         Column("mark", "", width=1, weight=20),
         *(
-            Column(name, HEADS.get(name, name), align="right", width=6, weight=19 - place)
-            for place, name in enumerate(shown)
+            Column(name, HEADS.get(name, name), align="right", width=6, weight=19 - number)
+            for number, name in enumerate(shown)
         ),
     )
 
 
-def rows(comparison: Comparison, shown: Sequence[str], pinned: str) -> tuple[Record, ...]:
+def rows(comparison: RankerComparison, shown: Sequence[str], pinned: str) -> tuple[Record, ...]:
     """One row a tool; the best of all its ranks is bold, also where its ranker is not among those shown."""
     return tuple(_row(row, comparison.names, shown, row.tool_id == pinned) for row in comparison.rows)
 
 
-def _row(row: ComparisonRow, names: Sequence[str], shown: Sequence[str], is_pinned: bool) -> Record:
-    places = dict(zip(names, row.places, strict=True))
-    best = min((place.rank for place in row.places if place.kept), default=0)
+def _row(row: ComparedTool, names: Sequence[str], shown: Sequence[str], is_pinned: bool) -> Record:
+    standings = dict(zip(names, row.standings, strict=True))
+    best = min((standing.rank for standing in row.standings if standing.kept), default=0)
     return Record(
         row.tool_id,
         (
             row.tool_id,
             Content.styled("◆", "$accent") if is_pinned else "",
-            *(_rank(places.get(name), best) for name in shown),
+            *(_rank(standings.get(name), best) for name in shown),
         ),
         tone="accent" if is_pinned else "",
-        copy=f"{row.tool_id}  " + "  ".join(_copied(name, places) for name in names),
+        copy=f"{row.tool_id}  " + "  ".join(_copied(name, standings) for name in names),
     )
 
 
-def _rank(place: Place | None, best: int) -> Content:
-    if place is None:
+def _rank(standing: Standing | None, best: int) -> Content:
+    if standing is None:
         return Content.styled("…", MUTED)
-    if not place.kept:
+    if not standing.kept:
         return Content.styled("–", MUTED)
-    return Content.styled(str(place.rank), "bold" if place.rank == best else MUTED)
+    return Content.styled(str(standing.rank), "bold" if standing.rank == best else MUTED)
 
 
-def _copied(name: str, places: Mapping[str, Place]) -> str:
-    place = places[name]
-    return f"{name} {place.rank if place.kept else '–'}"
+def _copied(name: str, standings: Mapping[str, Standing]) -> str:
+    standing = standings[name]
+    return f"{name} {standing.rank if standing.kept else '–'}"
 
 
-def facts(query: str, comparison: Comparison | None, names: Sequence[str], shown: Sequence[str]) -> Content:
+def facts(
+    query: str, comparison: RankerComparison | None, names: Sequence[str], shown: Sequence[str]
+) -> Content:
     """What is compared, which of the rankers are in sight, and what is still to come."""
     line = Content.assemble(("ranks for ", MUTED), plain(f"“{middle(query, 60)}”"))
     if comparison is None:
@@ -120,14 +122,14 @@ def facts(query: str, comparison: Comparison | None, names: Sequence[str], shown
     return Content.assemble(line, "\n", (f"{where}{more}", MUTED), waits)
 
 
-def legend(comparison: Comparison | None, shown: Sequence[str], pinned: str) -> Content:
+def legend(comparison: RankerComparison | None, shown: Sequence[str], pinned: str) -> Content:
     """What the signs mean, and what the rankers in sight did without or make of the query."""
     marked = "   ◆ the tool you came from" if pinned else ""
     signs = Content.styled(f"bold: a tool's best rank   – not returned{marked}", MUTED)
     return Content("\n").join([signs, *(_notes(comparison, shown) if comparison is not None else ())])
 
 
-def _notes(comparison: Comparison, shown: Sequence[str]) -> Iterator[Content]:
+def _notes(comparison: RankerComparison, shown: Sequence[str]) -> Iterator[Content]:
     names: dict[str, list[str]] = {}
     for name, note in zip(comparison.names, comparison.notes, strict=True):
         if note and name in shown:

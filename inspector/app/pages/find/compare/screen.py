@@ -16,7 +16,12 @@ from inspector.app.pages.find.compare import content
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
-from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow, compare, ranks_of
+from inspector.engine.discovery.explanation.ranker_comparison import (
+    ComparedTool,
+    RankerComparison,
+    compare_rankers,
+    ranks_of,
+)
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from widgets import KeyBar, RecordList
 
@@ -46,7 +51,7 @@ class CompareScreen(QueryScreen):
     def __init__(self, request: SearchRequest, pinned: str = "") -> None:
         super().__init__(request)
         self._pinned = pinned
-        self._comparison: Comparison | None = None
+        self._comparison: RankerComparison | None = None
         self._names: tuple[str, ...] = content.ORDER
         self._offset = 0
 
@@ -76,27 +81,27 @@ class CompareScreen(QueryScreen):
         rankers, names = self.retrieval.rankers, self._names
         quick = tuple(name for name in names if name not in content.SLOW)
 
-        def compare_all(job: Job) -> Comparison:
+        def compare_all(job: Job) -> RankerComparison:
             job.tell(partial(self._compared, self._measured(rankers, quick), move=True))
             return self._measured(rankers, names)
 
         self.run_job("compare", compare_all, self._compared, failed=self._failed)
 
-    def _compared(self, comparison: Comparison, *, move: bool = False) -> None:
+    def _compared(self, comparison: RankerComparison, *, move: bool = False) -> None:
         self._comparison = comparison
         self._show(move=move)
 
     def _failed(self, error: ToolsightError) -> None:
         self.query_one("#facts", Static).update(failure_line(error))
 
-    def _measured(self, rankers: CatalogRankers, names: tuple[str, ...]) -> Comparison:
+    def _measured(self, rankers: CatalogRankers, names: tuple[str, ...]) -> RankerComparison:
         """The comparison, with a row for the pinned tool wherever it stands."""
-        found = compare(rankers, self.request.query, names, rows=_ROWS)
+        found = compare_rankers(rankers, self.request.query, names, rows=_ROWS)
         known = {row.tool_id for row in found.rows}
         if self._pinned in known or self._pinned not in rankers.index.position:
             return found
-        places = ranks_of(rankers, self.request.query, self._pinned, names)
-        row = ComparisonRow(self._pinned, tuple(places[name] for name in found.names))
+        standings = ranks_of(rankers, self.request.query, self._pinned, names)
+        row = ComparedTool(self._pinned, tuple(standings[name] for name in found.names))
         return replace(found, rows=(*found.rows, row))
 
     def _show(self, *, move: bool = False) -> None:

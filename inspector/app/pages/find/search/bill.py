@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.formula import formula
-from inspector.app.pages.find.signal import SIGNALS
+from inspector.app.pages.find.score_bar import SIGNALS
 from inspector.domain.ranking import Hit, Part, SearchReport, Signal
 from widgets import middle, plain, shorten, visible
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.find.signal import bar, full_bars
+from inspector.app.pages.find.score_bar import bar, full_bars
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.number import count, milliseconds
 from inspector.domain.ranking import Hit, Outcome, SearchReport, SearchRequest

@@ -14,9 +14,9 @@ from inspector.app.bridge import View
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.ranker_dialog import RankerDialog
+from inspector.app.pages.find.score_bar import BAR_WIDTH, LETTERS
 from inspector.app.pages.find.search import content
 from inspector.app.pages.find.search.bill import bill
-from inspector.app.pages.find.signal import BAR_WIDTH, LETTERS
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.engine.discovery.index import ToolIndex

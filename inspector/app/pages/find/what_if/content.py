@@ -8,8 +8,8 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.domain.number import count
 from inspector.domain.tool import Tool, definition
-from inspector.engine.discovery.explanation.place import Place
-from inspector.engine.discovery.explanation.what_if import CaseChange, CaseEffect, Neighbour, WhatIf
+from inspector.engine.discovery.explanation.standing import Standing
+from inspector.engine.discovery.explanation.tool_edit import CaseChange, CaseEffect, Neighbour, QueryEffect
 from widgets import Column, Record, Tone, middle, plain, visible
 
 AROUND_COLUMNS = (
@@ -43,7 +43,7 @@ class Reading:
 
     tokens_before: int | None = None
     tokens_after: int | None = None
-    effect: WhatIf | None = None
+    effect: QueryEffect | None = None
     cases: CaseEffect | None = None
     problem: str = ""
     done: int = 0
@@ -111,7 +111,7 @@ def _cells(reading: Reading) -> list[Content]:
     ]
 
 
-def _rank_line(before: Place | None, after: Place | None) -> Content:
+def _rank_line(before: Standing | None, after: Standing | None) -> Content:
     old, new = rank(before), rank(after)
     if before is None or after is None:
         return _row("rank", old, new, "", "")
@@ -138,12 +138,12 @@ def _row(label: str, before: str, after: str, change: str, style: str) -> Conten
     return Content.assemble((f"{label:<10}", MUTED), numbers, (f"{change:>8}", style or MUTED))
 
 
-def rank(place: Place | None) -> str:
+def rank(standing: Standing | None) -> str:
     """A rank; – where the ranker does not return the tool at all."""
-    return "…" if place is None else str(place.rank) if place.kept else NO_RANK
+    return "…" if standing is None else str(standing.rank) if standing.kept else NO_RANK
 
 
-def moved(before: Place, after: Place) -> tuple[str, str]:
+def moved(before: Standing, after: Standing) -> tuple[str, str]:
     """By how many ranks a tool moved, and a style."""
     if before.kept is not after.kept:
         return ("▲ new", "$text-success") if after.kept else ("▼ out", "$text-warning")
@@ -153,12 +153,12 @@ def moved(before: Place, after: Place) -> tuple[str, str]:
     return (f"▲ {rise}", "$text-success") if rise > 0 else (f"▼ {-rise}", "$text-warning")
 
 
-def around_rows(effect: WhatIf) -> tuple[Record, ...]:
+def around_rows(effect: QueryEffect) -> tuple[Record, ...]:
     """The edited tool, marked, among those next to it."""
     return tuple(_around_row(neighbour, effect) for neighbour in effect.around)
 
 
-def _around_row(neighbour: Neighbour, effect: WhatIf) -> Record:
+def _around_row(neighbour: Neighbour, effect: QueryEffect) -> Record:
     own = neighbour.tool_id == effect.edited_id
     before, after = neighbour.before, neighbour.after
     sign, style = moved(before, after)
@@ -174,7 +174,7 @@ def _around_row(neighbour: Neighbour, effect: WhatIf) -> Record:
     return Record(neighbour.tool_id, cells, tone, copy=neighbour.tool_id)
 
 
-def around_title(effect: WhatIf | None, tools: int) -> str:
+def around_title(effect: QueryEffect | None, tools: int) -> str:
     """What the list of tools is."""
     return "For this query" if effect is None else f"For this query: {effect.ranker}, {count(tools, 'tool')}"
 

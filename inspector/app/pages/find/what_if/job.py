@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from inspector.app.pages.find.what_if.content import Reading
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.draft import Wording, reworded
-from inspector.engine.discovery.explanation.what_if import Trial
+from inspector.engine.discovery.explanation.draft import ToolText, reworded
+from inspector.engine.discovery.explanation.tool_edit import EditTrial
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
 # Requests between two signs of progress.
@@ -19,7 +19,7 @@ class Measurement:
     """What is to be measured of one draft."""
 
     tool: Tool
-    wording: Wording
+    wording: ToolText
     query: str
     rankers: CatalogRankers
     ranker_name: str
@@ -37,7 +37,7 @@ class Measurement:
         """
         edited = reworded(self.tool, self.wording)
         before, after = (count_tokens(tool) for tool in (self.tool, edited))
-        trial = Trial.of(self.rankers, edited, self.tool.id, self.ranker_name)
+        trial = EditTrial.of(self.rankers, edited, self.tool.id, self.ranker_name)
         reading = Reading(before, after, trial.on(self.query))
         tell(reading)
         if stopped():

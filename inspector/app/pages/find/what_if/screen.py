@@ -18,13 +18,13 @@ from inspector.app.bridge import View
 from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
 from inspector.app.pages.find.what_if import content
-from inspector.app.pages.find.what_if.effect import EffectPanel
+from inspector.app.pages.find.what_if.effect_panel import EffectPanel
 from inspector.app.pages.find.what_if.job import Measurement
-from inspector.app.pages.find.what_if.wording import WordingEditor
+from inspector.app.pages.find.what_if.text_editor import ToolTextEditor
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.draft import Wording, reworded, wording_of
+from inspector.engine.discovery.explanation.draft import ToolText, reworded, wording_of
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from widgets import KeyBar, PlainInput, RecordList, visible
 
@@ -37,8 +37,8 @@ PAUSE = 0.3
 class Draft:
     """A tool's edited wording, and the one that was put aside for the server's text."""
 
-    wording: Wording
-    aside: Wording | None = None
+    wording: ToolText
+    aside: ToolText | None = None
 
 
 _DRAFTS: MutableMapping[App[object], dict[str, Draft]] = WeakKeyDictionary()
@@ -90,7 +90,7 @@ class WhatIfScreen(BaseScreen):
             query = visible(self._first_query, limit=2000, newlines=False)
             yield PlainInput(query, placeholder="what would someone ask for?", id="query")
         with Container(id="body"):
-            yield WordingEditor(self._tool, self._draft.wording, id="editor")
+            yield ToolTextEditor(self._tool, self._draft.wording, id="editor")
             yield EffectPanel(self.session.accounting.meter.tokenizer.label, id="effect")
         yield KeyBar()
 
@@ -116,8 +116,8 @@ class WhatIfScreen(BaseScreen):
         wording = self._draft.wording
         is_edited = wording != wording_of(self._tool)
         self._tool = tool
-        await self.query_one(WordingEditor).use(tool, wording if is_edited else wording_of(tool))
-        self._keep(self.query_one(WordingEditor).wording, self._draft.aside)
+        await self.query_one(ToolTextEditor).use(tool, wording if is_edited else wording_of(tool))
+        self._keep(self.query_one(ToolTextEditor).wording, self._draft.aside)
         self._measure_now()
 
     def _show_title(self) -> None:
@@ -129,14 +129,14 @@ class WhatIfScreen(BaseScreen):
     def _draft(self) -> Draft:
         return _DRAFTS.setdefault(self.app, {}).get(self._tool_id) or Draft(wording_of(self._tool))
 
-    def _keep(self, wording: Wording, aside: Wording | None) -> None:
+    def _keep(self, wording: ToolText, aside: ToolText | None) -> None:
         _DRAFTS.setdefault(self.app, {})[self._tool_id] = Draft(wording, aside)
         self._show_title()
 
-    @on(WordingEditor.Changed)
+    @on(ToolTextEditor.Changed)
     @on(Input.Changed, "#query")
     def _typed(self) -> None:
-        wording = self.query_one(WordingEditor).wording
+        wording = self.query_one(ToolTextEditor).wording
         is_edited = wording != wording_of(self._tool)
         self._keep(wording, None if is_edited else self._draft.aside)
         self.query_one("#mark", Static).update(content.COMPUTING)
@@ -148,7 +148,7 @@ class WhatIfScreen(BaseScreen):
     def _measure_now(self) -> None:
         retrieval = self.session.retrieval
         self._rankers = retrieval.rankers
-        wording = self.query_one(WordingEditor).wording
+        wording = self.query_one(ToolTextEditor).wording
         query = self.query_one("#query", PlainInput).value
         self.query_one("#mark", Static).update(content.COMPUTING)
         trial = Measurement(self._tool, wording, query, retrieval.rankers, retrieval.ranker_name)
@@ -198,16 +198,16 @@ class WhatIfScreen(BaseScreen):
             self._keep(own, draft.wording)
         elif draft.aside is not None:
             self._keep(draft.aside, None)
-        self.query_one(WordingEditor).show(self._draft.wording)
+        self.query_one(ToolTextEditor).show(self._draft.wording)
 
     def action_copy_description(self) -> None:
         """Copy the description as edited."""
-        self.copy(self.query_one(WordingEditor).wording.description, "the description")
+        self.copy(self.query_one(ToolTextEditor).wording.description, "the description")
 
     def action_copy_definition(self) -> None:
         """Copy the whole edited definition as JSON."""
         try:
-            edited = reworded(self._tool, self.query_one(WordingEditor).wording)
+            edited = reworded(self._tool, self.query_one(ToolTextEditor).wording)
         except ToolsightError as error:
             self.fail(error)
             return

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
+from inspector.app.pages.find.score_bar import SIGNALS
 from inspector.app.pages.find.search.content import probabilities
-from inspector.app.pages.find.signal import SIGNALS
-from inspector.app.pages.find.why_not.absence import Absence
+from inspector.app.pages.find.why_not.missing_tool import MissingTool
 from inspector.domain.number import count, signed
 from inspector.domain.ranking import TOLERANCE, Outcome
-from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, WhyNot
 from widgets import Column, Record, middle, plain, visible
 
@@ -44,7 +44,7 @@ def waiting(tool_id: str, query: str) -> Content:
     )
 
 
-def missing(tool_id: str, query: str, reason: Absence) -> Content:
+def missing(tool_id: str, query: str, reason: MissingTool) -> Content:
     """A tool that no search can find."""
     return Content.assemble(
         _bold(tool_id),
@@ -59,11 +59,11 @@ def missing(tool_id: str, query: str, reason: Absence) -> Content:
 
 def verdict(found: WhyNot, *, limit: int, threshold: float, tools: int) -> Content:
     """The tool, its place, and what cut it, in words."""
-    place = f"rank {found.place.rank} of {tools}"
+    standing = f"rank {found.standing.rank} of {tools}"
     lines = [
         Content.assemble(_bold(found.tool_id), ("   for ", MUTED), _query(found.request.query)),
         Content.assemble(
-            place,
+            standing,
             (f"   score {found.score.value:.3f}   ranker {found.ranker}", MUTED),
             _fit(found, threshold),
         ),
@@ -183,21 +183,25 @@ def _bullets(advice: Sequence[str]) -> Iterator[Content]:
         yield Content.assemble(("• ", "$accent"), plain(sentence, limit=600, newlines=False))
 
 
-def ranks(places: Mapping[str, Place], names: Sequence[str], current: str, width: int) -> Content:
+def ranks(standings: Mapping[str, Standing], names: Sequence[str], current: str, width: int) -> Content:
     """The tool's rank under each ranker, side by side; … is still to come, – is not returned."""
     across = max(1, (width + _GAP) // (_NAME + _RANK + 2 + _GAP))
     down = -(-len(names) // across)
-    best = min((place.rank for place in places.values() if place.kept), default=0)
-    cells = [_rank(name, places.get(name), name == current, best) for name in names]
+    best = min((standing.rank for standing in standings.values() if standing.kept), default=0)
+    cells = [_rank(name, standings.get(name), name == current, best) for name in names]
     lines = [Content(" " * _GAP).join(cells[row::down]) for row in range(down)]
     heading = _heading("Its rank under each ranker")
     return Content("\n").join([heading, *lines, Content.styled("– not returned   ▸ in use", MUTED)])
 
 
-def _rank(name: str, place: Place | None, is_current: bool, best: int) -> Content:
-    text = "…" if place is None else str(place.rank) if place.kept else "–"
+def _rank(name: str, standing: Standing | None, is_current: bool, best: int) -> Content:
+    text = "…" if standing is None else str(standing.rank) if standing.kept else "–"
     style = (
-        "bold" if place is not None and place.kept and place.rank == best else MUTED if text in "…–" else ""
+        "bold"
+        if standing is not None and standing.kept and standing.rank == best
+        else MUTED
+        if text in "…–"
+        else ""
     )
     label = middle(name, _NAME + 1).ljust(_NAME + 1)
     return Content.assemble(

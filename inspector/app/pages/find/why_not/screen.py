@@ -17,11 +17,11 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.compare.content import ORDER
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.why_not import content
-from inspector.app.pages.find.why_not.absence import absence
+from inspector.app.pages.find.why_not.missing_tool import missing_tool
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
-from inspector.engine.discovery.explanation.compare import ranks_of
-from inspector.engine.discovery.explanation.place import Place
+from inspector.engine.discovery.explanation.ranker_comparison import ranks_of
+from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
 from inspector.engine.discovery.rules import SearchRules
 from widgets import KeyBar, RecordList
@@ -53,7 +53,7 @@ class WhyNotScreen(QueryScreen):
         super().__init__(request)
         self._tool_id = tool_id
         self._found: WhyNot | None = None
-        self._places: dict[str, Place] = {}
+        self._standings: dict[str, Standing] = {}
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -84,7 +84,7 @@ class WhyNotScreen(QueryScreen):
             return
         named = self.session.catalog.named(name)
         self._tool_id = named[0].id if len(named) == 1 else name
-        self._found, self._places = None, {}
+        self._found, self._standings = None, {}
         for part in ("#advice", "#ranks"):
             self.query_one(part, Static).update("")
         self.query_one("#ledger", RecordList).records = ()
@@ -96,7 +96,7 @@ class WhyNotScreen(QueryScreen):
     def _tell_missing(self) -> None:
         self.drop_job(_LOOK)
         toolset = self.session.configuration.toolset(self.session.state.toolset)
-        reason = absence(self._tool_id, self.session.catalog, self.session.state, toolset)
+        reason = missing_tool(self._tool_id, self.session.catalog, self.session.state, toolset)
         self._show_verdict(content.missing(self._tool_id, self.request.query, reason))
         self.query_one("#ledger", RecordList).empty = "It has no score in any search."
 
@@ -120,8 +120,8 @@ class WhyNotScreen(QueryScreen):
     def _failed(self, error: ToolsightError) -> None:
         self._show_verdict(failure_line(error))
 
-    def _show_rank(self, ranks: Mapping[str, Place]) -> None:
-        self._places.update(ranks)
+    def _show_rank(self, ranks: Mapping[str, Standing]) -> None:
+        self._standings.update(ranks)
         self._show_ranks()
 
     def _show_found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
@@ -141,7 +141,7 @@ class WhyNotScreen(QueryScreen):
         if self._found is None:
             return
         text = self.query_one("#ranks", Static)
-        text.update(content.ranks(self._places, ORDER, self._found.ranker, text.size.width))
+        text.update(content.ranks(self._standings, ORDER, self._found.ranker, text.size.width))
 
     @on(RecordList.Selected, "#ledger")
     def _open(self) -> None:

@@ -12,7 +12,7 @@ from inspector.domain.evaluation import EvalSet
 from inspector.domain.number import bar, count, duration, percent, plural
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
 from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.measure.comparison import Measured
+from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.report import NOTHING, Row, csv_text, json_text, markdown
 from inspector.engine.measure.summary import Share, Summary
 from widgets import Column, Record, visible

@@ -8,8 +8,8 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.number import count
-from inspector.engine.measure.comparison import Measured
 from inspector.engine.measure.difference import difference
+from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.run import CaseRun, Run
 from inspector.engine.measure.weak import Weak, weakest
 from widgets import Column, Record, middle, plain, visible

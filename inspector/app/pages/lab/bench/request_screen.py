@@ -10,7 +10,7 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.navigation import SearchPage
 from inspector.app.pages.lab.bench.request import page
 from inspector.domain.ranking import SearchRequest
-from inspector.engine.measure.comparison import Measured
+from inspector.engine.measure.ranker_bench import Measured
 from widgets import KeyBar, RecordList
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from inspector.app.pages.lab.bench.content import DEFAULT_RANKERS, Running, State, running
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
-from inspector.engine.measure.comparison import Measured
 from inspector.engine.measure.live import LiveBench
+from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.report import Row
 from inspector.engine.view import DiscoveryView
 

@@ -18,8 +18,8 @@ from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
 from inspector.app.pages.lab.bench.run import BenchRun
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.engine.measure.calibrate import SETTINGS
-from inspector.engine.measure.comparison import Measured
 from inspector.engine.measure.live import LiveBench
+from inspector.engine.measure.ranker_bench import Measured
 from widgets import KeyBar, RecordList, visible
 
 # Seconds between two drawings of a run's progress.

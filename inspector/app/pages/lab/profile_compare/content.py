@@ -7,7 +7,12 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.domain.number import bar, count, percent, tokens
 from inspector.domain.profile import PROFILES
-from inspector.engine.scenario.comparison import STATIC, AlignedCall, Comparison, comparison
+from inspector.engine.scenario.profile_comparison import (
+    STATIC,
+    AlignedCall,
+    ProfileComparison,
+    compare_profiles,
+)
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.totals import Totals
 from widgets import Column, Record, visible
@@ -58,9 +63,9 @@ def order(names: Sequence[str]) -> tuple[str, ...]:
     return (*first, *(name for name in PROFILES if name in names and name != BASE))
 
 
-def compared(results: Mapping[str, ScenarioResult]) -> Comparison:
+def compared(results: Mapping[str, ScenarioResult]) -> ProfileComparison:
     """The results so far; a script says the same under every profile."""
-    return comparison(tuple(results.values()), scripted=True)
+    return compare_profiles(tuple(results.values()), scripted=True)
 
 
 def choice_rows(
@@ -83,7 +88,7 @@ def _state(name: str, done: Mapping[str, ScenarioResult], running: str, failed: 
     return "failed" if name in failed else "done" if name in done else ""
 
 
-def notes(found: Comparison, most: int) -> Content:
+def notes(found: ProfileComparison, most: int) -> Content:
     """Where the script, or the scenario's own settings, mislead; in so many lines at most."""
     lines = [
         Content.styled(f"⚠ {visible(note, limit=200, newlines=False)}", "$text-warning")
@@ -137,7 +142,7 @@ def table_rows(results: Mapping[str, ScenarioResult], shown: Sequence[str]) -> t
     return (*rows, Record("expected", ("expectations met", *cells), tone="muted"))
 
 
-def _saved_row(found: Comparison, shown: Sequence[str]) -> Record:
+def _saved_row(found: ProfileComparison, shown: Sequence[str]) -> Record:
     """What was saved of the tokens that binding everything costs."""
     shares = {row.profile: row.saved for row in found.rows}
     cells = (_share(shares[name], name) if name in shares else _WAITS for name in shown)
@@ -154,14 +159,14 @@ def _met(result: ScenarioResult) -> str:
     return f"{sum(finding.met for finding in result.findings)} of {len(result.findings)}"
 
 
-def bar_rows(found: Comparison, width: int) -> tuple[Record, ...]:
+def bar_rows(found: ProfileComparison, width: int) -> tuple[Record, ...]:
     """Call by call, what each profile paid for its tools, all on one scale; calls are `message.call`."""
     most = max((count or 0 for call in found.calls for count in call.tool_tokens), default=0)
     cells = max(width - _BAR_REST, _LEAST_BAR)
     return tuple(row for call in found.calls for row in _call_rows(found, call, most, cells))
 
 
-def _call_rows(found: Comparison, call: AlignedCall, most: int, cells: int) -> Iterator[Record]:
+def _call_rows(found: ProfileComparison, call: AlignedCall, most: int, cells: int) -> Iterator[Record]:
     for place, (row, sent) in enumerate(zip(found.rows, call.tool_tokens, strict=True)):
         number = f"{call.message}.{call.call}"
         first, key = number if not place else "", f"{number}:{row.profile}"

@@ -17,7 +17,7 @@ from inspector.app.pages.lab.scenario.content import running
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
-from inspector.engine.scenario.comparison import Comparison
+from inspector.engine.scenario.profile_comparison import ProfileComparison
 from widgets import KeyBar, RecordList
 
 _NO_TABLE = "r runs the scenario under each profile that has a check mark; space gives one."
@@ -136,7 +136,7 @@ class ProfileCompareScreen(LabScreen):
         self._show_notes(found)
         self.show_status()
 
-    def _show_notes(self, found: Comparison) -> None:
+    def _show_notes(self, found: ProfileComparison) -> None:
         notes = self.query_one("#compare-notes", Static)
         notes.display = bool(found.notes)
         notes.update(content.notes(found, 2 if self.has_class("-narrow") else 4))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.lab.scenario.film import Film
+from inspector.app.pages.lab.scenario.walkthrough import Walkthrough
 from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
 from inspector.domain.number import count
@@ -117,9 +117,9 @@ def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[
 
 
 def status(
-    result: ScenarioResult | None, shown: Film, number: int, run: Choice | None, width: int
+    result: ScenarioResult | None, shown: Walkthrough, number: int, run: Choice | None, width: int
 ) -> Content:
-    """Verdict, profile, and where the film is."""
+    """Verdict, profile, and where the walkthrough is."""
     if result is None:
         if run is None:
             return Content("It cannot be run as it is. y copies its path; the page reads it when it opens.")

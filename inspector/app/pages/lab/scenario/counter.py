@@ -4,7 +4,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.lab.scenario.film import CountedCall, Counter, Frame
+from inspector.app.pages.lab.scenario.walkthrough import CountedCall, Counter, StepFrame
 from inspector.domain.number import count
 from inspector.domain.settings import GuardSettings
 from widgets import middle, visible
@@ -23,7 +23,7 @@ def color(letter: str) -> str:
     return _COLORS[(ord(letter[:1] or "A") - _FIRST) % len(_COLORS)]
 
 
-def windows(frame: Frame, width: int) -> Content:
+def windows(frame: StepFrame, width: int) -> Content:
     """The sliding window as a row of letters, then every group of equal calls with its counts."""
     if not frame.calls:
         return Content.styled("No call was counted yet: searches and rejected calls are none.", MUTED)
@@ -36,7 +36,7 @@ def windows(frame: Frame, width: int) -> Content:
     return Content("\n").join(blocks)
 
 
-def _strip(frame: Frame, width: int) -> Content:
+def _strip(frame: StepFrame, width: int) -> Content:
     """The last calls, the newest at the right: [A] is this step's, (A) counts no more."""
     calls = frame.window
     label = f"last {count(len(calls), 'call')} "
@@ -56,7 +56,7 @@ def _cell(call: CountedCall | None, counted: CountedCall | None) -> Content:
     return Content.styled(text, f"bold {color(call.letter)}")
 
 
-def _counter(counter: Counter, frame: Frame, width: int) -> Content:
+def _counter(counter: Counter, frame: StepFrame, width: int) -> Content:
     """Two lines: what is called, and how often in either window."""
     guard, counted = frame.guard, counter.counted
     short = visible(counted.arguments_hash[:_HASH], newlines=False)

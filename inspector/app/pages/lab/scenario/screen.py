@@ -15,33 +15,33 @@ from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.scenario import content, step
-from inspector.app.pages.lab.scenario.film import Film, film
 from inspector.app.pages.lab.scenario.scenario_list import ScenarioList
 from inspector.app.pages.lab.scenario.step_detail import StepDetail
+from inspector.app.pages.lab.scenario.walkthrough import Walkthrough, walkthrough
 from inspector.app.scenario_job import Choice, Lab, ScenarioFile
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
 from inspector.engine.scenario.run import ScenarioResult
 from widgets import KeyBar, RecordList
 
-# More steps than any film has.
+# More steps than any walkthrough has.
 _ALL = 1_000_000
 
 
-class Films:
+class Walkthroughs:
     """The last run of each scenario, by its path, and the step that is shown of it."""
 
     def __init__(self) -> None:
-        self._films: dict[str, Film] = {}
+        self._walkthroughs: dict[str, Walkthrough] = {}
         self._places: dict[str, int] = {}
 
-    def get(self, key: str) -> Film | None:
+    def get(self, key: str) -> Walkthrough | None:
         """The run; None where there was none."""
-        return self._films.get(key)
+        return self._walkthroughs.get(key)
 
     def add(self, key: str, result: ScenarioResult) -> None:
         """Keep a run, at its first model call."""
-        self._films[key] = film(result.records, result.findings)
+        self._walkthroughs[key] = walkthrough(result.records, result.findings)
         self.go(key, 1)
 
     def place(self, key: str) -> int:
@@ -50,7 +50,7 @@ class Films:
 
     def go(self, key: str, number: int) -> int:
         """Show a step, or the nearest there is; its number."""
-        last = len(self._films.get(key, ())) - 1
+        last = len(self._walkthroughs.get(key, ())) - 1
         self._places[key] = max(min(number, last), 0)
         return self._places[key]
 
@@ -83,7 +83,7 @@ class GuardLabScreen(LabScreen):
 
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__(lab)
-        self._films = Films()
+        self._walkthroughs = Walkthroughs()
         self._chosen = ""
 
     def compose(self) -> ComposeResult:
@@ -120,13 +120,13 @@ class GuardLabScreen(LabScreen):
         return self.query_one("#scenarios", ScenarioList)
 
     @property
-    def _film(self) -> Film | None:
+    def _walkthrough(self) -> Walkthrough | None:
         """The last run of the scenario under the cursor."""
-        return self._films.get(self._scenarios.key)
+        return self._walkthroughs.get(self._scenarios.key)
 
     @property
     def _place(self) -> int:
-        return self._films.place(self._scenarios.key)
+        return self._walkthroughs.place(self._scenarios.key)
 
     @property
     def _choice(self) -> Choice | None:
@@ -151,7 +151,7 @@ class GuardLabScreen(LabScreen):
                 self.fail(error)
             return
         if self.job.finish(number, str(file.path), result):
-            self._films.add(str(file.path), result)
+            self._walkthroughs.add(str(file.path), result)
             self._arrived(str(file.path))
 
     def _arrived(self, key: str) -> None:
@@ -160,7 +160,7 @@ class GuardLabScreen(LabScreen):
             self.query_one("#steps", RecordList).focus()
 
     def show(self) -> None:
-        """The scenarios, and the film of the one under the cursor."""
+        """The scenarios, and the walkthrough of the one under the cursor."""
         if self.is_attached:
             progress = self.job.progress
             self._scenarios.show(self.job.results, str(progress.file.path) if progress is not None else "")
@@ -168,9 +168,9 @@ class GuardLabScreen(LabScreen):
 
     @on(RecordList.Highlighted, "#scenarios")
     def _show_scenario(self) -> None:
-        """The film of the scenario under the cursor, or what it is about."""
-        shown = self._film
-        self.set_class(shown is not None, "-film")
+        """The walkthrough of the scenario under the cursor, or what it is about."""
+        shown = self._walkthrough
+        self.set_class(shown is not None, "-walkthrough")
         self.on_descendant_focus()
         if shown is not None:
             steps = self.query_one("#steps", RecordList)
@@ -180,23 +180,23 @@ class GuardLabScreen(LabScreen):
         self._show_step()
 
     def on_descendant_focus(self) -> None:
-        """Where there is little room, the scenarios make way for the film."""
-        self.set_class(self._film is not None and not self._scenarios.has_focus_within, "-stepping")
+        """Where there is little room, the scenarios make way for the walkthrough."""
+        self.set_class(self._walkthrough is not None and not self._scenarios.has_focus_within, "-stepping")
 
     @on(RecordList.Highlighted, "#steps")
     def _moved(self, event: RecordList.Highlighted) -> None:
-        shown = self._film
+        shown = self._walkthrough
         if event.key is None or shown is None:
             return
         if event.key.startswith(step.MISSED):
             self.query_one(StepDetail).show_about(step.missed(shown, event.key))
         else:
-            self._films.go(self._scenarios.key, int(event.key))
+            self._walkthroughs.go(self._scenarios.key, int(event.key))
             self._show_step()
 
     def _show_step(self) -> None:
         self.show_status()
-        shown, detail, file = self._film, self.query_one(StepDetail), self._scenarios.file
+        shown, detail, file = self._walkthrough, self.query_one(StepDetail), self._scenarios.file
         if shown is not None:
             detail.show_step(shown, self._place)
         elif file is not None:
@@ -208,19 +208,21 @@ class GuardLabScreen(LabScreen):
             line = content.running(self.job.progress)
         elif not line and self._scenarios.file is not None:
             width = self.size.width - 2
-            line = content.status(result, self._film or Film(), self._place, self._choice, width)
+            line = content.status(
+                result, self._walkthrough or Walkthrough(), self._place, self._choice, width
+            )
         self.query_one("#lab-status", Static).update(line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """The film's keys are there where there is a film, and not while a filter is typed into."""
+        """The keys of a walkthrough need one, and are off while a filter is typed into."""
         if action == "step":
-            return self.is_mounted and self._film is not None and not isinstance(self.focused, Input)
+            return self.is_mounted and self._walkthrough is not None and not isinstance(self.focused, Input)
         return True
 
     def action_step(self, by: int) -> None:
         """Go so many steps on, or back, as far as there are any."""
-        if self._film is not None:
-            place = self._films.go(self._scenarios.key, self._place + by)
+        if self._walkthrough is not None:
+            place = self._walkthroughs.go(self._scenarios.key, self._place + by)
             self.query_one("#steps", RecordList).move_to(str(place))
             self._show_step()
 
@@ -241,7 +243,7 @@ class GuardLabScreen(LabScreen):
             self.app.push_screen(ProfileCompareScreen(lab, file, run))
 
     async def action_stop_or_leave(self) -> None:
-        """Stop the run, or go back: from the film to the scenarios, from there to the session."""
+        """Stop the run, or go back: from the walkthrough to the scenarios, from there to the session."""
         if self.stop("enter runs it again."):
             return
         if self._scenarios.has_focus_within or not self._scenarios.records:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.lab.scenario.film import MODEL, REJECT, START, Film, Frame
+from inspector.app.pages.lab.scenario.walkthrough import MODEL, REJECT, START, StepFrame, Walkthrough
 from inspector.domain.events import (
     BudgetMeasured,
     CallFinished,
@@ -43,7 +43,7 @@ _NOT_TOLD = (BudgetMeasured, IndexChanged, CallStarted, ModelRequested, ServerCo
 _TONES: dict[str, Tone] = {REJECT: "error", START: "muted"}
 
 
-def step_rows(shown: Film) -> tuple[Record, ...]:
+def step_rows(shown: Walkthrough) -> tuple[Record, ...]:
     """A row a step, with what was expected of it, then what was expected and never came."""
     rows = [_step_row(frame) for frame in shown.frames]
     for number, finding in enumerate(shown.missed):
@@ -52,7 +52,7 @@ def step_rows(shown: Film) -> tuple[Record, ...]:
     return tuple(rows)
 
 
-def missed(shown: Film, key: str) -> Content:
+def missed(shown: Walkthrough, key: str) -> Content:
     """An expectation that nothing met, by the key of its row."""
     finding = shown.missed[int(key.removeprefix(MISSED))]
     text = plain(finding.expectation.text, limit=_TEXT)
@@ -60,7 +60,7 @@ def missed(shown: Film, key: str) -> Content:
     return Content.assemble(("✕ Expected, and never came\n", "bold $text-error"), text, "\n\n", reason)
 
 
-def _step_row(frame: Frame) -> Record:
+def _step_row(frame: StepFrame) -> Record:
     letter = frame.counted.letter if frame.counted is not None else ""
     kind, what = _line(frame)
     marks = "✕" if frame.broken else "✓" if frame.met else ""
@@ -76,11 +76,11 @@ def _step_row(frame: Frame) -> Record:
     )
 
 
-def _is_redundant(frame: Frame) -> bool:
+def _is_redundant(frame: StepFrame) -> bool:
     return any(isinstance(record.event, RedundantSearch) for record in frame.records)
 
 
-def _line(frame: Frame) -> tuple[str, str]:
+def _line(frame: StepFrame) -> tuple[str, str]:
     """The kind of a step in a word, and what it did."""
     events = [record.event for record in frame.records]
     for event in events:
@@ -107,7 +107,7 @@ def _model_line(events: Sequence[Event]) -> str:
     return "no answer"
 
 
-def guard_title(frame: Frame) -> str:
+def guard_title(frame: StepFrame) -> str:
     """What the guard allows."""
     guard = frame.guard
     in_time = f"{guard.max_repeats} in {guard.window_seconds:g} s"
@@ -115,12 +115,12 @@ def guard_title(frame: Frame) -> str:
     return f"Guard: {limits}" if guard.enabled else "Guard: off, it only counts"
 
 
-def step_title(frame: Frame) -> str:
+def step_title(frame: StepFrame) -> str:
     """The step by its number and kind."""
     return f"Step {frame.number}: {_line(frame)[0]}" if frame.number else "Before the first model call"
 
 
-def happened(frame: Frame, width: int) -> Content:
+def happened(frame: StepFrame, width: int) -> Content:
     """Every event of the step in a line; ✓ is what was expected, ✕ what must not be."""
     met = {finding.seq for finding in frame.met}
     broken = {finding.seq for finding in frame.broken}
@@ -140,7 +140,7 @@ def _broken(text: str, width: int) -> Content:
     return Content.assemble(("✕ must not occur: ", "$text-error"), middle(text, max(width - 18, 8)))
 
 
-def read(frame: Frame) -> tuple[str, Content]:
+def read(frame: StepFrame) -> tuple[str, Content]:
     """A title, and what the model read in the step, or what it said; notes and guidance stand out."""
     texts: list[Content] = []
     for record in frame.records:
@@ -168,7 +168,7 @@ def _first_lines(text: str) -> Content:
     return Content.assemble(plain("\n".join(lines[:_LINES])), (more, MUTED))
 
 
-def _without_note(text: str, frame: Frame) -> str:
+def _without_note(text: str, frame: StepFrame) -> str:
     """A search's text ends with the note, which stands out by itself."""
     notes = [one.event.note for one in frame.records if isinstance(one.event, RedundantSearch)]
     return text.removesuffix(notes[0]).rstrip() if notes else text
@@ -182,7 +182,7 @@ def _request(event: ModelRequested) -> Iterator[Content]:
         yield Content.styled("⚠ It has to think: it may not call a tool.", "bold $text-warning")
 
 
-def bound(shown: Film, number: int, width: int) -> Content:
+def bound(shown: Walkthrough, number: int, width: int) -> Content:
     """What is bound after a step, what was evicted and why, and searches that brought nothing new."""
     frame = shown.frames[number]
     state = frame.state
@@ -209,7 +209,7 @@ def _tool(sign: str, color: str, tool_id: str, reason: str, moved: bool, width: 
     return Content.assemble(("›" if moved else " ", "bold"), (sign, color), f" {name}  ", (rest, MUTED))
 
 
-def _overlaps(shown: Film, number: int, width: int) -> Iterator[Content]:
+def _overlaps(shown: Walkthrough, number: int, width: int) -> Iterator[Content]:
     """The searches up to a step that found what an earlier one had found."""
     for frame in shown.frames[: number + 1]:
         for record in frame.records:

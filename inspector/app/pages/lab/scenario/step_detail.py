@@ -7,13 +7,13 @@ from textual.widgets import Static
 
 from inspector.app.pages.lab.scenario import step
 from inspector.app.pages.lab.scenario.counter import windows
-from inspector.app.pages.lab.scenario.film import Film
+from inspector.app.pages.lab.scenario.walkthrough import Walkthrough
 
 _LEAST = 20
 
 
 class StepDetail(VerticalScroll):
-    """Shows a step of a film, or while there is none what the scenario is about."""
+    """Shows a step of a walkthrough, or while there is none what the scenario is about."""
 
     DEFAULT_CSS = """
     StepDetail { scrollbar-size-vertical: 1; }
@@ -32,16 +32,16 @@ class StepDetail(VerticalScroll):
         self._show_sections(shown=False)
         self.query_one("#about", Static).update(text)
 
-    def show_step(self, film: Film, number: int) -> None:
+    def show_step(self, walkthrough: Walkthrough, number: int) -> None:
         """Show a step, by its number."""
         self._show_sections(shown=True)
-        frame = film.frames[number]
+        frame = walkthrough.frames[number]
         width = max(self.scrollable_content_region.width - 2, _LEAST)
         title, read = step.read(frame)
         self._show("guard", step.guard_title(frame), windows(frame, width))
         self._show("happened", step.step_title(frame), step.happened(frame, width))
         self._show("read", title, read)
-        self._show("bound", "Bound after it", step.bound(film, number, width))
+        self._show("bound", "Bound after it", step.bound(walkthrough, number, width))
 
     def _show_sections(self, *, shown: bool) -> None:
         self.query_one("#about").display = not shown

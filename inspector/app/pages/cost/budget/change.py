@@ -8,7 +8,7 @@ from inspector.app.pages.cost.budget.money import thousand_calls
 from inspector.domain.number import count, percent, tokens
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding, SessionState
-from inspector.engine.tokens.cost.what_if import FirstCall, WhatIf
+from inspector.engine.tokens.cost.setup_change import ChangeEffect, FirstCall
 from widgets import visible
 
 _HINT = "What if?  d defers or binds a server   p pins a tool   m, t model, toolset"
@@ -49,7 +49,7 @@ def _discovery(session: SessionState, prices: Prices | None) -> Content:
     )
 
 
-def effect(found: WhatIf, prices: tuple[Prices | None, Prices | None], width: int) -> Content:
+def effect(found: ChangeEffect, prices: tuple[Prices | None, Prices | None], width: int) -> Content:
     """The first call now and then: tokens, parts, static, share of the window, dollars; `prices` of both."""
     now, then = found.now, found.then
     pieces = [
@@ -102,7 +102,7 @@ def _moved(label: str, now: str, then: str, *, better: bool | None = None) -> Co
     return Content.assemble((f"{label} ", MUTED), f"{now} → ", (then, f"bold {color}".strip()))
 
 
-def _told(found: WhatIf) -> str:
+def _told(found: ChangeEffect) -> str:
     """What the change is, in words."""
     change, told = found.change, []
     if change.model is not None:
@@ -121,7 +121,7 @@ def _servers(names: frozenset[str], what: str) -> str:
     return f"{_counted(names, 'server')} {what}" if names else ""
 
 
-def _pinned(found: WhatIf) -> str:
+def _pinned(found: ChangeEffect) -> str:
     (tool_id,) = found.change.pins
     return "pinned" if found.then.binding(tool_id) is Binding.PINNED else "not pinned"
 

@@ -11,7 +11,7 @@ from inspector.engine.discovery.rankers.ranker import Mask, Ranking
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Standing:
     """A tool's rank, from 1, among all tools; its score; whether it is returned at all."""
 
     rank: int
@@ -19,8 +19,8 @@ class Place:
     kept: bool
 
 
-class Places:
-    """The place of every tool of an index, by position, and the tools from the best down."""
+class Standings:
+    """The standing of every tool of an index, by position, and the tools from the best down."""
 
     def __init__(self, ranking: Ranking, returned: Mask | None = None) -> None:
         """`returned` marks the tools that a search can return; those that the ranker keeps without it."""
@@ -30,9 +30,9 @@ class Places:
         self._ranks = np.zeros(len(self.order), np.intp)
         self._ranks[self.order] = np.arange(1, len(self.order) + 1)
 
-    def __getitem__(self, position: int) -> Place:
+    def __getitem__(self, position: int) -> Standing:
         value, kept = self.ranking.values[position], self._returned[position]
-        return Place(int(self._ranks[position]), float(value), bool(kept))
+        return Standing(int(self._ranks[position]), float(value), bool(kept))
 
     def kept(self, count: int | None = None) -> list[int]:
         """Positions of the tools that can be returned, the best first; the first `count`."""

@@ -24,7 +24,7 @@ STATIC = "static"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedProfile:
     """A profile's share of a comparison.
 
     `static_tokens` are the tool tokens of binding everything: those of the measured run of `static` where
@@ -66,17 +66,17 @@ class AlignedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ProfileComparison:
     """Results of one scenario. With `measured` the static binding is that of a run, not of the catalog."""
 
     title: str
-    rows: tuple[Compared, ...]
+    rows: tuple[ComparedProfile, ...]
     calls: tuple[AlignedCall, ...]
     notes: tuple[str, ...]
     measured: bool
 
 
-def comparison(results: Sequence[ScenarioResult], *, scripted: bool) -> Comparison:
+def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> ProfileComparison:
     """Compare results of the same scenario, one a profile, in their order.
 
     With `scripted` the model said the same under each, and the notes tell where it should not have.
@@ -85,7 +85,7 @@ def comparison(results: Sequence[ScenarioResult], *, scripted: bool) -> Comparis
     rows = tuple(_compared(result, static) for result in results)
     notes = [note for result in results for note in _notes(result, scripted=scripted)]
     notes += _undone(results)
-    return Comparison(
+    return ProfileComparison(
         results[0].scenario.title if results else "",
         rows,
         tuple(_aligned([row.messages for row in rows])),
@@ -94,9 +94,9 @@ def comparison(results: Sequence[ScenarioResult], *, scripted: bool) -> Comparis
     )
 
 
-def _compared(result: ScenarioResult, static: ScenarioResult | None) -> Compared:
+def _compared(result: ScenarioResult, static: ScenarioResult | None) -> ComparedProfile:
     base = static.totals.tool_tokens if static else static_tokens(result.records)
-    return Compared(result.profile, result.totals, base, _messages(result.records))
+    return ComparedProfile(result.profile, result.totals, base, _messages(result.records))
 
 
 def static_tokens(records: Sequence[Record]) -> int:

@@ -14,7 +14,7 @@ from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, compare
 from inspector.engine.tokens.cost.plan import Plan
 from inspector.engine.tokens.cost.recorded_plan import plan_of
-from inspector.engine.tokens.cost.what_if import Setup
+from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 OWN = "the model's own"
@@ -26,7 +26,7 @@ CACHES: tuple[CachePreset | None, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class DeliveryComparison:
     """What five ways cost; `even`: from how many tools on each is cheaper than static. `own` is in use."""
 
     plan: Plan
@@ -48,12 +48,12 @@ class Question:
     records: Sequence[Record] = ()
     cache: CachePreset | None = None
 
-    def answer(self) -> Comparison:
+    def answer(self) -> DeliveryComparison:
         """Price the plan under every way; some hundred milliseconds for a large catalog, in any thread."""
         recorded = plan_of(self.records, count=self.meter.text) if self.records else None
         plan = recorded or catalog_plan(self.setup, self.meter)
         terms = self.terms if self.cache is None else self.cache.terms
-        return Comparison(
+        return DeliveryComparison(
             plan,
             OWN if self.cache is None else self.cache.name,
             compare(plan, terms, self.prices),

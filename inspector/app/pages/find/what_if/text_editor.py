@@ -15,7 +15,7 @@ from textual.widgets import Input, Label, Static, TextArea
 from inspector.app.draw.style import MUTED
 from inspector.domain.schema import fields
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.draft import ParameterWording, Wording, wording_of
+from inspector.engine.discovery.explanation.draft import ParameterText, ToolText, wording_of
 from widgets import PlainInput, plain, visible
 
 LONGEST = 20_000
@@ -55,7 +55,7 @@ class DescriptionArea(TextArea, inherit_bindings=False):
     ]
 
 
-class WordingEditor(VerticalScroll, can_focus=False):
+class ToolTextEditor(VerticalScroll, can_focus=False):
     """Edits a wording of `tool`. `use` shows another tool, `show` another wording."""
 
     DEFAULT_CSS = """
@@ -77,7 +77,7 @@ class WordingEditor(VerticalScroll, can_focus=False):
     class Changed(Message):
         """Something was typed, undone or shown."""
 
-    def __init__(self, tool: Tool, wording: Wording, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, tool: Tool, wording: ToolText, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._take(tool, wording)
 
@@ -102,15 +102,15 @@ class WordingEditor(VerticalScroll, can_focus=False):
             yield Static(plain(text).stylize(MUTED))
 
     @property
-    def wording(self) -> Wording:
+    def wording(self) -> ToolText:
         """What stands in the fields."""
         if not self.query("#description"):
             return self._wording
         name = self._shown_name.read(self.query_one("#name", PlainInput).value)
         description = self._shown_text.read(self.query_one(DescriptionArea).text)
-        return Wording(name, description, (*self._read_parameters(), *self._kept))
+        return ToolText(name, description, (*self._read_parameters(), *self._kept))
 
-    def show(self, wording: Wording) -> None:
+    def show(self, wording: ToolText) -> None:
         """Fill the fields in; the text area can undo it."""
         self._take(self._tool, wording)
         self.query_one("#name", PlainInput).value = self._shown_name.value
@@ -120,12 +120,12 @@ class WordingEditor(VerticalScroll, can_focus=False):
             self.query_one(f"#name-{number}", PlainInput).value = name.value
             self.query_one(f"#text-{number}", PlainInput).value = text.value
 
-    async def use(self, tool: Tool, wording: Wording) -> None:
+    async def use(self, tool: Tool, wording: ToolText) -> None:
         """Edit another tool, or what became of this one."""
         self._take(tool, wording)
         await self.recompose()
 
-    def _take(self, tool: Tool, wording: Wording) -> None:
+    def _take(self, tool: Tool, wording: ToolText) -> None:
         self._tool, self._wording = tool, wording
         self._shown_name, self._shown_text = (
             FieldText(wording.name),
@@ -143,11 +143,11 @@ class WordingEditor(VerticalScroll, can_focus=False):
             yield Label("*" if required else "", classes="star")
             yield _input(text, placeholder="no description", id=f"text-{number}", classes="text")
 
-    def _read_parameters(self) -> Iterator[ParameterWording]:
+    def _read_parameters(self) -> Iterator[ParameterText]:
         for number, (name, text, original) in enumerate(self._parameters):
             new_name = self.query_one(f"#name-{number}", PlainInput).value
             new_text = self.query_one(f"#text-{number}", PlainInput).value
-            yield ParameterWording(original, name.read(new_name), text.read(new_text))
+            yield ParameterText(original, name.read(new_name), text.read(new_text))
 
     @on(Input.Changed)
     @on(TextArea.Changed)

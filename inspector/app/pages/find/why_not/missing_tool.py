@@ -14,18 +14,20 @@ _NAME = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class MissingTool:
     """What is the case, and what to do about it."""
 
     reason: str
     hint: str
 
 
-def absence(tool_id: str, catalog: Catalog, session: SessionState, toolset: Toolset | None) -> Absence:
+def missing_tool(
+    tool_id: str, catalog: Catalog, session: SessionState, toolset: Toolset | None
+) -> MissingTool:
     """The reason for a tool that no search can find; the session's servers say the rest."""
     server, _, name = tool_id.partition(":")
     if catalog.get(tool_id) is not None:
-        return Absence(
+        return MissingTool(
             f"It is always loaded: the server '{_shown(server)}' is not deferred.",
             "The model sees it in every request, so no search has to find it.",
         )
@@ -36,44 +38,46 @@ def absence(tool_id: str, catalog: Catalog, session: SessionState, toolset: Tool
         return _unconnected(state)
     skipped = next((tool for tool in state.skipped if tool.name == name), None)
     if skipped is not None:
-        return Absence(
+        return MissingTool(
             f"Its definition cannot be used: {visible(skipped.reason, limit=300, newlines=False)}",
             "Its server has to correct it; f2 shows every tool that was left out.",
         )
     return _hidden(server, name, toolset) or _unknown(tool_id, catalog, session)
 
 
-def _unconnected(state: ServerState) -> Absence:
+def _unconnected(state: ServerState) -> MissingTool:
     server, reason = _shown(state.name), visible(state.reason, limit=300, newlines=False)
     if state.phase is ServerPhase.FAILED:
         said = f": {reason}" if reason else "."
-        return Absence(
+        return MissingTool(
             f"Its server '{server}' failed{said}", "f2 shows what it wrote, and connects it again."
         )
     if state.phase is ServerPhase.CONNECTING:
-        return Absence(
+        return MissingTool(
             f"Its server '{server}' is still connecting.", "Its tools are indexed once it is ready."
         )
-    return Absence(f"Its server '{server}' is not connected.", "f2 connects it.")
+    return MissingTool(f"Its server '{server}' is not connected.", "f2 connects it.")
 
 
-def _hidden(server: str, name: str, toolset: Toolset | None) -> Absence | None:
+def _hidden(server: str, name: str, toolset: Toolset | None) -> MissingTool | None:
     if toolset is None:
         return None
     rule = toolset.servers.get(server)
     if rule is not None and rule.permits(name):
         return None
     which = "this tool" if rule is not None else f"every tool of the server '{_shown(server)}'"
-    return Absence(f"The toolset '{_shown(toolset.name)}' hides {which}.", "ctrl+t chooses another toolset.")
+    return MissingTool(
+        f"The toolset '{_shown(toolset.name)}' hides {which}.", "ctrl+t chooses another toolset."
+    )
 
 
-def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> Absence:
+def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> MissingTool:
     near = ", ".join(map(_shown, closest(tool_id, list(catalog.by_id))))
     reason = "No connected server has a tool of this name."
     if session.toolset and session.hidden_tools:
         hidden = f"{count(session.hidden_tools, 'tool')} hidden by the toolset '{_shown(session.toolset)}'."
         reason = f"No tool that is permitted has this name; {hidden}"
-    return Absence(reason, f"Closest: {near}. p chooses a tool." if near else "p chooses a tool.")
+    return MissingTool(reason, f"Closest: {near}. p chooses a tool." if near else "p chooses a tool.")
 
 
 def _shown(name: str) -> str:

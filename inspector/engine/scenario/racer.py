@@ -26,7 +26,7 @@ _LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class Racer:
     """One run so far; all tokens are input tokens, and all but `present` are added up over its model calls.
 
     `tool_tokens` are those of definitions, manifest and summaries, `search_tokens` those of searches and
@@ -65,42 +65,42 @@ class Lane:
         return self.billed is not None and round(self.billed) != self.input_tokens
 
 
-def lane_after(lane: Lane, event: Event, prices: Prices | None = None) -> Lane:
-    """The lane with one more event; `prices` make dollars of its tokens."""
+def racer_after(racer: Racer, event: Event, prices: Prices | None = None) -> Racer:
+    """The racer with one more event; `prices` make dollars of its tokens."""
     match event:
         case ModelRequested():
-            return _requested(lane, event, prices)
+            return _requested(racer, event, prices)
         case SessionStarted() | ModelSwitched():
             return replace(
-                lane, model=event.model_label if isinstance(event, SessionStarted) else event.label
+                racer, model=event.model_label if isinstance(event, SessionStarted) else event.label
             )
         case SettingsChanged():
-            return replace(lane, profile=event.profile)
+            return replace(racer, profile=event.profile)
         case BudgetMeasured():
-            return replace(lane, tokenizer=event.budget.tokenizer.label)
+            return replace(racer, tokenizer=event.budget.tokenizer.label)
         case UserSaid():
-            return replace(lane, message=lane.message + 1)
+            return replace(racer, message=racer.message + 1)
         case TurnEnded():
-            return lane if lane.outcome not in ("", ANSWERED) else replace(lane, outcome=event.outcome)
+            return racer if racer.outcome not in ("", ANSWERED) else replace(racer, outcome=event.outcome)
         case SearchPerformed(by="model"):
-            lane = replace(lane, searches=lane.searches + 1)
+            racer = replace(racer, searches=racer.searches + 1)
     said = _said(event)
-    return replace(lane, last=f"{lane.last}, {said}" if lane.last else said) if said else lane
+    return replace(racer, last=f"{racer.last}, {said}" if racer.last else said) if said else racer
 
 
-def _requested(lane: Lane, event: ModelRequested, prices: Prices | None) -> Lane:
+def _requested(racer: Racer, event: ModelRequested, prices: Prices | None) -> Racer:
     parts = event.tokens
     charge = event.charge if event.charge.tokens else Charge(plain=parts.input)
-    billed = charge.billed(event.terms) + (lane.billed or 0.0) if event.charge.tokens else None
-    dollars = prices.cost(charge, event.terms) + (lane.dollars or 0.0) if prices is not None else None
+    billed = charge.billed(event.terms) + (racer.billed or 0.0) if event.charge.tokens else None
+    dollars = prices.cost(charge, event.terms) + (racer.dollars or 0.0) if prices is not None else None
     return replace(
-        lane,
-        calls=lane.calls + 1,
+        racer,
+        calls=racer.calls + 1,
         bound=len(event.bound),
         present=parts.discovery_tokens,
-        tool_tokens=lane.tool_tokens + parts.tool_tokens,
-        search_tokens=lane.search_tokens + parts.searches,
-        input_tokens=lane.input_tokens + parts.input,
+        tool_tokens=racer.tool_tokens + parts.tool_tokens,
+        search_tokens=racer.search_tokens + parts.searches,
+        input_tokens=racer.input_tokens + parts.input,
         billed=billed,
         dollars=dollars,
         last="",

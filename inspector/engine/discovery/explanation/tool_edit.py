@@ -1,4 +1,4 @@
-"""What an edit of a tool would change: its place for a query, labelled requests, collisions."""
+"""What an edit of a tool would change: its rank for a query, labelled requests, collisions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from inspector.domain.metric import hit_at, ndcg_at
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.closeness import Closeness
 from inspector.engine.discovery.explanation.draft import draft
-from inspector.engine.discovery.explanation.place import Place, Places, position_of
+from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranker
 
@@ -24,8 +24,8 @@ class Neighbour:
     """A tool near the edited one, or that one itself. It has the id it has after the edit."""
 
     tool_id: str
-    before: Place
-    after: Place
+    before: Standing
+    after: Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class CaseEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
+class QueryEffect:
     """An edit's effect. `around` has the AROUND tools next to the edited one and itself, as ranked after.
 
     `cases` is nDCG@10 and hit@1. Collisions count the tools that are close in meaning to it (a cosine of
@@ -66,8 +66,8 @@ class WhatIf:
     edited_id: str
     query: str
     ranker: str
-    before: Place
-    after: Place
+    before: Standing
+    after: Standing
     around: tuple[Neighbour, ...]
     cases: CaseEffect
     collisions_before: int
@@ -79,7 +79,7 @@ class WhatIf:
         return self.after.value - self.before.value
 
 
-def what_if(
+def edit_effect(
     rankers: CatalogRankers,
     edited: Tool,
     original_id: str,
@@ -87,18 +87,18 @@ def what_if(
     query: str,
     evalset_cases: Sequence[EvalCase] = (),
     ranker_name: str = "hybrid",
-) -> WhatIf:
+) -> QueryEffect:
     """Rank with the tool as it is and with the edited one in its place, and compare.
 
     In cases the original's id means the edited tool. Raises ToolsightError for an unknown ranker, for an
     original that is not there and an edited id that is taken; ModelError where texts cannot be embedded.
     """
-    trial = Trial.of(rankers, edited, original_id, ranker_name)
+    trial = EditTrial.of(rankers, edited, original_id, ranker_name)
     return replace(trial.on(query), cases=trial.over(evalset_cases))
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class EditTrial:
     """An edit made once, to be asked about many queries. It changes nothing and may be used in a thread."""
 
     rankers: CatalogRankers
@@ -109,16 +109,16 @@ class Trial:
 
     @classmethod
     def of(cls, rankers: CatalogRankers, edited: Tool, original_id: str, ranker_name: str) -> Self:
-        """Read and embed the edited tool. Raises what `what_if` raises."""
+        """Read and embed the edited tool. Raises what `edit_effect` raises."""
         changed = edited_rankers(rankers, edited, original_id)
         return cls(rankers, changed, original_id, edited.id, ranker_name)
 
-    def on(self, query: str) -> WhatIf:
+    def on(self, query: str) -> QueryEffect:
         """The effect on one query; `cases` stays empty."""
         position = position_of(self.rankers.index, self.original_id)
         index = self.changed.index
-        before, after = (Places(ranker.rank(query)) for ranker in self._both)
-        return WhatIf(
+        before, after = (Standings(ranker.rank(query)) for ranker in self._both)
+        return QueryEffect(
             self.original_id,
             self.edited_id,
             query,
@@ -146,11 +146,11 @@ def edited_rankers(rankers: CatalogRankers, edited: Tool, original_id: str) -> C
     return rankers if index is rankers.index else CatalogRankers(index, rankers.settings)
 
 
-def _around(places: Places, position: int) -> list[int]:
+def _around(standings: Standings, position: int) -> list[int]:
     """Positions of the tool and of the AROUND others next to it, as ranked."""
-    row, count = places[position].rank - 1, len(places.order)
+    row, count = standings[position].rank - 1, len(standings.order)
     first = max(0, min(row - AROUND // 2, count - AROUND - 1))
-    return [int(p) for p in places.order[first : first + AROUND + 1]]
+    return [int(p) for p in standings.order[first : first + AROUND + 1]]
 
 
 class _Labels:
@@ -166,14 +166,14 @@ class _Labels:
         renamed = {self._edited_id: self._original_id}
         return tuple(frozenset(renamed.get(member, member) for member in group) for group in case.relevant)
 
-    def ids(self, places: Places) -> list[str]:
-        return [self._tools[position].id for position in places.kept(_DEPTH)]
+    def ids(self, standings: Standings) -> list[str]:
+        return [self._tools[position].id for position in standings.kept(_DEPTH)]
 
-    def first(self, places: Places, groups: Sequence[frozenset[str]]) -> int | None:
+    def first(self, standings: Standings, groups: Sequence[frozenset[str]]) -> int | None:
         """The rank of the first relevant tool among those the ranker returns."""
         members = frozenset().union(*groups)
         positions = [self._position[member] for member in members if member in self._position]
-        found = [place.rank for place in map(places.__getitem__, positions) if place.kept]
+        found = [standing.rank for standing in map(standings.__getitem__, positions) if standing.kept]
         return min(found, default=None)
 
 
@@ -189,10 +189,12 @@ def _effect(
         if stopped():
             break
         groups = labels.groups(case)
-        both = [Places(ranker.rank(case.query)) for ranker in (old, new)]
-        ids = [labels.ids(places) for places in both]
+        both = [Standings(ranker.rank(case.query)) for ranker in (old, new)]
+        ids = [labels.ids(standings) for standings in both]
         measures.append((*(ndcg_at(_DEPTH, r, groups) for r in ids), *(hit_at(1, r, groups) for r in ids)))
-        changes.append(CaseChange(case.id, case.query, *(labels.first(places, groups) for places in both)))
+        changes.append(
+            CaseChange(case.id, case.query, *(labels.first(standings, groups) for standings in both))
+        )
     if not measures:
         return CaseEffect()
     ndcg_before, ndcg_after, hit_before, hit_after = map(float, np.mean(measures, axis=0))

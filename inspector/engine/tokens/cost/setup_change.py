@@ -33,7 +33,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SetupChange:
     """What would be chosen otherwise; an empty one is the session as it is.
 
     `servers` would wait for a search instead of being bound, or the other way round; `pins` are the ids of
@@ -45,11 +45,11 @@ class Change:
     toolset: str | None = None
     model: str | None = None
 
-    def with_server(self, name: str) -> "Change":
+    def with_server(self, name: str) -> "SetupChange":
         """The same with a server the other way round."""
         return replace(self, servers=self.servers ^ {name})
 
-    def with_pin(self, tool_id: str) -> "Change":
+    def with_pin(self, tool_id: str) -> "SetupChange":
         """The same with a tool pinned, or no longer."""
         return replace(self, pins=self.pins ^ {tool_id})
 
@@ -85,22 +85,22 @@ class FirstCall:
 
 
 @dataclass(frozen=True, slots=True)
-class WhatIf:
+class ChangeEffect:
     """The first call as it is, and as it would be."""
 
-    change: Change
+    change: SetupChange
     now: FirstCall
     then: FirstCall
 
 
-def what_if(
+def change_effect(
     setup: Setup,
-    change: Change,
+    change: SetupChange,
     meter: BudgetMeter,
     *,
     then: BudgetMeter | None = None,
     now: FirstCall | None = None,
-) -> WhatIf:
+) -> ChangeEffect:
     """The effect of a change; `then` counts for the model of the change, where it names one.
 
     `now` is the first call of the setup, if it is known already.
@@ -108,7 +108,7 @@ def what_if(
     Raises ConfigError for a toolset that there is not.
     """
     now = now or first_call(setup, meter)
-    return WhatIf(change, now, first_call(changed(setup, change, now), then or meter))
+    return ChangeEffect(change, now, first_call(changed(setup, change, now), then or meter))
 
 
 def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
@@ -130,7 +130,7 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
     return FirstCall(budget, catalog, pinned_patterns(setup), event.decision)
 
 
-def changed(setup: Setup, change: Change, now: FirstCall) -> Setup:
+def changed(setup: Setup, change: SetupChange, now: FirstCall) -> Setup:
     """The setup with a change; `now` says which servers wait as it is.
 
     Where every tool is bound by policy, a server that waits means that there is discovery after all, for
@@ -193,7 +193,7 @@ class Steps:
     by_hand: tuple[str, ...]
 
 
-def steps(setup: Setup, change: Change, found: WhatIf) -> Steps:
+def steps(setup: Setup, change: SetupChange, found: ChangeEffect) -> Steps:
     """How to make a change, but for toolset and model, which are switched."""
     knobs: dict[str, Any] = {}
     by_hand: list[str] = []

@@ -1,4 +1,4 @@
-"""A session's records as a film: one frame a step, with the state and the iteration guard's counts by then.
+"""A walkthrough of a session: a frame for each step, with the state and the guard's counts by then.
 
 A step is a model call, or one call of the model: a search, a call that ran, or one that was rejected.
 """
@@ -95,7 +95,7 @@ class Counter:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class StepFrame:
     """One step. `records` are its own, without the pieces of a streamed answer; `state` is after them.
 
     `calls` are all that were counted by then. Number 0 is what was there before the first model call.
@@ -172,10 +172,10 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
+class Walkthrough:
     """Every frame of a session, and the expectations that nothing met."""
 
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[StepFrame, ...] = ()
     missed: tuple[Finding, ...] = ()
     letters: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
@@ -183,9 +183,9 @@ class Film:
         return len(self.frames)
 
 
-def film(records: Iterable[Record], findings: Sequence[Finding] = ()) -> Film:
+def walkthrough(records: Iterable[Record], findings: Sequence[Finding] = ()) -> Walkthrough:
     """Cut a session into steps, with the state after each of them folded from its records."""
-    frames: list[Frame] = []
+    frames: list[StepFrame] = []
     state, calls = SessionState(), _Calls()
     for number, group in enumerate(_groups(records)):
         for record in group:
@@ -194,7 +194,7 @@ def film(records: Iterable[Record], findings: Sequence[Finding] = ()) -> Film:
         own = {record.seq for record in group}
         marks = [finding for finding in findings if finding.seq in own]
         frames.append(
-            Frame(
+            StepFrame(
                 number,
                 _kind(group),
                 tuple(group),
@@ -205,7 +205,7 @@ def film(records: Iterable[Record], findings: Sequence[Finding] = ()) -> Film:
             )
         )
     missed = tuple(one for one in findings if not one.met and not one.forbidden)
-    return Film(tuple(frames), missed, calls.letters)
+    return Walkthrough(tuple(frames), missed, calls.letters)
 
 
 def guard_settings(settings: Mapping[str, Any]) -> GuardSettings:

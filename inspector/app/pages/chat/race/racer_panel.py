@@ -1,4 +1,4 @@
-"""One lane of a race: what it has sent in big digits, a bar, and its model calls."""
+"""One racer: what it has sent in big digits, a bar, and its model calls."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ from textual.widgets import Digits, Static
 
 from inspector.app.pages.chat.race import content
 from inspector.app.scenario_job import Progress
-from inspector.engine.scenario.lane import Lane
-from inspector.engine.scenario.race import Frame
+from inspector.engine.scenario.race import RaceFrame
+from inspector.engine.scenario.racer import Racer
 
 # Cells of a big digit and of a comma between them, and those between them and the facts.
 _DIGIT, _COMMA, _GAP = 3, 1, 2
 
 
-class RaceLane(Vertical):
+class RacerPanel(Vertical):
     """Side 0 is static binding."""
 
     def __init__(self, side: int) -> None:
@@ -31,17 +31,17 @@ class RaceLane(Vertical):
         yield Static(classes="lane-calls")
 
     def show(
-        self, shown: Sequence[Frame], lane: Lane, progress: Progress | None, most: tuple[int, int]
+        self, shown: Sequence[RaceFrame], racer: Racer, progress: Progress | None, most: tuple[int, int]
     ) -> None:
-        """Draw the lane; `most` are the tokens of the longest bar, and of that of a single call."""
-        title, state = content.lane_title(lane.profile), content.lane_state(lane, progress)
+        """Draw the racer; `most` are the tokens of the longest bar, and of that of a single call."""
+        title, state = content.racer_title(racer.profile), content.racer_state(racer, progress)
         if self.screen.has_class("-narrow"):
             title, state = Content.assemble(" ", title, "   ", state, " "), Content()
         self.border_title, self.border_subtitle = title, state
-        digits = f"{lane.tokens:,}"
+        digits = f"{racer.tokens:,}"
         self.query_one(Digits).update(digits)
         taken = sum(_COMMA if one == "," else _DIGIT for one in digits) + _GAP
-        self.query_one(".lane-facts", Static).update(content.facts(lane, self.content_size.width - taken))
+        self.query_one(".lane-facts", Static).update(content.facts(racer, self.content_size.width - taken))
         bar, calls = self.query_one(".lane-bar", Static), self.query_one(".lane-calls", Static)
-        bar.update(content.bar(lane, most[0], bar.content_size.width, content.COLORS[self._side]))
+        bar.update(content.bar(racer, most[0], bar.content_size.width, content.COLORS[self._side]))
         calls.update(content.log(shown, self._side, calls.content_size.height, most[1]))

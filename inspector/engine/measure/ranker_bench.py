@@ -37,7 +37,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RankerBench:
     """Measures rankers. `semantics` makes the source of vectors anew, None goes by words alone.
 
     `report(what, done, total)` is called after each step and `cancelled` is asked before it.
