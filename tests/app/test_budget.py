@@ -216,7 +216,11 @@ async def test_the_calls_have_a_row_each_and_enter_opens_one() -> None:
         table = pilot.app.screen.query_one("#calls-table", RecordList)
         await until(pilot, lambda: [record.key for record in table.records] == ["3", "2", "1"])
         await sees(
-            pilot, "session $", "from the cache", "priced told: $1 in, $4 out per 1M", "a list 2026-01-05"
+            pilot,
+            "session $",
+            "from the cache",
+            "priced told: $1.00 in, $4.00 out per 1M",
+            "a list 2026-01-05",
         )
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))

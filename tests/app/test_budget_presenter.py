@@ -12,7 +12,7 @@ from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole
 from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
 from inspector.app.pages.cost.budget.change import headline
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
-from inspector.app.pages.cost.budget.money import dollars, price_facts, thousand_calls
+from inspector.app.pages.cost.budget.money import price_facts, thousand_calls
 from inspector.app.pages.cost.budget.plots import EMPTY, call_plot
 from inspector.app.pages.cost.budget.table import (
     Shown,
@@ -162,16 +162,10 @@ def test_the_headline_says_when_discovery_costs_more() -> None:
     assert "f2" in str(headline(session(), None, 200))
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [(0, "$0.00"), (12.5, "$12.50"), (1234.5, "$1,234.50"), (0.0123, "$0.012"), (0.000045, "$0.000045")],
-)
-def test_money_has_the_digits_that_say_something(value: float, shown: str) -> None:
-    assert dollars(value) == shown
-
-
 def test_prices_say_whose_they_are_and_of_which_day() -> None:
-    assert text(price_facts(PRICES, "model")) == "priced model: $1 in, $10 out per 1M | a list 2026-01-05"
+    assert (
+        text(price_facts(PRICES, "model")) == "priced model: $1.00 in, $10.00 out per 1M | a list 2026-01-05"
+    )
     assert text(price_facts(PRICES, "other")).startswith("priced as model")
     assert "budget.priced_as" in text(price_facts(None, "model"))
     assert thousand_calls(500, PRICES) == "$0.50"
