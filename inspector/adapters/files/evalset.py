@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.tool import Tool
@@ -96,6 +94,8 @@ def sample(evalset: EvalSet, count: int) -> EvalSet:
     """At most `count` cases, always the same ones, in their order; the tools stay."""
     if len(evalset.cases) <= count:
         return evalset
+    import numpy as np
+
     chosen = np.random.default_rng(_SEED).choice(len(evalset.cases), count, replace=False)
     return replace(evalset, cases=tuple(evalset.cases[index] for index in sorted(chosen.tolist())))
 
