@@ -17,7 +17,8 @@ from textual.widget import Widget
 from textual.widgets import Input, Select, Static, TextArea
 
 from widgets.plain_input import PlainInput, typeable
-from widgets.text import plain, visible
+from widgets.terminal_text import visible
+from widgets.text import plain
 
 Kind = Literal["string", "integer", "number", "boolean", "enum", "json"]
 

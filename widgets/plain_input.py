@@ -6,7 +6,7 @@ import re
 
 from textual.widgets import Input
 
-from widgets.text import visible
+from widgets.terminal_text import visible
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _CONTROL_IN_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")

@@ -9,7 +9,8 @@ from typing import Literal
 from rich.cells import cell_len
 from textual.content import Content
 
-from widgets.text import matcher, safe, visible
+from widgets.terminal_text import visible
+from widgets.text import matcher, safe
 
 Tone = Literal["", "muted", "success", "warning", "error", "accent"]
 """What a row wants to say beyond its text; the text has to say it too."""

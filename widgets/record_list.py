@@ -16,7 +16,7 @@ from textual.reactive import reactive
 from widgets.filter_bar import FilterBar
 from widgets.record import Column, Record, RecordFilter
 from widgets.record_rows import RecordRows
-from widgets.text import visible
+from widgets.terminal_text import visible
 
 
 class CursorMessage(Message):

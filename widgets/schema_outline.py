@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import unquote
 
-from widgets.text import visible
+from widgets.terminal_text import visible
 
 Role = Literal["key", "type", "value", "note", "warning"]
 Sort = Literal["json", "schema", "schemas"]

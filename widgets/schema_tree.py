@@ -15,7 +15,7 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from widgets.schema_outline import Entry, children, top
-from widgets.text import visible
+from widgets.terminal_text import visible
 
 
 class SchemaTree(Tree[Entry]):

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from widgets.filter_bar import FilterBar
-from widgets.text import visible
+from widgets.terminal_text import visible
 from widgets.text_lines import TextLines
 
 LIMIT = 4_000_000

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 
 from inspector.adapters.files import content
@@ -115,6 +114,8 @@ def sample(evalset: EvalSet, count: int) -> EvalSet:
     """At most `count` cases, always the same ones, in their order; the tools stay."""
     if len(evalset.cases) <= count:
         return evalset
+    import numpy as np
+
     chosen = np.random.default_rng(_SEED).choice(len(evalset.cases), count, replace=False)
     return replace(evalset, cases=tuple(evalset.cases[index] for index in sorted(chosen.tolist())))
 

@@ -47,23 +47,35 @@ class Retrieval:
         self._cases = tuple(cases)
         self.tags = tags
         self._semantics = Semantics(embedder, vectors) if embedder is not None else None
-        self.index = ToolIndex(semantics=self._semantics)
-        self.rankers = CatalogRankers(self.index, settings)
+        self._waiting: tuple[Sequence[Tool], Mapping[str, str]] | None = None
+        self.use_index(ToolIndex(semantics=self._semantics))
         self._embedding = (
             Embedding(self._semantics, self._refresh, report) if self._semantics is not None else None
         )
 
     def update(self, tools: Sequence[Tool], summaries: Mapping[str, str]) -> None:
-        """Search these tools from now on. Only what changed is read again."""
-        self.use_index(self.index.updated(tools, summaries))
+        """Search these tools from now on. Only what changed is read again, and not before it is asked for."""
+        self._waiting = (tools, summaries)
         if self._embedding is not None:
             self._embedding.follow(self.index)
+
+    @property
+    def index(self) -> ToolIndex:
+        """The tools that are searched, as they are now."""
+        self._catch_up()
+        return self._index
+
+    @property
+    def rankers(self) -> CatalogRankers:
+        """The rankers over that index."""
+        self._catch_up()
+        return self._rankers
 
     def use_settings(self, settings: DiscoverySettings) -> None:
         """Search by other settings from now on; the embedding model stays. Raises ToolsightError."""
         require_ranker(settings.ranker)
         self.settings = settings
-        self.rankers = CatalogRankers(self.index, settings)
+        self._rankers = CatalogRankers(self._index, settings)
 
     @property
     def rules(self) -> SearchRules:
@@ -136,6 +148,10 @@ class Retrieval:
         if self._embedding is not None:
             self._embedding.cancel()
 
+    def _catch_up(self) -> None:
+        if self._waiting is not None:
+            self.use_index(self._index.updated(*self._waiting))
+
     def _refresh(self) -> None:
         self.use_index(self.index.with_new_vectors())
         if self._semantics is not None:
@@ -143,5 +159,6 @@ class Retrieval:
 
     def use_index(self, index: ToolIndex) -> None:
         """Answer from another index of this session from now on."""
-        self.index = index
-        self.rankers = CatalogRankers(index, self.settings)
+        self._waiting = None
+        self._index = index
+        self._rankers = CatalogRankers(index, self.settings)
