@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, hostile_tools
 from inspector.adapters.memory.fakes import MemoryServer
@@ -31,7 +30,7 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, said, seen, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -56,14 +55,6 @@ class HeldEmbedder(MemoryEmbedder):
         self.free.clear()
 
 
-def _text(pilot: Pilot[None], selector: str) -> str:
-    return str(pilot.app.screen.query_one(selector, Static).visual)
-
-
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
 def _list(pilot: Pilot[None]) -> RecordList:
     return pilot.app.screen.query_one(RecordList)
 
@@ -76,13 +67,13 @@ def _row(pilot: Pilot[None], name: str) -> str:
 async def opened(pilot: Pilot[None]) -> None:
     await pilot.press("f8")
     await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
-    await until(pilot, lambda: "requests over" in _text(pilot, "#bench-facts"))
+    await until(pilot, lambda: "requests over" in said(pilot, "#bench-facts"))
 
 
 async def ran(pilot: Pilot[None]) -> None:
     await opened(pilot)
     await pilot.press("r")
-    await until(pilot, lambda: "rankers measured" in _text(pilot, "#bench-status"))
+    await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
 
 
 async def only(pilot: Pilot[None], *names: str) -> None:
@@ -96,12 +87,12 @@ async def only(pilot: Pilot[None], *names: str) -> None:
 async def test_the_page_says_what_would_be_asked_before_anything_is_measured() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await opened(pilot)
-        facts = _text(pilot, "#bench-facts")
+        facts = said(pilot, "#bench-facts")
         assert "generated requests over 10 tools" in facts
         assert "easier than what people ask" in facts
         assert "exact" in facts
         assert "impossible" in facts
-        assert "r measures the 6 chosen rankers" in _text(pilot, "#bench-status")
+        assert "r measures the 6 chosen rankers" in said(pilot, "#bench-status")
 
 
 async def test_space_chooses_a_ranker_and_takes_it_back() -> None:
@@ -110,9 +101,9 @@ async def test_space_chooses_a_ranker_and_takes_it_back() -> None:
         assert _row(pilot, "hybrid").startswith("✓")
         await pilot.press("space")
         assert not _row(pilot, "hybrid").startswith("✓")
-        assert "the 5 chosen" in _text(pilot, "#bench-status")
+        assert "the 5 chosen" in said(pilot, "#bench-status")
         await pilot.press("space")
-        assert "the 6 chosen" in _text(pilot, "#bench-status")
+        assert "the 6 chosen" in said(pilot, "#bench-status")
 
 
 async def test_r_without_a_choice_measures_nothing_and_says_so() -> None:
@@ -120,18 +111,18 @@ async def test_r_without_a_choice_measures_nothing_and_says_so() -> None:
         await opened(pilot)
         await only(pilot, "hybrid")
         await pilot.press("space", "r")
-        assert "Nothing is chosen" in _text(pilot, "#bench-status")
+        assert "Nothing is chosen" in said(pilot, "#bench-status")
 
 
 async def test_r_measures_the_chosen_rankers_and_records_no_search() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await ran(pilot)
-        assert "6 rankers measured" in _text(pilot, "#bench-status")
+        assert "6 rankers measured" in said(pilot, "#bench-status")
         assert "0." in _row(pilot, "prd-bm25")
         assert _row(pilot, "regex") == "regex" or _row(pilot, "regex").strip() == "regex"
         assert rig.store.read("s", kinds=("search",)) == []
-        await until(pilot, lambda: "hit@1" in _text(pilot, "#bench-detail"))
-        assert "impossible answered" in _text(pilot, "#bench-detail")
+        await until(pilot, lambda: "hit@1" in said(pilot, "#bench-detail"))
+        assert "impossible answered" in said(pilot, "#bench-detail")
 
 
 async def test_the_default_ranker_is_not_the_worst() -> None:
@@ -155,9 +146,9 @@ async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
         # bm25 asks for no vector, so the first one that is waited for is dense's.
         await until(pilot, lambda: "0." in _row(pilot, "bm25") and embedder.asked.is_set())
         assert "running" in _row(pilot, "dense")
-        assert "requests" in _text(pilot, "#bench-status") or "Starting" in _text(pilot, "#bench-status")
+        assert "requests" in said(pilot, "#bench-status") or "Starting" in said(pilot, "#bench-status")
         await pilot.press(key)
-        assert "Stopping" in _text(pilot, "#bench-status")
+        assert "Stopping" in said(pilot, "#bench-status")
         embedder.free.set()
         await until(pilot, lambda: "running" not in _row(pilot, "dense"))
         assert isinstance(pilot.app.screen, BenchScreen)
@@ -209,27 +200,27 @@ async def test_leaving_the_page_ends_the_run_without_harm() -> None:
 async def test_without_vectors_the_page_says_that_words_decide() -> None:
     async with app_rig(servers=office()) as (pilot, _):
         await opened(pilot)
-        assert "no vectors yet: words only" in _text(pilot, "#bench-facts")
+        assert "no vectors yet: words only" in said(pilot, "#bench-facts")
         await pilot.press("r")
-        await until(pilot, lambda: "rankers measured" in _text(pilot, "#bench-status"))
+        await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
 
 
 async def test_without_tools_it_says_what_to_do_first() -> None:
     async with app_rig(servers={"calc": MemoryServer([])}) as (pilot, _):
         await pilot.press("f8")
-        await until(pilot, lambda: "connect a server" in _seen(pilot))
+        await until(pilot, lambda: "connect a server" in seen(pilot))
         await pilot.press("r", "t")
-        await until(pilot, lambda: "no request that a tool fits" in _seen(pilot))
+        await until(pilot, lambda: "no request that a tool fits" in seen(pilot))
 
 
 async def test_results_of_tools_that_changed_are_marked() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await ran(pilot)
         rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
-        await until(pilot, lambda: "have changed since" in _text(pilot, "#bench-status"))
-        await until(pilot, lambda: "over 6 tools" in _text(pilot, "#bench-facts"))
+        await until(pilot, lambda: "have changed since" in said(pilot, "#bench-status"))
+        await until(pilot, lambda: "over 6 tools" in said(pilot, "#bench-facts"))
         await pilot.press("r")
-        await until(pilot, lambda: "rankers measured" in _text(pilot, "#bench-status"))
+        await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
 
 
 async def test_enter_shows_the_worst_requests_of_the_first_and_differences_of_any_other() -> None:
@@ -237,15 +228,15 @@ async def test_enter_shows_the_worst_requests_of_the_first_and_differences_of_an
         await ran(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
-        assert "could be served better" in _text(pilot, "#requests-title")
+        assert "could be served better" in said(pilot, "#requests-title")
         await pilot.press("escape")
         _list(pilot).move_to("fuzzy")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
-        assert "fuzzy compared with hybrid" in _text(pilot, "#requests-title")
+        assert "fuzzy compared with hybrid" in said(pilot, "#requests-title")
         changes = [abs(float(str(record.cells[0]))) for record in _list(pilot).records]
         assert changes == sorted(changes, reverse=True)
-        await until(pilot, lambda: "needs" in _text(pilot, "#request-detail"))
+        await until(pilot, lambda: "needs" in said(pilot, "#request-detail"))
 
 
 async def test_enter_on_a_request_searches_for_it_and_esc_comes_back() -> None:
@@ -301,8 +292,8 @@ async def test_t_draws_the_curve_with_the_cursor_on_the_best_threshold() -> None
         current = _list(pilot).current
         assert current is not None
         assert "★" in str(current.cells[0])
-        assert "hybrid: threshold of its probability" in _text(pilot, "#calibration-facts")
-        assert "F1, solid" in _text(pilot, "#curve")
+        assert "hybrid: threshold of its probability" in said(pilot, "#calibration-facts")
+        assert "F1, solid" in said(pilot, "#curve")
 
 
 @pytest.mark.parametrize("ranker", ["hybrid", "dense"])
@@ -311,7 +302,7 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
         await calibrated(pilot)
         if ranker == "dense":
             await pilot.press("k")
-            await until(pilot, lambda: "cosine" in _text(pilot, "#calibration-facts"))
+            await until(pilot, lambda: "cosine" in said(pilot, "#calibration-facts"))
             await until(pilot, lambda: bool(_list(pilot).records))
         _list(pilot).move_to("0.52")
         await pilot.press("a")
@@ -332,15 +323,15 @@ async def test_a_ranking_with_another_threshold_marks_what_was_measured_before()
         await until(pilot, lambda: bool(_list(pilot).records))
         _list(pilot).move_to("0.9")
         await pilot.press("a", "escape")
-        await until(pilot, lambda: "have changed since" in _text(pilot, "#bench-status"))
+        await until(pilot, lambda: "have changed since" in said(pilot, "#bench-status"))
 
 
 async def test_without_vectors_the_calibration_says_what_to_do() -> None:
     async with app_rig(servers=office()) as (pilot, _):
         await opened(pilot)
         await pilot.press("t")
-        await until(pilot, lambda: "no vectors" in _text(pilot, "#calibration-facts"))
-        assert "embedding_model" in _text(pilot, "#calibration-facts")
+        await until(pilot, lambda: "no vectors" in said(pilot, "#calibration-facts"))
+        assert "embedding_model" in said(pilot, "#calibration-facts")
         await pilot.press("a", "y", "escape")
         assert isinstance(pilot.app.screen, BenchScreen)
 
@@ -352,10 +343,10 @@ async def test_a_stopped_calibration_can_be_started_again() -> None:
         embedder.hold()
         await pilot.press("t")
         await until(pilot, embedder.asked.is_set)
-        await until(pilot, lambda: "Calibrating hybrid" in _text(pilot, "#calibration-facts"))
+        await until(pilot, lambda: "Calibrating hybrid" in said(pilot, "#calibration-facts"))
         await pilot.press("x")
         embedder.free.set()
-        await until(pilot, lambda: "Stopped" in _text(pilot, "#calibration-facts"))
+        await until(pilot, lambda: "Stopped" in said(pilot, "#calibration-facts"))
         await pilot.press("r")
         await until(pilot, lambda: bool(_list(pilot).records))
 

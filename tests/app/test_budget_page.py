@@ -19,19 +19,14 @@ from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
-from tests.app.test_flow import FORECAST, ask, ended
-from tests.support.app import app_rig, until
-from tests.support.told_model import says
+from tests.support.app import app_rig, is_up_to_date, seen, until
+from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
 from widgets import RecordList, RecordRows
 
+FORECAST = (searches(query="forecast for a city"), calls(("weather__get_forecast", {"city": "Oslo"})))
 PRICES = (Prices("told", 1e-6, 4e-6, 1e-7, source="a list", date="2026-01-05"), Prices("dear", 1e-3, 1e-3))
-
-
-def seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
 
 
 async def sees(pilot: Pilot[None], *words: str) -> None:
@@ -49,8 +44,8 @@ async def budget_page(pilot: Pilot[None]) -> RecordList:
 
 
 async def with_a_call(pilot: Pilot[None], rig: Rig) -> None:
-    await ask(pilot, "weather in Oslo")
-    await ended(pilot, rig)
+    await rig.bench.chat("weather in Oslo")
+    await until(pilot, lambda: is_up_to_date(pilot, rig))
 
 
 async def tells(pilot: Pilot[None], *words: str) -> None:

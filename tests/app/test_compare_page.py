@@ -14,14 +14,10 @@ from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.compare import Comparison, ComparisonRow
 from inspector.engine.discovery.explanation.place import Place
 from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, seen, until
 from tests.support.office import office
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
 from widgets import RecordList
-
-__all__ = ["still"]
 
 QUERY = "send the customer of a late order a message"
 TWO = Comparison(
@@ -82,10 +78,6 @@ def test_hostile_text_does_no_harm(name: str) -> None:
         assert not dangerous(content.plain.replace("\n", ""))
 
 
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
 def _is_complete(pilot: Pilot[None]) -> bool:
     return "to come" not in str(pilot.app.screen.query_one("#facts", Static).visual) and bool(
         pilot.app.screen.query_one("#ranks", RecordList).records
@@ -100,12 +92,12 @@ async def test_every_tool_has_its_rank_under_each_ranker_and_arrows_bring_the_re
         assert len(ranks.records) == 10
         assert ranks.current is not None
         assert ranks.current.key == "shop:cancel_order"
-        assert "fuzzy" not in _seen(pilot)
+        assert "fuzzy" not in seen(pilot)
         await pilot.press(*["right"] * 20)
-        assert "hybrid" in _seen(pilot)
-        assert "fuzzy" in _seen(pilot)
+        assert "hybrid" in seen(pilot)
+        assert "fuzzy" in seen(pilot)
         await pilot.press(*["left"] * 20)
-        assert "bm25" in _seen(pilot)
+        assert "bm25" in seen(pilot)
         await pilot.press("w")
         assert isinstance(pilot.app.screen, WhyNotScreen)
 
@@ -119,14 +111,3 @@ async def test_a_tool_that_no_ranker_has_among_its_first_is_there_when_it_is_pin
         await until(pilot, lambda: _is_complete(pilot))
         keys = [row.key for row in pilot.app.screen.query_one("#ranks", RecordList).records]
         assert keys[-1] == "calendar:list_events"
-
-
-async def _ready(pilot: Pilot[None]) -> None:
-    await after(screen=lambda: CompareScreen(SearchRequest(QUERY), "shop:cancel_order"))(pilot)
-    await until(pilot, lambda: _is_complete(pilot))
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-def test_compare_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    shown = Shown(servers=office(), embedder=MemoryEmbedder())
-    assert snap_compare(shown, terminal_size=size, run_before=_ready)

@@ -1,10 +1,6 @@
 """The pages about tools that compete, driven by keys."""
 
-from collections.abc import Awaitable, Callable
-
-import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, HUGE
 from inspector.adapters.memory.fakes import MemoryServer
@@ -14,13 +10,10 @@ from inspector.app.pages.tools.confusable.content import marked
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, until
-from tests.support.picture import Shown, SnapCompare, after, still
+from tests.support.app import app_rig, said, seen, until
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList
-
-__all__ = ["still"]
 
 
 def _parameters(**described: str) -> dict[str, object]:
@@ -67,16 +60,8 @@ def _different() -> dict[str, MemoryServer]:
     }
 
 
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
-def _words(pilot: Pilot[None], selector: str) -> str:
-    return str(pilot.app.screen.query_one(selector, Static).visual)
-
-
 def _is_compared(pilot: Pilot[None]) -> bool:
-    return "Comparing" not in _words(pilot, "#facts")
+    return "Comparing" not in said(pilot, "#facts")
 
 
 async def _opened(pilot: Pilot[None]) -> RecordList:
@@ -97,22 +82,22 @@ async def test_the_most_alike_come_first_with_the_reason_and_what_they_share() -
         ]
         assert {"create", "tracker", "project"} <= set(str(first.cells[5]).split())
         assert [str(record.cells[2]) for record in found.shown[1:]] == ["same name"] * 3
-        assert "4 pairs among 6 tools" in _seen(pilot)
+        assert "4 pairs among 6 tools" in seen(pilot)
 
 
 async def test_without_embeddings_words_decide_and_the_page_says_so() -> None:
     async with app_rig(servers=offices()) as (pilot, _):
         found = await _opened(pilot)
         assert {str(record.cells[1]) for record in found.shown} == {"overlap"}
-        assert "not embedded" in _seen(pilot)
+        assert "not embedded" in seen(pilot)
 
 
 async def test_the_pair_under_the_cursor_is_spelt_out_below() -> None:
     async with app_rig(servers=offices(), embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, _):
         await _opened(pilot)
-        assert "close in meaning" in _words(pilot, "#pair")
+        assert "close in meaning" in said(pilot, "#pair")
         await pilot.press("down")
-        await until(pilot, lambda: "same name on two servers" in _words(pilot, "#pair"))
+        await until(pilot, lambda: "same name on two servers" in said(pilot, "#pair"))
 
 
 async def test_a_filter_keeps_the_pairs_of_a_server() -> None:
@@ -128,9 +113,9 @@ async def test_enter_opens_the_two_side_by_side_and_esc_comes_back() -> None:
         await _opened(pilot)
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, PairScreen)
-        assert "▸ tracker:create_issue" in _seen(pilot)
+        assert "▸ tracker:create_issue" in seen(pilot)
         await pilot.press("tab")
-        assert "▸ tracker:create_ticket" in _seen(pilot)
+        assert "▸ tracker:create_ticket" in seen(pilot)
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, ToolScreen)
         await pilot.press("escape", "escape")
@@ -164,8 +149,8 @@ async def test_e_edits_one_of_them_and_asks_for_what_the_other_says() -> None:
 async def test_no_two_tools_alike_is_told_with_the_reason() -> None:
     async with app_rig(servers=_different(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
-        assert "No two tools are alike" in _seen(pilot)
-        assert "esc goes back" in _seen(pilot)
+        assert "No two tools are alike" in seen(pilot)
+        assert "esc goes back" in seen(pilot)
         await pilot.press("enter", "e", "y")
         assert isinstance(pilot.app.screen, ConfusableScreen)
 
@@ -174,7 +159,7 @@ async def test_a_changed_catalog_is_compared_again() -> None:
     async with app_rig(servers=offices()) as (pilot, rig):
         await _opened(pilot)
         rig.bench.switch_toolset("sums")
-        await until(pilot, lambda: "There are no tools to compare yet." in _seen(pilot))
+        await until(pilot, lambda: "There are no tools to compare yet." in seen(pilot))
 
 
 def test_words_are_marked_in_whatever_form_they_are_written() -> None:
@@ -202,28 +187,3 @@ async def test_hostile_texts_do_no_harm() -> None:
             await pilot.press("enter", "tab")
             assert not dangerous("".join(lines(pilot.app)))
             await pilot.press("escape", "pagedown")
-
-
-def _picture(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[None]]:
-    async def run(pilot: Pilot[None]) -> None:
-        await after(screen=ConfusableScreen, light=light)(pilot)
-        await until(pilot, lambda: _is_compared(pilot))
-        await after(*keys)(pilot)
-
-    return run
-
-
-PICTURES = {
-    "pairs": (offices, _picture()),
-    "alone": (_different, _picture()),
-    "side": (offices, _picture("enter", "tab")),
-    "light": (offices, _picture("enter", light=True)),
-}
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-@pytest.mark.parametrize("name", PICTURES)
-def test_confusable_tools_look_the_same(snap_compare: SnapCompare, name: str, size: tuple[int, int]) -> None:
-    servers, keys = PICTURES[name]
-    shown = Shown(servers=servers(), embedder=MemoryEmbedder())
-    assert snap_compare(shown, terminal_size=size, run_before=keys)

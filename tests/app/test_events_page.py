@@ -19,12 +19,9 @@ from inspector.domain.events.event import (
 )
 from inspector.domain.ranking import SearchRequest
 from tests.support.app import app_rig, until
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import RecordList
-
-__all__ = ["still"]
 
 
 def record(seq: int, event: Event | None = None) -> Record:
@@ -107,8 +104,3 @@ async def test_an_empty_group_says_what_to_do(size: tuple[int, int]) -> None:
         assert GROUPS[1][0] == "searches"
         await until(pilot, lambda: any("k shows the next kind" in line for line in lines(pilot.app)))
         assert not dangerous("".join(lines(pilot.app)))
-
-
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
-def test_an_empty_group_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    assert snap_compare(Shown(), terminal_size=size, run_before=after("f6", "k"))

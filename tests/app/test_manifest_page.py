@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from textual.widgets import TabbedContent
 
 from inspector.adapters.memory.fakes import MemoryServer
@@ -12,12 +11,8 @@ from inspector.domain.message import ModelRequest
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
 from tests.support.app import app_rig, until
-from tests.support.picture import Shown, SnapCompare, after, still
-from tests.support.workbench import shop_and_weather
 from tests.widgets.screen import lines
 from widgets import RecordList, TextView
-
-__all__ = ["still"]
 
 ENTRIES = tuple({"type": "function", "function": {"name": name}} for name in ("search_tools", "calc__add"))
 REQUEST = ModelRequest(system="Be brief.", messages=(), tools=ENTRIES, max_output=10)
@@ -65,10 +60,3 @@ async def test_with_no_server_ready_the_page_sends_to_the_servers() -> None:
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("failed",))))
         await pilot.press("f3")
         await until(pilot, lambda: any("No server is ready yet" in line for line in lines(pilot.app)))
-
-
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
-def test_no_server_ready_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    fault = ConnectError("gone")
-    app = Shown(servers={name: MemoryServer([], fault=fault) for name in shop_and_weather()})
-    assert snap_compare(app, terminal_size=size, run_before=after("f3"))

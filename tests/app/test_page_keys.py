@@ -15,7 +15,7 @@ from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.error import ConnectError
 from inspector.domain.server import ServerPhase
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, seen, until
 from tests.support.workbench import shop_and_weather
 from widgets import PlainInput, RecordList, SchemaTree, TextView
 
@@ -162,7 +162,7 @@ async def test_a_no_leaves_without_starting_anything(key: str) -> None:
 async def test_the_palette_runs_a_command_by_name() -> None:
     async with app_rig() as (pilot, _):
         await pilot.press("ctrl+p", *"manifest")
-        await pilot.pause(0.3)
+        await until(pilot, lambda: "Exactly what" in seen(pilot) and "Connections" not in seen(pilot))
         await pilot.press("enter")
         await until(pilot, lambda: bool(pilot.app.screen.query("#manifest-text")))
         assert not isinstance(pilot.app.screen, SessionScreen)

@@ -1,35 +1,22 @@
 """One scenario under several profiles, driven by keys, and how it looks."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from inspector.app.pages.lab.job import Choice, ScenarioFile
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.domain.error import ConfigError
 from inspector.engine.scenario.run import ScenarioResult
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, said, seen, until
 from tests.support.lab import MemoryLab, hostile_scenario, hostile_servers, written
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
 from widgets import RecordList
-
-__all__ = ["still"]
-
-
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
-def _text(pilot: Pilot[None], selector: str) -> str:
-    return str(pilot.app.screen.query_one(selector, Static).visual)
 
 
 def _screen(lab: MemoryLab, name: str = "alternate") -> ProfileCompareScreen:
@@ -49,7 +36,7 @@ async def opened(
 
 async def _compared_all(pilot: Pilot[None], count: int) -> None:
     await pilot.press("r")
-    await until(pilot, lambda: f"{count} profiles ran" in _text(pilot, "#compare-status"))
+    await until(pilot, lambda: f"{count} profiles ran" in said(pilot, "#compare-status"))
 
 
 def _cells(pilot: Pilot[None], measure: str) -> list[str]:
@@ -68,7 +55,7 @@ async def test_r_runs_the_scenario_under_static_and_the_current_profile(tmp_path
         assert _cells(pilot, "loops") == ["0", "1"]
         assert _cells(pilot, "outcome") == ["answered", "answered"]
         assert _cells(pilot, "expectations met") == ["3 of 6", "6 of 6"]
-        assert "⚠ static: 1 scripted search was rejected" in _text(pilot, "#compare-notes")
+        assert "⚠ static: 1 scripted search was rejected" in said(pilot, "#compare-notes")
 
 
 async def test_what_was_set_in_the_session_goes_with_its_profile_only(tmp_path: Path) -> None:
@@ -111,11 +98,11 @@ async def test_esc_stops_the_runs_and_keeps_what_is_there(tmp_path: Path) -> Non
     lab = Halting(written(tmp_path))
     async with opened(lab) as (pilot, _):
         await pilot.press("r")
-        await until(pilot, lambda: "running under toolsight" in _text(pilot, "#compare-status"))
+        await until(pilot, lambda: "running under toolsight" in said(pilot, "#compare-status"))
         await until(pilot, lambda: len(lab.runs) == 2)
         await pilot.press("escape")
         await until(pilot, lambda: lab.cancelled == 1)
-        assert "Stopped" in _text(pilot, "#compare-status")
+        assert "Stopped" in said(pilot, "#compare-status")
         assert _cells(pilot, "model calls") == ["9", "…"]
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, ProfileCompareScreen)
@@ -130,10 +117,10 @@ async def test_a_profile_that_fails_says_why_and_the_others_run(tmp_path: Path) 
 
     async with opened(Broken(written(tmp_path))) as (pilot, _):
         await pilot.press("r")
-        await until(pilot, lambda: "✕ static" in _text(pilot, "#compare-status"))
-        await until(pilot, lambda: "done" in _seen(pilot))
-        assert "no server came up" in _text(pilot, "#compare-status")
-        assert "failed" in _seen(pilot)
+        await until(pilot, lambda: "✕ static" in said(pilot, "#compare-status"))
+        await until(pilot, lambda: "done" in seen(pilot))
+        assert "no server came up" in said(pilot, "#compare-status")
+        assert "failed" in seen(pilot)
         assert _cells(pilot, "loops") == ["…", "1"]
 
 
@@ -142,7 +129,7 @@ async def test_profiles_that_do_not_fit_are_an_arrow_away(tmp_path: Path) -> Non
     async with opened(lab, size=(80, 24)) as (pilot, _):
         await pilot.press("down", *["down", "space"] * 5)
         await _compared_all(pilot, 7)
-        assert "← → shows 4 more" in _text(pilot, "#compare-status")
+        assert "← → shows 4 more" in said(pilot, "#compare-status")
         heads = [column.key for column in pilot.app.screen.query_one("#measures", RecordList).columns]
         assert heads == ["measure", "static", "toolsight", "prd"]
         await pilot.press(*["right"] * 9)
@@ -157,43 +144,6 @@ async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
         for file in lab.scenarios():
             await pilot.app.push_screen(ProfileCompareScreen(lab, file, Choice("toolsight")))
             await pilot.press("r")
-            await until(pilot, lambda: "2 profiles ran" in _text(pilot, "#compare-status"))
+            await until(pilot, lambda: "2 profiles ran" in said(pilot, "#compare-status"))
             assert not dangerous("".join(lines(pilot.app)))
             await pilot.press("escape")
-
-
-PICTURES: dict[str, tuple[tuple[str, ...], bool]] = {
-    "empty": ((), False),
-    "bars": (("r", "tab", "tab"), False),
-    "two": (("r",), False),
-    "all": (("down", *["down", "space"] * 5, "r"), False),
-    "light": (("r",), True),
-}
-
-
-def _compared(
-    lab: MemoryLab, keys: tuple[str, ...], *, light: bool
-) -> Callable[[Pilot[None]], Awaitable[None]]:
-    """Open the page, press keys, and after an r wait for the runs."""
-
-    count = 7 if len(keys) > 5 else 2
-
-    async def run(pilot: Pilot[None]) -> None:
-        await after(screen=lambda: _screen(lab), light=light)(pilot)
-        for key in keys:
-            await pilot.press(key)
-            if key == "r":
-                await until(pilot, lambda: f"{count} profiles ran" in _text(pilot, "#compare-status"))
-        await after()(pilot)
-
-    return run
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-@pytest.mark.parametrize("name", PICTURES)
-def test_the_comparison_looks_the_same(
-    snap_compare: SnapCompare, tmp_path: Path, name: str, size: tuple[int, int]
-) -> None:
-    keys, light = PICTURES[name]
-    run = _compared(MemoryLab(written(tmp_path)), keys, light=light)
-    assert snap_compare(Shown(), terminal_size=size, run_before=run)

@@ -1,13 +1,12 @@
 """The race, driven by keys, and how it looks."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from textual.pilot import Pilot
-from textual.widgets import Digits, Static
+from textual.widgets import Digits
 
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.chat.race.playback import PACES, Playback
@@ -15,15 +14,12 @@ from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.lab.job import ScenarioFile
 from inspector.domain.error import ConfigError
 from inspector.engine.scenario.run import ScenarioResult
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, said, until
 from tests.support.lab import LOOP, REDUNDANT, MemoryLab, hostile_scenario, hostile_servers, written
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput
-
-__all__ = ["still"]
 
 DEMO = """
 title: Orders and a forecast
@@ -42,12 +38,8 @@ turns:
 """
 
 
-def _lab(folder: Path) -> MemoryLab:
+def race_lab(folder: Path) -> MemoryLab:
     return MemoryLab(written(folder, demo=DEMO, loop=LOOP, redundant=REDUNDANT))
-
-
-def _text(pilot: Pilot[None], selector: str) -> str:
-    return str(pilot.app.screen.query_one(selector, Static).visual)
 
 
 def _tokens(pilot: Pilot[None]) -> list[int]:
@@ -67,33 +59,33 @@ async def opened(
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     async with app_rig(size=size) as (pilot, rig):
         await pilot.app.push_screen(RaceScreen(lab, pace=pace))
-        await until(pilot, lambda: "Reading" not in _text(pilot, "#race-said"))
+        await until(pilot, lambda: "Reading" not in said(pilot, "#race-said"))
         yield pilot, rig
 
 
 async def _raced(pilot: Pilot[None], key: str = "r") -> None:
     await pilot.press(key)
-    await until(pilot, lambda: "instead of" in _text(pilot, "#race-said"))
+    await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
 
 
 async def test_r_races_the_demo_under_static_and_the_profile_of_the_session(tmp_path: Path) -> None:
-    lab = _lab(tmp_path)
+    lab = race_lab(tmp_path)
     async with opened(lab) as (pilot, _):
-        assert "starts the race" in _text(pilot, "#race-said")
+        assert "starts the race" in said(pilot, "#race-said")
         assert lab.runs == []
         await _raced(pilot)
         assert sorted(run[1] for run in lab.runs) == ["static", "toolsight"]
         static, other = _tokens(pilot)
         assert static > other > 0
-        assert f"{1 - other / static:.0%}".replace("%", " %") in _text(pilot, "#race-said")
-        assert "static: 2 scripted searches left out, 2 model calls fewer." in _text(pilot, "#race-said")
-        assert "toolsight: 2 more model calls than static" in _text(pilot, "#race-said")
+        assert f"{1 - other / static:.0%}".replace("%", " %") in said(pilot, "#race-said")
+        assert "static: 2 scripted searches left out, 2 model calls fewer." in said(pilot, "#race-said")
+        assert "toolsight: 2 more model calls than static" in said(pilot, "#race-said")
 
 
 async def test_every_model_call_of_a_lane_stands_in_it_with_what_came_of_it(tmp_path: Path) -> None:
-    async with opened(_lab(tmp_path)) as (pilot, _):
+    async with opened(race_lab(tmp_path)) as (pilot, _):
         await _raced(pilot, "enter")
-        static, other = (_text(pilot, f"#lane-{side} .lane-calls").splitlines() for side in (0, 1))
+        static, other = (said(pilot, f"#lane-{side} .lane-calls").splitlines() for side in (0, 1))
         assert [row.split()[0] for row in static] == ["1", "2", "3", "4"]
         assert [row.split()[0] for row in other] == ["1", "2", "3", "4", "5", "6"]
         assert "calls shop:list_orders" in static[0]
@@ -102,7 +94,7 @@ async def test_every_model_call_of_a_lane_stands_in_it_with_what_came_of_it(tmp_
 
 
 async def test_what_was_set_in_the_session_goes_with_its_profile_only(tmp_path: Path) -> None:
-    lab = _lab(tmp_path)
+    lab = race_lab(tmp_path)
     async with opened(lab) as (pilot, rig):
         rig.bench.policy.set("guard.window_repeats", 9)
         await _raced(pilot)
@@ -113,25 +105,25 @@ async def test_what_was_set_in_the_session_goes_with_its_profile_only(tmp_path: 
 
 
 async def test_arrows_go_call_by_call_and_the_lane_that_needs_more_goes_on_alone(tmp_path: Path) -> None:
-    async with opened(_lab(tmp_path)) as (pilot, _):
+    async with opened(race_lab(tmp_path)) as (pilot, _):
         await _raced(pilot)
         ends = _tokens(pilot)
-        seen = []
+        shown = []
         for _ in range(8):
-            seen.append(_tokens(pilot))
+            shown.append(_tokens(pilot))
             await pilot.press("left")
-        assert seen[:3] == [ends, [ends[0], seen[1][1]], [ends[0], seen[2][1]]]
-        assert ends[1] > seen[1][1] > seen[2][1]
-        assert seen[3][0] < ends[0]
-        assert seen[6] == seen[7] == [0, 0]
+        assert shown[:3] == [ends, [ends[0], shown[1][1]], [ends[0], shown[2][1]]]
+        assert ends[1] > shown[1][1] > shown[2][1]
+        assert shown[3][0] < ends[0]
+        assert shown[6] == shown[7] == [0, 0]
         await pilot.press("right")
-        assert _tokens(pilot) == seen[5]
-        assert "call 1" in _text(pilot, "#race-said")
-        assert "paused" in _text(pilot, "#race-status")
+        assert _tokens(pilot) == shown[5]
+        assert "call 1" in said(pilot, "#race-said")
+        assert "paused" in said(pilot, "#race-status")
 
 
 async def test_space_stands_still_and_goes_on(tmp_path: Path) -> None:
-    lab = _lab(tmp_path)
+    lab = race_lab(tmp_path)
     lab.gate.clear()
     async with opened(lab) as (pilot, _):
         await pilot.press("r", "space")
@@ -140,20 +132,20 @@ async def test_space_stands_still_and_goes_on(tmp_path: Path) -> None:
         await until(pilot, lambda: screen.job.progress is None)
         assert _tokens(pilot) == [0, 0]
         await pilot.press("space")
-        await until(pilot, lambda: "instead of" in _text(pilot, "#race-said"))
+        await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
 
 
 async def test_plus_and_minus_change_the_pace_and_without_animations_there_is_none(tmp_path: Path) -> None:
-    async with opened(_lab(tmp_path), pace=0.6) as (pilot, _):
-        assert "no pause between calls" in _text(pilot, "#race-status")
+    async with opened(race_lab(tmp_path), pace=0.6) as (pilot, _):
+        assert "no pause between calls" in said(pilot, "#race-status")
         await pilot.press("minus", "minus")
-        assert "0.2 s a call" in _text(pilot, "#race-status")
+        assert "0.2 s a call" in said(pilot, "#race-status")
         await pilot.press("plus")
-        assert "0.1 s a call" in _text(pilot, "#race-status")
+        assert "0.1 s a call" in said(pilot, "#race-status")
 
 
 async def test_with_a_pace_one_call_comes_after_the_other(tmp_path: Path) -> None:
-    async with opened(_lab(tmp_path)) as (pilot, _):
+    async with opened(race_lab(tmp_path)) as (pilot, _):
         await _raced(pilot)
         playback = _screen(pilot)._playback
         assert playback.race is not None
@@ -174,14 +166,14 @@ def test_the_pace_has_two_ends() -> None:
 
 
 async def test_esc_stops_both_runs_then_leaves(tmp_path: Path) -> None:
-    lab = _lab(tmp_path)
+    lab = race_lab(tmp_path)
     lab.gate.clear()
     async with opened(lab) as (pilot, _):
         await pilot.press("r")
         await until(pilot, lambda: len(lab.runs) == 2)
         await pilot.press("escape")
         await until(pilot, lambda: lab.cancelled == 2)
-        assert "Stopped" in _text(pilot, "#race-said")
+        assert "Stopped" in said(pilot, "#race-said")
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, RaceScreen)
 
@@ -197,17 +189,17 @@ async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> 
     lab.gate.clear()
     async with opened(lab) as (pilot, _):
         await pilot.press("r")
-        await until(pilot, lambda: "no server came up" in _text(pilot, "#race-said"))
+        await until(pilot, lambda: "no server came up" in said(pilot, "#race-said"))
         assert lab.cancelled == len(lab.runs)
 
 
 async def test_another_scenario_and_another_profile_are_a_key_away(tmp_path: Path) -> None:
-    lab = _lab(tmp_path)
+    lab = race_lab(tmp_path)
     async with opened(lab) as (pilot, _):
         await _raced(pilot)
         await pilot.press("s", "down", "enter")
         await pilot.pause()
-        assert "A slash at the end" in _text(pilot, "#race-status")
+        assert "A slash at the end" in said(pilot, "#race-status")
         assert _tokens(pilot) == [0, 0]
         await pilot.press("p", "down", "enter")
         await pilot.pause()
@@ -216,7 +208,7 @@ async def test_another_scenario_and_another_profile_are_a_key_away(tmp_path: Pat
 
 
 async def test_e_writes_a_picture_and_a_recording(tmp_path: Path) -> None:
-    async with opened(_lab(tmp_path)) as (pilot, _):
+    async with opened(race_lab(tmp_path)) as (pilot, _):
         await pilot.press("e")
         assert not isinstance(pilot.app.screen, ExportDialog)
         await _raced(pilot)
@@ -231,13 +223,13 @@ async def test_e_writes_a_picture_and_a_recording(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
         await pilot.press("enter")
-        assert "neither .svg nor .cast" in _text(pilot, "#export-problem")
+        assert "neither .svg nor .cast" in said(pilot, "#export-problem")
 
 
 async def test_without_a_lab_the_page_says_how_to_get_one() -> None:
     async with app_rig() as (pilot, _):
         await pilot.app.push_screen(RaceScreen())
-        await until(pilot, lambda: "toolsight demo" in _text(pilot, "#race-said"))
+        await until(pilot, lambda: "toolsight demo" in said(pilot, "#race-said"))
         await pilot.press("r", "s", "space", "left", "e")
 
 
@@ -249,34 +241,3 @@ async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
             _screen(pilot)._choose_file(str(file.path))
             await _raced(pilot)
             assert not dangerous("".join(lines(pilot.app)))
-
-
-PICTURES: dict[str, tuple[tuple[str, ...], tuple[int, int], bool]] = {
-    "before": ((), (120, 32), False),
-    "wide": (("r",), (120, 32), False),
-    "medium": (("r",), (100, 30), False),
-    "half": (("r", "left", "left", "left"), (120, 32), False),
-    "narrow": (("r",), (80, 24), False),
-    "light": (("r",), (120, 32), True),
-}
-
-
-def _raced_picture(
-    lab: MemoryLab, keys: tuple[str, ...], *, light: bool
-) -> Callable[[Pilot[None]], Awaitable[None]]:
-    """Open the page, press keys, and after an r wait for the race."""
-
-    async def run(pilot: Pilot[None]) -> None:
-        await after(screen=lambda: RaceScreen(lab), light=light)(pilot)
-        for key in keys:
-            await (_raced(pilot) if key == "r" else pilot.press(key))
-        await after()(pilot)
-
-    return run
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_the_race_looks_the_same(snap_compare: SnapCompare, tmp_path: Path, name: str) -> None:
-    keys, size, light = PICTURES[name]
-    run = _raced_picture(_lab(tmp_path), keys, light=light)
-    assert snap_compare(Shown(), terminal_size=size, run_before=run)

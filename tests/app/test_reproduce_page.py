@@ -1,7 +1,7 @@
 """The reproduction page, driven by keys; and how it looks."""
 
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from textual.containers import VerticalScroll
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE
 from inspector.app.draw.table import table_lines
@@ -21,15 +20,12 @@ from inspector.domain.report import Section, Table
 from inspector.research import run as run_module
 from inspector.research.run import CHAPTERS
 from inspector.research.source import PlayedScenario, Steps
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, said, until
 from tests.support.canned_report import CATALOG_SIZE
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.support.reproduction import MemorySource, session
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList
-
-__all__ = ["still"]
 
 
 class HeldSource(MemorySource):
@@ -64,10 +60,6 @@ async def opened(
         yield pilot
 
 
-def _text(pilot: Pilot[None], selector: str) -> str:
-    return str(pilot.app.screen.query_one(selector, Static).visual)
-
-
 def _states(pilot: Pilot[None]) -> dict[str, str]:
     records = pilot.app.screen.query_one(RecordList).records
     return {record.key: str(record.cells[-1]) for record in records}
@@ -75,12 +67,12 @@ def _states(pilot: Pilot[None]) -> dict[str, str]:
 
 async def test_enter_measures_the_section_under_the_cursor_and_shows_it() -> None:
     async with opened(MemorySource(played=[session("ab", "a")])) as pilot:
-        assert "enter measures it now" in _text(pilot, "#section-text")
+        assert "enter measures it now" in said(pilot, "#section-text")
         assert set(_states(pilot).values()) == {"○ not run"}
         await pilot.press("enter")
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
-        assert "median of the 1 scenarios" in _text(pilot, "#section-text")
-        assert "1 of 7 measured" in _text(pilot, "#reproduce-status")
+        assert "median of the 1 scenarios" in said(pilot, "#section-text")
+        assert "1 of 7 measured" in said(pilot, "#reproduce-status")
 
 
 async def test_a_run_shows_how_far_it_is_and_esc_stops_it() -> None:
@@ -88,9 +80,9 @@ async def test_a_run_shows_how_far_it_is_and_esc_stops_it() -> None:
     async with opened(source) as pilot:
         await pilot.press("enter")
         await until(pilot, lambda: "3 of 13" in _states(pilot)["accuracy"])
-        assert "scenario demo" in _text(pilot, "#reproduce-status")
+        assert "scenario demo" in said(pilot, "#reproduce-status")
         await pilot.press("escape")
-        assert "Stopping" in _text(pilot, "#reproduce-status")
+        assert "Stopping" in said(pilot, "#reproduce-status")
         assert isinstance(pilot.app.screen, ReproduceScreen)
         source.free.set()
         await until(pilot, lambda: _states(pilot)["accuracy"] == "■ stopped")
@@ -104,7 +96,7 @@ async def test_keys_go_on_while_a_section_is_measured() -> None:
         await pilot.press("enter")
         await until(pilot, source.asked.is_set)
         await pilot.press("up", "enter")
-        assert "Would measure" in _text(pilot, "#section-text")
+        assert "Would measure" in said(pilot, "#section-text")
         assert _states(pilot)["latency"] == "○ not run"
         source.free.set()
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
@@ -116,7 +108,7 @@ async def test_what_fails_is_told_and_can_be_tried_again() -> None:
     async with opened(source) as pilot:
         await pilot.press("enter")
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✕ failed")
-        assert "enter measures it again" in _text(pilot, "#reproduce-status")
+        assert "enter measures it again" in said(pilot, "#reproduce-status")
         source._fails = False
         await pilot.press("enter")
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
@@ -128,7 +120,7 @@ async def test_what_is_measured_stays_when_the_page_is_left() -> None:
     async with app_rig() as (pilot, _rig):
         await pilot.app.push_screen(ReproduceScreen(measured))
         await until(pilot, lambda: _states(pilot)["catalog-size"] == "✓ done")
-        assert "Static binding is exactly 420" in _text(pilot, "#section-text")
+        assert "Static binding is exactly 420" in said(pilot, "#section-text")
 
 
 async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
@@ -149,7 +141,7 @@ async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
 
 async def test_without_a_source_the_page_says_so() -> None:
     async with opened(None) as pilot:
-        assert "Nothing can be measured" in _text(pilot, "#reproduce-status")
+        assert "Nothing can be measured" in said(pilot, "#reproduce-status")
         await pilot.press("enter", "a", "o")
         assert set(_states(pilot).values()) == {"○ not run"}
 
@@ -230,14 +222,6 @@ def _page(kind: str) -> ReproduceScreen:
     if kind == "measured":
         measured.sections["catalog-size"] = (CATALOG_SIZE,)
     return ReproduceScreen(measured)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32), (200, 60)])
-@pytest.mark.parametrize("kind", ["before", "measured"])
-def test_the_page_looks_the_same(snap_compare: SnapCompare, kind: str, size: tuple[int, int]) -> None:
-    is_light = size == (200, 60)
-    run: Callable[[Pilot[None]], Awaitable[None]] = after(screen=lambda: _page(kind), light=is_light)
-    assert snap_compare(Shown(), terminal_size=size, run_before=run)
 
 
 async def test_numbers_fit_at_eighty_columns() -> None:

@@ -1,6 +1,6 @@
 """The guard lab, driven by keys, and how it looks."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
@@ -18,23 +17,12 @@ from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.domain.events.event import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
 from inspector.domain.settings import GuardSettings
 from inspector.engine.loop.guards.iteration import IterationGuard
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, said, seen, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
 from widgets import RecordList
-
-__all__ = ["still"]
-
-
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
-def _text(pilot: Pilot[None], selector: str) -> str:
-    return str(pilot.app.screen.query_one(selector, Static).visual)
 
 
 @asynccontextmanager
@@ -49,7 +37,7 @@ async def opened(
 
 async def _ran(pilot: Pilot[None], *keys: str) -> None:
     await pilot.press(*keys, "enter")
-    await until(pilot, lambda: "step 1 of" in _text(pilot, "#lab-status"))
+    await until(pilot, lambda: "step 1 of" in said(pilot, "#lab-status"))
 
 
 async def test_enter_runs_a_scenario_and_says_what_came_of_it(tmp_path: Path) -> None:
@@ -57,31 +45,31 @@ async def test_enter_runs_a_scenario_and_says_what_came_of_it(tmp_path: Path) ->
     async with opened(lab) as (pilot, _):
         await _ran(pilot)
         assert lab.runs == [("alternate", "toolsight", {})]
-        assert "✓ passed, 6 of 6" in _text(pilot, "#lab-status")
+        assert "✓ passed, 6 of 6" in said(pilot, "#lab-status")
         await pilot.press("escape", "down", "down")
         await _ran(pilot)
-        assert "✕ 2 of 3 not met" in _text(pilot, "#lab-status")
+        assert "✕ 2 of 3 not met" in said(pilot, "#lab-status")
         assert lab.runs[1] == ("missed", "kaman", {})
 
 
 async def _at(pilot: Pilot[None], step: int) -> None:
-    await until(pilot, lambda: f"step {step} of" in _text(pilot, "#lab-status"))
+    await until(pilot, lambda: f"step {step} of" in said(pilot, "#lab-status"))
 
 
 async def test_left_and_right_move_the_counters_and_the_window(tmp_path: Path) -> None:
     async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
         await _ran(pilot)
-        assert "No call was counted yet" in _text(pilot, "#guard")
+        assert "No call was counted yet" in said(pilot, "#guard")
         await pilot.press(*["right"] * 3)
         await _at(pilot, 4)
-        assert "[A]" in _text(pilot, "#guard")
-        assert "1/2, leaves in 120 s" in _text(pilot, "#guard")
+        assert "[A]" in said(pilot, "#guard")
+        assert "1/2, leaves in 120 s" in said(pilot, "#guard")
         await pilot.press("right", "right")
-        assert " A [B]" in _text(pilot, "#guard")
-        assert "leaves in 30 s" in _text(pilot, "#guard")
+        assert " A [B]" in said(pilot, "#guard")
+        assert "leaves in 30 s" in said(pilot, "#guard")
         await pilot.press("left", "left")
         await _at(pilot, 4)
-        assert "B" not in _text(pilot, "#guard").splitlines()[0]
+        assert "B" not in said(pilot, "#guard").splitlines()[0]
 
 
 async def test_a_loop_is_seen_with_its_window_its_guidance_and_its_eviction(tmp_path: Path) -> None:
@@ -89,16 +77,16 @@ async def test_a_loop_is_seen_with_its_window_its_guidance_and_its_eviction(tmp_
         await _ran(pilot)
         await pilot.press("end", "left", "left")
         await _at(pilot, 16)
-        guard = _text(pilot, "#guard")
+        guard = said(pilot, "#guard")
         assert "A  B  A  B  A  B [A]" in guard
         assert "calls ■■■▸■ 4/3 ⚠ loop" in guard
         assert '{"city":"Oslo","days":"5"}' in guard
-        assert "[Loop detected: weather:get_forecast was called 4 times" in _text(pilot, "#read")
-        assert "›✕ weather:get_forecast  loop guard: 4 equal calls" in _text(pilot, "#bound")
-        assert [line[:6] for line in _text(pilot, "#happened").splitlines()][2:] == ["✓ loop", "✓ evic"]
+        assert "[Loop detected: weather:get_forecast was called 4 times" in said(pilot, "#read")
+        assert "›✕ weather:get_forecast  loop guard: 4 equal calls" in said(pilot, "#bound")
+        assert [line[:6] for line in said(pilot, "#happened").splitlines()][2:] == ["✓ loop", "✓ evic"]
         await pilot.press("right")
         await _at(pilot, 17)
-        assert "It has to think" in _text(pilot, "#read")
+        assert "It has to think" in said(pilot, "#read")
 
 
 async def test_home_is_before_the_first_model_call(tmp_path: Path) -> None:
@@ -108,7 +96,7 @@ async def test_home_is_before_the_first_model_call(tmp_path: Path) -> None:
         await _at(pilot, 18)
         await pilot.press("home", "left")
         await _at(pilot, 0)
-        assert "4 servers" in _seen(pilot)
+        assert "4 servers" in seen(pilot)
 
 
 async def test_a_tool_that_was_found_again_starts_anew(tmp_path: Path) -> None:
@@ -116,10 +104,10 @@ async def test_a_tool_that_was_found_again_starts_anew(tmp_path: Path) -> None:
         await _ran(pilot, "down")
         await pilot.press(*["right"] * 13)
         await _at(pilot, 14)
-        assert "(A)(A)(A)" in _text(pilot, "#guard")
-        assert "Neither window holds a call" in _text(pilot, "#guard")
+        assert "(A)(A)(A)" in said(pilot, "#guard")
+        assert "Neither window holds a call" in said(pilot, "#guard")
         await pilot.press("right")
-        assert "(A)(A)(A)[B]" in _text(pilot, "#guard")
+        assert "(A)(A)(A)[B]" in said(pilot, "#guard")
 
 
 async def test_what_never_came_and_what_must_not_come_are_marked(tmp_path: Path) -> None:
@@ -127,10 +115,10 @@ async def test_what_never_came_and_what_must_not_come_are_marked(tmp_path: Path)
         await _ran(pilot, "down", "down")
         await pilot.press(*["right"] * 3)
         await _at(pilot, 4)
-        assert "✕ must not occur: result" in _text(pilot, "#happened")
+        assert "✕ must not occur: result" in said(pilot, "#happened")
         await pilot.press("end", "down")
-        await until(pilot, lambda: "Expected, and never came" in _text(pilot, "#about"))
-        assert "there is no event loop" in _text(pilot, "#about")
+        await until(pilot, lambda: "Expected, and never came" in said(pilot, "#about"))
+        assert "there is no event loop" in said(pilot, "#about")
         await pilot.press("left")
         await _at(pilot, 6)
 
@@ -140,15 +128,15 @@ async def test_a_search_that_brings_nothing_new_says_what_it_repeats(tmp_path: P
         await _ran(pilot, "down", "down", "down")
         await pilot.press(*["right"] * 3)
         await _at(pilot, 4)
-        assert "⚠ 100% known: “orders by status”, like “list orders”" in _text(pilot, "#bound")
-        assert _text(pilot, "#read").count("[Note: an earlier search") == 1
+        assert "⚠ 100% known: “orders by status”, like “list orders”" in said(pilot, "#bound")
+        assert said(pilot, "#read").count("[Note: an earlier search") == 1
 
 
 async def test_a_file_that_cannot_be_read_says_why_and_is_not_run(tmp_path: Path) -> None:
     lab = MemoryLab(written(tmp_path))
     async with opened(lab) as (pilot, _):
         await pilot.press("end", "enter")
-        await until(pilot, lambda: "has to be a list" in _text(pilot, "#about"))
+        await until(pilot, lambda: "has to be a list" in said(pilot, "#about"))
         assert lab.runs == []
 
 
@@ -157,11 +145,11 @@ async def test_esc_stops_a_run_and_only_then_leaves(tmp_path: Path) -> None:
     lab.gate.clear()
     async with opened(lab) as (pilot, _):
         await pilot.press("enter")
-        await until(pilot, lambda: "servers 4 of 4" in _text(pilot, "#lab-status"))
+        await until(pilot, lambda: "servers 4 of 4" in said(pilot, "#lab-status"))
         await pilot.press("down", "up", "escape")
         await until(pilot, lambda: lab.cancelled == 1)
-        assert "Stopped" in _text(pilot, "#lab-status")
-        assert "not run yet" in _seen(pilot)
+        assert "Stopped" in said(pilot, "#lab-status")
+        assert "not run yet" in seen(pilot)
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, GuardLabScreen)
 
@@ -185,16 +173,16 @@ async def test_another_run_gives_the_first_one_up(tmp_path: Path) -> None:
         await pilot.press("down", "enter")
         await until(pilot, lambda: len(lab.runs) == 2)
         lab.gate.set()
-        await until(pilot, lambda: "step 1 of" in _text(pilot, "#lab-status"))
+        await until(pilot, lambda: "step 1 of" in said(pilot, "#lab-status"))
         await pilot.press("escape", "up")
-        await until(pilot, lambda: "enter runs it" in _text(pilot, "#lab-status"))
+        await until(pilot, lambda: "enter runs it" in said(pilot, "#lab-status"))
 
 
 async def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
     lab = MemoryLab(written(tmp_path, bad=FAILS))
     async with opened(lab) as (pilot, _):
         await pilot.press("enter")
-        await until(pilot, lambda: "there is no tool 'weather:nothing'" in _text(pilot, "#lab-status"))
+        await until(pilot, lambda: "there is no tool 'weather:nothing'" in said(pilot, "#lab-status"))
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, GuardLabScreen)
 
@@ -210,7 +198,7 @@ async def test_p_chooses_the_profile_and_what_was_set_goes_with_the_sessions_own
         await pilot.press("down", "down", "enter", "r")
         await until(pilot, lambda: len(lab.runs) == 2)
         assert lab.runs[1] == ("alternate", "static", {})
-        await until(pilot, lambda: "profile static" in _text(pilot, "#lab-status"))
+        await until(pilot, lambda: "profile static" in said(pilot, "#lab-status"))
         assert "Guard: off" in str(pilot.app.screen.query_one("#guard").border_title)
 
 
@@ -218,7 +206,7 @@ async def test_c_opens_the_comparison_of_the_scenario(tmp_path: Path) -> None:
     async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
         await pilot.press("c")
         await until(pilot, lambda: isinstance(pilot.app.screen, ProfileCompareScreen))
-        assert "Two tools in turn, slowly" in _seen(pilot)
+        assert "Two tools in turn, slowly" in seen(pilot)
 
 
 async def test_the_filters_take_the_keys_they_need(tmp_path: Path) -> None:
@@ -240,7 +228,7 @@ async def test_where_there_is_nothing_to_run_the_page_says_so(
 ) -> None:
     async with app_rig() as (pilot, _):
         await pilot.app.push_screen(GuardLabScreen(None if text is None else MemoryLab(tmp_path)))
-        await until(pilot, lambda: says in _seen(pilot).replace("\n", " "))
+        await until(pilot, lambda: says in seen(pilot).replace("\n", " "))
         await pilot.press("enter", "r", "p", "escape", "c", "left", "end")
         assert isinstance(pilot.app.screen, GuardLabScreen)
 
@@ -294,42 +282,3 @@ def test_any_recorded_settings_can_be_read(given_guard: dict[str, Any]) -> None:
     guard = guard_settings({"guard": given_guard})
     assert guard.window_calls >= 1
     assert guard_settings({"guard": "odd"}) == GuardSettings()
-
-
-PICTURES: dict[str, tuple[tuple[str, ...], bool]] = {
-    "scenarios": ((), False),
-    "unreadable": (("end",), False),
-    "loop": (("enter", *["right"] * 15), False),
-    "again": (("down", "enter", *["right"] * 14), False),
-    "missed": (("down", "down", "enter", "end", "down"), False),
-    "broken": (("down", "down", "enter", *["right"] * 3), False),
-    "redundant": (("down", "down", "down", "enter", *["right"] * 3), False),
-    "light": (("enter", *["right"] * 15), True),
-    "profile": (("p",), False),
-}
-
-
-def _lab(
-    lab: MemoryLab | None, keys: tuple[str, ...], *, light: bool
-) -> Callable[[Pilot[None]], Awaitable[None]]:
-    """Open the page, press keys, and after an enter wait for the run."""
-
-    async def run(pilot: Pilot[None]) -> None:
-        await after(screen=lambda: GuardLabScreen(lab), light=light)(pilot)
-        for key in keys:
-            await pilot.press(key)
-            if key == "enter":
-                await until(pilot, lambda: "step 1 of" in _text(pilot, "#lab-status"))
-        await after()(pilot)
-
-    return run
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-@pytest.mark.parametrize("name", PICTURES)
-def test_the_lab_looks_the_same(
-    snap_compare: SnapCompare, tmp_path: Path, name: str, size: tuple[int, int]
-) -> None:
-    keys, light = PICTURES[name]
-    run = _lab(MemoryLab(written(tmp_path)), keys, light=light)
-    assert snap_compare(Shown(), terminal_size=size, run_before=run)

@@ -2,7 +2,6 @@
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.adapters.memory.fakes import MemoryServer
@@ -21,20 +20,12 @@ from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, said, seen, until
 from tests.support.office import office
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList, RecordRows
-
-
-def _text(pilot: Pilot[None], selector: str) -> str:
-    return str(pilot.app.screen.query_one(selector, Static).visual)
-
-
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
 
 
 async def _searched(pilot: Pilot[None], *words: str) -> RecordList:
@@ -60,7 +51,7 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         ]
         assert _searches(rig) == 1
         assert rig.bench.state.load_order == ()
-        screen = _seen(pilot)
+        screen = seen(pilot)
         assert "terms refund late order" in screen
         assert "2 of 3 tools" in screen
         assert "✓ adds up" in screen
@@ -70,17 +61,18 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
 async def test_typing_alone_searches_nothing() -> None:
     async with app_rig() as (pilot, rig):
         await pilot.press("f4", *"refund")
+        assert "A search lists the tools here." in seen(pilot)
         assert _searches(rig) == 0
 
 
 async def test_the_bill_follows_the_cursor() -> None:
     async with app_rig() as (pilot, _):
         await _searched(pilot, "refund", "order")
-        assert "shop:refund_order" in _seen(pilot).partition("Bill")[2]
+        assert "shop:refund_order" in seen(pilot).partition("Bill")[2]
         await pilot.press("end")
-        await until(pilot, lambda: "Nothing of the query is in this tool." in _seen(pilot))
+        await until(pilot, lambda: "Nothing of the query is in this tool." in seen(pilot))
         await pilot.press("up")
-        await until(pilot, lambda: "Choose a tool to see how its score" in _seen(pilot))
+        await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, SearchScreen)
 
@@ -92,7 +84,7 @@ async def test_enter_opens_the_tool_and_esc_comes_back() -> None:
         assert isinstance(pilot.app.screen, ToolScreen)
         await pilot.press("escape")
         assert isinstance(pilot.app.screen, SearchScreen)
-        assert "shop:refund_order" in _seen(pilot)
+        assert "shop:refund_order" in seen(pilot)
 
 
 async def test_l_loads_the_tool_and_says_so() -> None:
@@ -100,7 +92,7 @@ async def test_l_loads_the_tool_and_says_so() -> None:
         await _searched(pilot, "refund")
         await pilot.press("l")
         assert rig.bench.state.tools["shop:refund_order"].binding is Binding.LOADED
-        await until(pilot, lambda: "● loaded" in _seen(pilot))
+        await until(pilot, lambda: "● loaded" in seen(pilot))
         await pilot.press("l")
         assert rig.bench.state.load_order == ("shop:refund_order",)
 
@@ -118,7 +110,7 @@ async def test_names_and_servers_are_looked_up() -> None:
     async with app_rig() as (pilot, _):
         await pilot.press("f4", "tab", "tab", *"get_forecast", "enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
-        assert "Asked for by name or server" in _seen(pilot)
+        assert "Asked for by name or server" in seen(pilot)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +124,7 @@ async def test_names_and_servers_are_looked_up() -> None:
 async def test_what_is_wrong_stands_on_the_screen(keys: tuple[str, ...], says: str) -> None:
     async with app_rig() as (pilot, _):
         await pilot.press("f4", *keys)
-        assert says in _text(pilot, "#facts") or says in _seen(pilot)
+        assert says in said(pilot, "#facts") or says in seen(pilot)
 
 
 async def test_a_report_of_the_conversation_is_shown_without_searching_again() -> None:
@@ -142,7 +134,7 @@ async def test_a_report_of_the_conversation_is_shown_without_searching_again() -
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
         assert _searches(rig) == 1
         assert pilot.app.screen.query_one("#query", PlainInput).value == "forecast"
-        assert "weather:get_forecast" in _seen(pilot).partition("Bill")[2]
+        assert "weather:get_forecast" in seen(pilot).partition("Bill")[2]
 
 
 async def test_a_tool_that_is_gone_is_told_of() -> None:
@@ -157,10 +149,10 @@ async def test_a_tool_that_is_gone_is_told_of() -> None:
 async def test_a_search_that_fits_no_tool_says_so_and_shows_what_came_closest() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         found = await _searched(pilot, "zebra")
-        assert "⚠ no tool fits (p .0" in _seen(pilot)
+        assert "⚠ no tool fits (p .0" in seen(pilot)
         assert {row.tone for row in found.shown} == {"muted"}
         assert found.current == found.shown[0]
-        assert "cosine  mean weight" in _seen(pilot)
+        assert "cosine  mean weight" in seen(pilot)
 
 
 async def test_k_changes_the_ranker_of_the_session_and_searches_again() -> None:
@@ -168,9 +160,9 @@ async def test_k_changes_the_ranker_of_the_session_and_searches_again() -> None:
         await _searched(pilot, "refund", "order")
         await pilot.press("k")
         assert isinstance(pilot.app.screen, RankerDialog)
-        assert "the model's searches use it too" in _seen(pilot)
+        assert "the model's searches use it too" in seen(pilot)
         await pilot.press("down", "enter")
-        await until(pilot, lambda: "ranker bm25" in _text(pilot, "#facts"))
+        await until(pilot, lambda: "ranker bm25" in said(pilot, "#facts"))
         assert rig.bench.retrieval.ranker_name == "bm25"
         assert _searches(rig) == 2
         await pilot.press("k", "escape")
@@ -204,8 +196,8 @@ async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
         assert isinstance(pilot.app.screen, ToolPicker)
         await pilot.press(*"fore", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, WhyNotScreen))
-        await until(pilot, lambda: "✕ below floor" in _seen(pilot))
-        assert "weather:get_forecast" in _seen(pilot)
+        await until(pilot, lambda: "✕ below floor" in seen(pilot))
+        assert "weather:get_forecast" in seen(pilot)
 
 
 async def test_a_page_about_a_query_wants_one_first() -> None:
@@ -255,8 +247,8 @@ async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded
         await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
         await pilot.press(*"forecast", "enter")
-        await until(pilot, lambda: "fit " in _text(pilot, "#facts"))
-        assert "words only" not in _text(pilot, "#facts")
+        await until(pilot, lambda: "fit " in said(pilot, "#facts"))
+        assert "words only" not in said(pilot, "#facts")
         found = pilot.app.screen.query_one(RecordList)
         assert found.shown[0].key == "weather:get_forecast"
         assert _searches(rig) == 1

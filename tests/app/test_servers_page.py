@@ -10,12 +10,9 @@ from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.tool import Tool
 from tests.support.app import app_rig, until
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import RecordList, TextView
-
-__all__ = ["still"]
 
 WORDS = {
     ServerPhase.CONNECTING: "… connecting",
@@ -101,9 +98,3 @@ async def test_the_list_keeps_its_place_when_a_server_changes() -> None:
 
 def told(notifications: object) -> list[str]:
     return [notification.message for notification in notifications]  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
-def test_a_failed_server_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    app = Shown(servers=down("one"))
-    assert snap_compare(app, terminal_size=size, run_before=after("f2", "end"))

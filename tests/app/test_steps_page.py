@@ -2,7 +2,6 @@
 
 import pytest
 from hypothesis import given, strategies as st
-from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.vectors import MemoryEmbedder
@@ -11,14 +10,10 @@ from inspector.app.pages.find.steps.screen import StepsScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, seen, until
 from tests.support.office import office
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
 from widgets import RecordList
-
-__all__ = ["still"]
 
 QUERY = "refund the order, then send a message and create an event"
 ids = st.lists(st.sampled_from([f"s:t{n}" for n in range(8)]), max_size=5, unique=True)
@@ -68,29 +63,13 @@ def test_hostile_text_does_no_harm(name: str) -> None:
         assert not dangerous(content.plain.replace("\n", ""))
 
 
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
 async def test_the_page_sets_the_steps_beside_the_whole() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await pilot.app.push_screen(StepsScreen(SearchRequest(QUERY)))
-        await until(pilot, lambda: "only the steps find" in _seen(pilot))
-        seen = _seen(pilot)
-        assert "step 1 refund the order" in seen
-        assert "step 3 create an event" in seen
+        await until(pilot, lambda: "only the steps find" in seen(pilot))
+        assert "step 1 refund the order" in seen(pilot)
+        assert "step 3 create an event" in seen(pilot)
         results = pilot.app.screen.query_one("#results", RecordList)
         assert results.shown[0].key == "shop:refund_order"
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, ToolScreen)
-
-
-async def _ready(pilot: Pilot[None]) -> None:
-    await after(screen=lambda: StepsScreen(SearchRequest(QUERY)))(pilot)
-    await until(pilot, lambda: "only the steps find" in _seen(pilot))
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-def test_steps_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    shown = Shown(servers=office(), embedder=MemoryEmbedder())
-    assert snap_compare(shown, terminal_size=size, run_before=_ready)

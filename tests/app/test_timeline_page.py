@@ -1,11 +1,9 @@
 """The timeline page: lanes over turns, and any moment of any session on every page."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
@@ -23,15 +21,11 @@ from inspector.domain.session import Binding
 from inspector.domain.timeline import Timeline
 from tests.domain.test_event import records
 from tests.domain.test_timeline import CATALOG, STORY, request
-from tests.support.app import app_rig, until, until_still
+from tests.support.app import app_rig, said, seen, until
 from tests.support.office import office
-from tests.support.picture import Shown, SnapCompare, still
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig
-from tests.widgets.screen import lines
 from widgets import RecordList, TextView
-
-__all__ = ["still"]
 
 QUESTION = "Which orders are late? Mail the list to sales."
 STEPS: tuple[Step, ...] = (
@@ -61,10 +55,6 @@ def reading_office() -> dict[str, MemoryServer]:
     }
 
 
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
 def _scrub(pilot: Pilot[None]) -> Scrub:
     return pilot.app.scrub  # type: ignore[attr-defined, no-any-return]
 
@@ -73,15 +63,11 @@ def _view(pilot: Pilot[None]) -> ev.Record:
     return pilot.app.view  # type: ignore[attr-defined, no-any-return]
 
 
-def _text(pilot: Pilot[None], selector: str) -> str:
-    return str(pilot.app.screen.query_one(selector, Static).visual)
-
-
 async def _talked(pilot: Pilot[None], rig: Rig) -> None:
     """The conversation, then the timeline."""
     await rig.bench.chat(QUESTION)
     await pilot.press("f10")
-    await until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen) and "now of 6" in _seen(pilot))
+    await until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen) and "now of 6" in seen(pilot))
 
 
 async def _replay(pilot: Pilot[None], *keys: str) -> None:
@@ -89,33 +75,46 @@ async def _replay(pilot: Pilot[None], *keys: str) -> None:
     await until(pilot, lambda: _scrub(pilot).is_replay)
 
 
+def _lane(pilot: Pilot[None], tool_id: str) -> str:
+    shown = pilot.app.screen.query_one(RecordList).shown
+    return next(str(record.cells[1]) for record in shown if record.key == tool_id)
+
+
 async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
     async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
-        lanes = pilot.app.screen.query_one(RecordList)
-        shop = next(record for record in lanes.shown if record.key == "shop:list_orders")
-        assert str(shop.cells[1]).split() == ["○", "›●", "●", "●", "●", "●", "●"]
-        assert "never touched" in _seen(pilot)
+        assert _lane(pilot, "shop:list_orders").split() == ["○", "›●", "●", "●", "●", "●", "●"]
+        assert "never touched" in seen(pilot)
 
 
 async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> None:
     async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await pilot.press("home", "right")
-        detail = _text(pilot, "#timeline-text")
-        assert _text(pilot, "#timeline-facts").startswith("turn 2 of 6")
+        detail = said(pilot, "#timeline-text")
+        assert said(pilot, "#timeline-facts").startswith("turn 2 of 6")
         assert "deferred → loaded" in detail
         assert "late orders of a customer" in detail
         assert "shop:list_orders  ok" in detail or "shop:list_orders  failed" in detail
         await pilot.press("end")
-        assert _text(pilot, "#timeline-facts").startswith("now of 6 turns")
+        assert said(pilot, "#timeline-facts").startswith("now of 6 turns")
+
+
+async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
+    async with app_rig(*LOOP, servers=reading_office(), size=(80, 24)) as (pilot, rig):
+        await rig.bench.chat(QUESTION)
+        await pilot.press("f10", "end")
+        await until(pilot, lambda: "✕" in _lane(pilot, "shop:list_orders"))
+        await pilot.press("left")
+        assert "●" in _lane(pilot, "shop:list_orders")
+        assert "loop guard" in said(pilot, "#timeline-text")
 
 
 async def test_enter_shows_that_moment_on_every_page() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, servers=reading_office(), at_home=True) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
-        assert "REPLAY turn 1 of 6" in _seen(pilot)
+        assert "REPLAY turn 1 of 6" in seen(pilot)
         await pilot.press("f6")
         await until(pilot, lambda: isinstance(pilot.app.screen, EventsScreen))
         events = pilot.app.screen.query_one("#events", RecordList)
@@ -125,11 +124,11 @@ async def test_enter_shows_that_moment_on_every_page() -> None:
         assert "shop__list_orders" not in pilot.app.screen.query_one("#manifest-array", TextView).text
         await pilot.press("f7")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
-        assert "REPLAY turn 1 of 6" in _seen(pilot)
-        assert "Three orders are late" not in _seen(pilot)
+        assert "REPLAY turn 1 of 6" in seen(pilot)
+        assert "Three orders are late" not in seen(pilot)
         for key in ("f2", "f5"):
             await pilot.press(key)
-            await until(pilot, lambda: "REPLAY turn 1 of 6" in _seen(pilot))
+            await until(pilot, lambda: "REPLAY turn 1 of 6" in seen(pilot))
 
 
 async def test_the_manifest_page_shows_what_that_call_was_bound_to() -> None:
@@ -146,7 +145,7 @@ async def test_in_a_replay_the_cursor_takes_every_page_along() -> None:
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         await pilot.press("right", "right")
-        await until(pilot, lambda: "REPLAY turn 3 of 6" in _seen(pilot))
+        await until(pilot, lambda: "REPLAY turn 3 of 6" in seen(pilot))
         assert rig.bench.state.turn == 6
         assert _scrub(pilot).bench.state.turn == 3
 
@@ -157,11 +156,11 @@ async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
         await _replay(pilot, "home", "enter")
         shown = _view(pilot)
         await rig.bench.chat("And again?")
-        await pilot.pause(0.1)
+        await pilot.pause()
         assert _view(pilot) is shown
         await pilot.press("l")
-        await until(pilot, lambda: "now of 7" in _seen(pilot))
-        assert "REPLAY" not in _seen(pilot)
+        await until(pilot, lambda: "now of 7" in seen(pilot))
+        assert "REPLAY" not in seen(pilot)
         assert pilot.app.view.session == rig.bench.state  # type: ignore[attr-defined]
 
 
@@ -170,29 +169,29 @@ async def test_the_timeline_grows_with_the_session_and_the_cursor_stays_where_it
         await _talked(pilot, rig)
         await pilot.press("home")
         await rig.bench.chat("And again?")
-        await until(pilot, lambda: "turn 1 of 7" in _seen(pilot))
+        await until(pilot, lambda: "turn 1 of 7" in seen(pilot))
         await pilot.press("end")
         rig.bench.load("calendar:list_events")
-        await until(pilot, lambda: "calendar:list_events" in _seen(pilot))
+        await until(pilot, lambda: "calendar:list_events" in seen(pilot))
 
 
 async def test_a_recorded_session_is_shown_from_its_start() -> None:
-    async with app_rig(servers=reading_office()) as (pilot, rig):
+    async with app_rig(servers=reading_office(), at_home=True) as (pilot, rig):
         for record in records(STORY, "earlier"):
             rig.store.append(record)
         await pilot.press("f10", "o")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
         await until(pilot, lambda: _scrub(pilot).is_replay)
-        assert "REPLAY turn 1 of 3  earlier" in _seen(pilot)
-        assert "which orders are late?" in _seen(pilot)
+        assert "REPLAY turn 1 of 3  earlier" in seen(pilot)
+        assert "which orders are late?" in seen(pilot)
         await pilot.press("end")
-        await until(pilot, lambda: "REPLAY end of 3 turns" in _seen(pilot))
+        await until(pilot, lambda: "REPLAY end of 3 turns" in seen(pilot))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
-        assert "shop:list" in _seen(pilot)
+        assert "shop:list" in seen(pilot)
         await pilot.press("f10", "l")
-        await until(pilot, lambda: "REPLAY" not in _seen(pilot))
+        await until(pilot, lambda: "REPLAY" not in seen(pilot))
 
 
 async def test_a_replay_of_a_session_with_other_servers_names_the_tools_it_cannot_describe() -> None:
@@ -220,7 +219,7 @@ async def test_a_replay_changes_nothing(name: str) -> None:
 
 
 async def test_a_question_typed_in_a_replay_is_refused_with_the_way_out() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, servers=reading_office(), at_home=True) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         await pilot.press("f7")
@@ -242,7 +241,7 @@ async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_ar
         assert all(not record.key.startswith(present.REST) for record in lanes.records)
         await pilot.press("slash", *"mail:send", "left", "home")
         assert [record.key for record in lanes.shown] == ["mail:send_message"]
-        assert _text(pilot, "#timeline-facts").startswith("now")
+        assert said(pilot, "#timeline-facts").startswith("now")
         await pilot.press("escape", "f")
         assert any(record.key.startswith(present.REST) for record in lanes.records)
 
@@ -253,15 +252,15 @@ async def test_a_click_on_a_cell_goes_to_its_turn() -> None:
         rows = pilot.app.screen.query_one(RecordList).rows
         frame = present.frame(_scrub(pilot).stream.timeline, 7, 1, rows.size.width - 2)
         await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
-        await until(pilot, lambda: _text(pilot, "#timeline-facts").startswith("turn 4"))
+        await until(pilot, lambda: said(pilot, "#timeline-facts").startswith("turn 4"))
 
 
 async def test_an_empty_session_says_what_to_do() -> None:
     async with app_rig() as (pilot, _):
         await pilot.press("f10")
-        await until(pilot, lambda: "No model call yet" in _seen(pilot))
+        await until(pilot, lambda: "No model call yet" in seen(pilot))
         await pilot.press("left", "right", "home", "enter", "f")
-        await until(pilot, lambda: "REPLAY end of 0 turns" in _seen(pilot) or "REPLAY now" in _seen(pilot))
+        await until(pilot, lambda: "REPLAY end of 0 turns" in seen(pilot) or "REPLAY now" in seen(pilot))
 
 
 async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold() -> None:
@@ -273,9 +272,9 @@ async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold()
         await pilot.press("f10", "o")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
-        await until(pilot, lambda: "turn 1 of 3333" in _text(pilot, "#timeline-facts"))
+        await until(pilot, lambda: "turn 1 of 3333" in said(pilot, "#timeline-facts"))
         await pilot.press("end", "left")
-        await until(pilot, lambda: "REPLAY turn 3333 of 3333" in _seen(pilot))
+        await until(pilot, lambda: "REPLAY turn 3333 of 3333" in seen(pilot))
         assert _scrub(pilot).bench.state == ReplayedState.of(
             fold(everything[: 1 + 3 * 3332 + 1]), "turn 3333 of 3333", "long"
         )
@@ -330,55 +329,5 @@ def test_the_column_of_the_cursor_is_always_on_screen(now: int, width: int) -> N
         first = frame.first
 
 
-class Told(Shown):
-    """An app whose model answers a question in six turns before the picture is taken."""
-
-    @property
-    def is_settled(self) -> bool:
-        is_replay = self.view is not None and isinstance(self.view.session, ReplayedState)
-        return is_replay or super().is_settled
-
-
-def _after(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[None]]:
-    async def run(pilot: Pilot[None]) -> None:
-        app = pilot.app
-        assert isinstance(app, Told)
-        await until(pilot, lambda: app.is_settled)
-        if light:
-            app.action_toggle_theme()
-        await app.bench.chat(QUESTION)
-        for key in keys:
-            await pilot.press(key)
-            await pilot.pause(0.05)
-        await until(pilot, lambda: app.is_settled)
-        await until_still(pilot)
-
-    return run
-
-
-PICTURES = {
-    "now": _after("f10"),
-    "turn": _after("f10", "home", "right", "down"),
-    "replay": _after("f10", "home", "right", "right", "enter"),
-    "session": _after("f10", "home", "right", "right", "enter", "f7"),
-    "dialog": _after("f10", "o"),
-    "light": _after("f10", "home", "right", "enter", light=True),
-}
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-@pytest.mark.parametrize("name", PICTURES)
-def test_the_timeline_looks_the_same(snap_compare: SnapCompare, name: str, size: tuple[int, int]) -> None:
-    told = Told(*STEPS, servers=reading_office())
-    assert snap_compare(told, terminal_size=size, run_before=PICTURES[name])
-
-
 def test_a_binding_has_a_sign_of_its_own() -> None:
     assert len({sign for sign, _ in ICONS.values()}) == len(Binding)
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32), (200, 60)])
-def test_a_loop_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    told = Told(*LOOP, servers=reading_office())
-    run = _after("f10", "end", "left", "left")
-    assert snap_compare(told, terminal_size=size, run_before=run)

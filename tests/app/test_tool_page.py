@@ -9,7 +9,7 @@ import pytest
 from textual import constants
 from textual.pilot import Pilot
 
-from fixtures.hostile import MARKUP, SIZE, TERMINAL, UNICODE
+from fixtures.hostile import HUGE, MARKUP, SIZE, TERMINAL, UNICODE
 from inspector.adapters.memory.fakes import MemoryServer, echo
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.error import CallTimeout
@@ -18,7 +18,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding
 from inspector.domain.tool import Annotations, Tool
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, seen, until
 from tests.support.workbench import CITY, READS, Rig, shop_and_weather
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -32,12 +32,8 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
 
 
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
 async def _says(pilot: Pilot[None], text: str) -> None:
-    await until(pilot, lambda: text in _seen(pilot))
+    await until(pilot, lambda: text in seen(pilot))
 
 
 @asynccontextmanager
@@ -66,7 +62,7 @@ async def _typed_in(pilot: Pilot[None]) -> None:
 async def test_the_tabs_show_what_the_tool_is() -> None:
     async with _opened(FORECAST) as (pilot, _):
         await _says(pilot, "Forecast for a city.")
-        screen = _seen(pilot)
+        screen = seen(pilot)
         assert "weather:get_forecast   ○ deferred" in screen
         assert "weather__get_forecast" in screen
         assert "its server claims    only reads" in screen
@@ -82,7 +78,7 @@ async def test_a_call_shows_text_and_structure() -> None:
         await _says(pilot, "✓ ok")
         assert pilot.app.screen.query_one("#result-text", TextView).text == '{"city":"Oslo"}'
         assert pilot.app.screen.query_one("#result-tree", SchemaTree).value == {"city": "Oslo"}
-        assert "used 1x" in _seen(pilot)
+        assert "used 1x" in seen(pilot)
         (started,) = rig.store.read("s", kinds=("call",))
         assert getattr(started.event, "by", "") == "user"
 
@@ -99,8 +95,8 @@ async def test_a_tool_that_may_change_something_asks_first(key: str, calls: int)
     async with _opened(FORECAST, _forecast(annotations=Annotations(destructive=True))) as (pilot, rig):
         await _typed_in(pilot)
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        assert "destroys or overwrites" in _seen(pilot)
-        assert "Oslo" in _seen(pilot)
+        assert "destroys or overwrites" in seen(pilot)
+        assert "Oslo" in seen(pilot)
         await pilot.press(key)
         await _says(pilot, "✓ ok" if calls else "Not called")
         assert len(rig.servers["weather"].calls) == calls
@@ -207,7 +203,8 @@ GROUPS = {
     "markup": " | ".join(MARKUP.values()),
     "terminal": " | ".join(TERMINAL.values()),
     "unicode": " | ".join(UNICODE.values()),
-    **SIZE,
+    "size": " | ".join(text for name, text in SIZE.items() if name not in HUGE),
+    **{name: SIZE[name] for name in HUGE},
 }
 
 

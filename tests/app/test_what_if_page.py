@@ -1,7 +1,6 @@
 """The what-if page, driven by keys."""
 
 import json
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -15,7 +14,7 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.what_if import screen as what_if
 from inspector.app.pages.find.what_if.content import Reading
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
-from inspector.app.pages.find.what_if.wording import LONGEST, DescriptionArea, FieldText
+from inspector.app.pages.find.what_if.wording import LONGEST, FieldText
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.jsonvalue import JsonObject
@@ -26,13 +25,10 @@ from inspector.engine.discovery.explanation.draft import reworded, wording_of
 from inspector.engine.discovery.explanation.what_if import Trial
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from tests.support.app import app_rig, until, until_still
-from tests.support.picture import Shown, SnapCompare, after, still
+from tests.support.app import app_rig, seen, until
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList
-
-__all__ = ["still"]
 
 PAY = Tool(
     "shop",
@@ -87,10 +83,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(what_if, "PAUSE", 0.02)
 
 
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
-
-
 def _page(pilot: Pilot[None]) -> WhatIfScreen:
     assert isinstance(pilot.app.screen, WhatIfScreen)
     return pilot.app.screen
@@ -118,12 +110,12 @@ async def _opened(pilot: Pilot[None], tool_id: str = PAY.id, query: str = QUERY)
     await _measured(pilot)
 
 
-def _keys(text: str) -> tuple[str, ...]:
+def keys(text: str) -> tuple[str, ...]:
     return tuple("space" if letter == " " else letter for letter in text)
 
 
 async def _typed(pilot: Pilot[None], text: str) -> None:
-    await pilot.press(*_keys(text))
+    await pilot.press(*keys(text))
     await _measured(pilot)
 
 
@@ -142,13 +134,13 @@ async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> Non
         assert around.shown[0].key == PAY.id
         assert len(around.shown) == 11
         assert rig.bench.catalog.require(PAY.id) == PAY
-        assert "nothing is sent to its server" in _seen(pilot)
+        assert "nothing is sent to its server" in seen(pilot)
 
 
 async def test_the_requests_say_which_got_better_and_worse() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
-        assert "No request got better or worse." in _seen(pilot)
+        assert "No request got better or worse." in seen(pilot)
         await pilot.press("ctrl+k")
         await _typed(pilot, THIEF)
         changes = _page(pilot).query_one("#changes", RecordList)
@@ -163,7 +155,7 @@ async def test_outdated_results_are_dropped() -> None:
         await pilot.press("x")
         _page(pilot).post_message(WhatIfScreen.Measured(1, Reading(problem="outdated")))
         await _measured(pilot)
-        assert "outdated" not in _seen(pilot)
+        assert "outdated" not in seen(pilot)
 
 
 async def test_the_query_can_be_edited_too() -> None:
@@ -184,7 +176,7 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
         _page(pilot).query_one("#around", RecordList).focus()
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, ToolScreen)
-        assert PAY.id in _seen(pilot)
+        assert PAY.id in seen(pilot)
         await pilot.press("escape", "tab", "enter")
         await _measured(pilot)
         assert "client" in _page(pilot).query_one("#query", PlainInput).value
@@ -197,7 +189,7 @@ async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == PAY.description
-        assert "your draft put aside" in _seen(pilot)
+        assert "your draft put aside" in seen(pilot)
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == BETTER + PAY.description
@@ -217,7 +209,7 @@ async def test_a_draft_is_there_again_after_esc() -> None:
         await pilot.press("escape")
         await _opened(pilot)
         assert _area(pilot).text == BETTER + PAY.description
-        assert "Your draft" in _seen(pilot)
+        assert "Your draft" in seen(pilot)
 
 
 @pytest.mark.parametrize(("typed", "then"), [("", "New words."), (BETTER, BETTER + PAY.description)])
@@ -271,7 +263,7 @@ async def test_what_cannot_be_is_told(keys: tuple[str, ...], says: str) -> None:
         await _opened(pilot)
         await pilot.press("end", *keys)
         await until(pilot, lambda: _mark(pilot) == "not measured")
-        assert says in _seen(pilot).replace("\n", "")
+        assert says in seen(pilot).replace("\n", "")
 
 
 async def test_a_tool_that_no_search_finds_says_so() -> None:
@@ -284,7 +276,7 @@ async def test_a_tool_that_is_gone_says_so() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await pilot.app.push_screen(WhatIfScreen("shop:gone", ""))
         await pilot.pause()
-        assert "esc goes back" in _seen(pilot)
+        assert "esc goes back" in seen(pilot)
         await pilot.press("ctrl+r", "ctrl+y", "alt+y", "escape")
 
 
@@ -367,40 +359,10 @@ async def test_hostile_texts_do_no_harm_and_stay_as_they_are(size: tuple[int, in
         for tool_id in ("bad:every", rig.bench.retrieval.index.tools[5].id, "big:big"):
             await _opened(pilot, tool_id, "\x1b[2J \ud800")
             assert not dangerous("".join(lines(pilot.app)))
-            assert "Your draft" not in _seen(pilot)
+            assert "Your draft" not in seen(pilot)
             await _typed(pilot, "q")
-            assert "Your draft" in _seen(pilot)
+            assert "Your draft" in seen(pilot)
             wording = _page(pilot)._draft.wording
             assert len(wording.description) > len(rig.bench.catalog.require(tool_id).description)
             assert not dangerous(wording.description.replace("\n", "").replace("\t", ""))
             await pilot.press("ctrl+y", "alt+y", "escape")
-
-
-def _settled(*keys: str, light: bool = False) -> Callable[[Pilot[None]], Awaitable[None]]:
-    async def run(pilot: Pilot[None]) -> None:
-        await after(screen=lambda: WhatIfScreen(PAY.id, QUERY), light=light)(pilot)
-        await _measured(pilot)
-        await pilot.press(*keys)
-        await _measured(pilot)
-        await until_still(pilot)
-
-    return run
-
-
-PICTURES = {
-    "before": _settled(),
-    "first": _settled(*_keys(BETTER)),
-    "light": _settled(*_keys(BETTER), light=True),
-    "worse": _settled("ctrl+k", *_keys(THIEF)),
-    "refused": _settled("shift+tab", "end", "ctrl+u", *"get_order"),
-}
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-@pytest.mark.parametrize("name", PICTURES)
-def test_what_if_looks_the_same(
-    snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch, name: str, size: tuple[int, int]
-) -> None:
-    monkeypatch.setattr(DescriptionArea, "cursor_blink", False)
-    shown = Shown(servers=shop(), embedder=MemoryEmbedder())
-    assert snap_compare(shown, terminal_size=size, run_before=PICTURES[name])

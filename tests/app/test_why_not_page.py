@@ -26,14 +26,10 @@ from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.discovery.explanation.ledger import ledger
 from inspector.engine.discovery.explanation.place import Place
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, seen, until
 from tests.support.office import office
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
-from tests.widgets.screen import lines
 from widgets import RecordList
-
-__all__ = ["still"]
 
 QUERY = "send the customer of a late order a message"
 TOOL = "shop:cancel_order"
@@ -63,10 +59,6 @@ def _found(mine: list[Part], rival: list[Part], cut: Outcome | None = Outcome.OV
         ("Say late.",),
         0.8,
     )
-
-
-def _seen(pilot: Pilot[None]) -> str:
-    return "\n".join(lines(pilot.app))
 
 
 @given(parts, parts)
@@ -183,12 +175,12 @@ async def _opened(pilot: Pilot[None], tool_id: str = TOOL) -> None:
 async def test_a_tool_is_set_against_the_last_result_and_ranked_by_every_ranker() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
-        await until(pilot, lambda: "fuzzy-repaired" in _seen(pilot))
-        seen = _seen(pilot)
-        assert "✕ unlikely to fit" in seen
-        assert "✓ adds up" in seen
-        assert "not in this tool  " in seen
-        assert "What would help" in seen
+        await until(pilot, lambda: "fuzzy-repaired" in seen(pilot))
+        text = seen(pilot)
+        assert "✕ unlikely to fit" in text
+        assert "✓ adds up" in text
+        assert "not in this tool  " in text
+        assert "What would help" in text
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, ToolScreen)
         await pilot.press("escape", "e")
@@ -199,28 +191,16 @@ async def test_p_pins_another_tool_also_one_that_no_search_finds() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
         await pilot.press("p", *"evaluate", "enter")
-        await until(pilot, lambda: "always loaded" in _seen(pilot))
+        await until(pilot, lambda: "always loaded" in seen(pilot))
         assert pilot.app.screen.query_one("#ledger", RecordList).records == ()
         await pilot.press("e")
         assert isinstance(pilot.app.screen, WhyNotScreen)
         await pilot.press("p", *"no_such_tool", "enter")
-        await until(pilot, lambda: "No connected server has a tool of this name" in _seen(pilot))
+        await until(pilot, lambda: "No connected server has a tool of this name" in seen(pilot))
 
 
 async def test_a_tool_that_a_toolset_hides_is_told_of() -> None:
     async with app_rig(servers={**office(), "calc": MemoryServer([CALC])}) as (pilot, rig):
         rig.bench.switch_toolset("sums")
         await pilot.app.push_screen(WhyNotScreen("mail:send_message", SearchRequest(QUERY)))
-        await until(pilot, lambda: "The toolset 'sums' hides every tool" in _seen(pilot))
-
-
-async def _ready(pilot: Pilot[None]) -> None:
-    await after(screen=lambda: WhyNotScreen(TOOL, SearchRequest(QUERY)))(pilot)
-    await until(pilot, lambda: "fuzzy" in str(pilot.app.screen.query_one("#ranks", Static).visual))
-    await until(pilot, lambda: "…" not in str(pilot.app.screen.query_one("#ranks", Static).visual))
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-def test_why_not_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    shown = Shown(servers=office(), embedder=MemoryEmbedder())
-    assert snap_compare(shown, terminal_size=size, run_before=_ready)
+        await until(pilot, lambda: "The toolset 'sums' hides every tool" in seen(pilot))
