@@ -32,7 +32,7 @@ async def test_without_data_there_is_only_the_text() -> None:
     app: App[None] = App()
     async with app.run_test(size=(80, 24)) as pilot:
         seen = await _shown(pilot, DetailScreen("Answer", ""))
-        assert "There is no text." in seen
+        assert "No text." in seen
         assert not app.screen.query(SchemaTree)
 
 
