@@ -1,4 +1,4 @@
-"""Reusable Textual widgets that treat every text as foreign: visible, never markup.
+"""Reusable Textual widgets that trust no text: hidden characters become visible, and nothing is markup.
 
 A name is imported when it is asked for: what only prints text does not wait for Textual.
 """

@@ -1,4 +1,4 @@
-"""The footer, with as many keys as there is room for."""
+"""The footer, with as many keys as fit."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ HELP = "f1"
 
 
 class KeyBar(Footer):
-    """Shows whole keys only, those of the page before those of the app, and the one for help always."""
+    """Shows the page's keys, then the app's, never cut in two; the help key always stays."""
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False, compact=True)
@@ -53,7 +53,7 @@ def _offered(screen: Screen[Any]) -> list[tuple[Binding, bool]]:
 
 
 def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
-    """The first of the keys that fit into the width, in their order, with the key for help among them."""
+    """Return the keys that fit into the width, in order; the help key is always among them."""
     room = width - sum(_cells(key) for key in keys if key.key == HELP)
     shown: list[FooterKey] = []
     is_full = False

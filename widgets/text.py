@@ -1,4 +1,4 @@
-"""Text from outside, made harmless: nothing hidden, nothing that moves a terminal, never markup."""
+"""Makes text from outside safe to show: nothing hidden, no terminal control, never markup."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from widgets.terminal_text import ELLIPSIS, PILE, escape, visible
 
 
 def plain(text: str, *, limit: int = 20_000, newlines: bool = True) -> Content:
-    """Return `text` as content that is safe to show: visible, and never read as markup."""
+    """Return `text` as safe content: hidden characters visible, never read as markup."""
     return Content(visible(text, limit=limit, newlines=newlines))
 
 
 def safe(content: Content | str, *, limit: int = 20_000, newlines: bool = True) -> Content:
-    """Return `content` with its styles, hidden characters made visible; a string becomes plain content."""
+    """Return `content` with its styles and its hidden characters visible; a string becomes plain content."""
     if isinstance(content, str):
         return plain(content, limit=limit, newlines=newlines)
     text = content.plain
@@ -39,7 +39,7 @@ def safe(content: Content | str, *, limit: int = 20_000, newlines: bool = True) 
 
 
 def middle(text: str, width: int) -> str:
-    """Shorten `text` in the middle to at most `width` cells, so that a name keeps both its ends."""
+    """Cut the middle of `text` to fit `width` cells, so that a name keeps both ends."""
     if width <= 0:
         return ""
     reach = 6 * width + 64
@@ -53,7 +53,7 @@ def middle(text: str, width: int) -> str:
 
 
 def _fitting(text: str, width: int) -> str:
-    """Return the longest start of `text` that fits into `width` cells."""
+    """Return the longest prefix of `text` that fits into `width` cells."""
     used = 0
     for index, character in enumerate(text):
         used += cell_len(character)
@@ -63,7 +63,7 @@ def _fitting(text: str, width: int) -> str:
 
 
 def _without_leading_marks(text: str) -> str:
-    """Drop marks whose letter was cut away: they would land on the ellipsis."""
+    """Drop marks whose letter was cut off: they would land on the ellipsis."""
     start = 0
     while start < len(text) and cell_len(text[start]) == 0:
         start += 1
@@ -71,7 +71,7 @@ def _without_leading_marks(text: str) -> str:
 
 
 def shorten(content: Content, width: int, *, where: str = "end") -> Content:
-    """Shorten a single line of content to `width` cells, at its end or in its middle."""
+    """Shorten one line of content to `width` cells, at the end or in the middle."""
     if width <= 0:
         return Content("")
     if content.cell_length <= width:
@@ -88,7 +88,7 @@ def shorten(content: Content, width: int, *, where: str = "end") -> Content:
 
 
 def highlight(text: str, needle: str, *, style: str = "bold underline") -> Content:
-    """Return `text` with every word of `needle` marked, letter case ignored."""
+    """Return `text` with every word of `needle` marked, ignoring case."""
     content = plain(text)
     words = sorted({visible(word) for word in needle.split()}, key=len, reverse=True)
     if not words:
@@ -98,6 +98,6 @@ def highlight(text: str, needle: str, *, style: str = "bold underline") -> Conte
 
 
 def matcher(query: str) -> Callable[[str], bool]:
-    """Return a test for "holds every word of `query`", to be asked of case-folded text."""
+    """Return a test whether a case-folded text contains every word of `query`."""
     words = query.casefold().split()
     return lambda folded: all(word in folded for word in words)

@@ -137,7 +137,7 @@ def test_before_a_call_nothing_is_said_of_growth() -> None:
 
 def test_reductions_are_told_loudly() -> None:
     state = session(DEAR, budget=Budget(10_000, PARTS, 5000), reductions=2)
-    assert "⚠ history made shorter 2 times" in text(budget.facts(state))
+    assert "⚠ history shortened 2 times" in text(budget.facts(state))
 
 
 @given(st.lists(st.text("ab", max_size=30), max_size=8), st.integers(0, 60))

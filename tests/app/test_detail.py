@@ -31,7 +31,7 @@ async def test_without_data_there_is_only_the_text() -> None:
     app: App[None] = App()
     async with app.run_test(size=(80, 24)) as pilot:
         shown = await _shown(pilot, DetailScreen("Answer", ""))
-        assert "There is no text." in shown
+        assert "No text." in shown
         assert not app.screen.query(SchemaTree)
 
 

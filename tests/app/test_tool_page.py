@@ -181,7 +181,7 @@ async def test_y_copies_the_id() -> None:
 async def test_a_tool_that_vanishes_says_so_and_comes_back() -> None:
     async with _opened(FORECAST) as (pilot, rig):
         rig.bench.switch_toolset("sums")
-        await _says(pilot, "is not in the catalog any more")
+        await _says(pilot, "is no longer in the catalog")
         await pilot.press("e", "l", "4", "ctrl+r")
         assert isinstance(pilot.app.screen, ToolScreen)
         rig.bench.switch_toolset("")
