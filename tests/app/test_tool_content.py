@@ -34,7 +34,7 @@ def test_only_what_the_server_mentions_is_a_claim() -> None:
 def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
     text = content.facts(TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard")).plain
     assert "its server claims    changes something" in text
-    assert "you are asked: its server says that it changes something" in text
+    assert "you are asked: its server says it makes changes" in text
     assert "evicted              loop guard" in text
 
 
