@@ -1,4 +1,4 @@
-"""Text from outside, made visible: nothing hidden, nothing that moves a terminal. The standard library only."""
+"""Text from outside, made visible: nothing hidden, nothing that moves a terminal. Needs no Textual."""
 
 from __future__ import annotations
 

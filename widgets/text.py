@@ -10,6 +10,7 @@ from textual.content import Content, Span
 
 from widgets.terminal_text import ELLIPSIS, PILE, escape, visible
 
+
 def plain(text: str, *, limit: int = 20_000, newlines: bool = True) -> Content:
     """Return `text` as content that is safe to show: visible, and never read as markup."""
     return Content(visible(text, limit=limit, newlines=newlines))

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -18,6 +18,7 @@ _CACHED_LENGTH = 200
 _CACHED_TEXTS = 4096
 _CACHED_ROWS = 16
 _LONG_ROW = 50
+_FIELD_NAMES: dict[type[Any], tuple[str, ...]] = {}
 
 _E = TypeVar("_E", bound=Event)
 _Span = tuple[int, int, str]
@@ -178,7 +179,7 @@ class Redactor:
 
     def _record(self, value: Any) -> Any:
         changes = {}
-        for name in _field_names(type(value)):
+        for name in _field_names(value):
             old = getattr(value, name)
             new = self.value(old)
             if new is not old:
@@ -236,9 +237,11 @@ class Redactor:
                         yield *match.span(2), ""
 
 
-@cache
-def _field_names(record: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(record))
+def _field_names(record: Any) -> tuple[str, ...]:
+    names = _FIELD_NAMES.get(type(record))
+    if names is None:
+        names = _FIELD_NAMES[type(record)] = tuple(field.name for field in fields(record))
+    return names
 
 
 def _is_long_row(value: Sequence[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.find.formula import formula
-from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.ranker_name import RANKERS
 from inspector.engine.workbench import Workbench
 from widgets import Record
 
