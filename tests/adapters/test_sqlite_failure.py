@@ -147,7 +147,7 @@ def test_a_read_only_folder_is_refused(tmp_path: Path) -> None:
 def test_a_read_only_database_is_told_as_read_only(path: Path) -> None:
     with SqliteStore(path) as store:
         store.append(said(1))
-        store._database._opened().conn.execute("PRAGMA query_only = ON")
+        store._database._opened().execute("PRAGMA query_only = ON")
         with pytest.raises(StoreError, match="cannot be written") as raised:
             store.append(said(2))
     assert "read-only" in raised.value.hint

@@ -27,7 +27,7 @@ from inspector.app.pages.lab.bench.screen import BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.ranker_name import RANKERS
 from inspector.engine.measure.calibrate import threshold_of
 from tests.support.app import app_rig, said, seen, until
 from tests.support.office import office

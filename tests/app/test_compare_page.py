@@ -13,7 +13,7 @@ from inspector.app.pages.find.why_not.screen import WhyNotScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.ranker_comparison import ComparedTool, RankerComparison
 from inspector.engine.discovery.explanation.standing import Standing
-from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.ranker_name import RANKERS
 from tests.support.app import app_rig, seen, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous

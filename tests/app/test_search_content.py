@@ -14,7 +14,7 @@ from inspector.app.pages.find.search.bill import WIDTH, bill
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.ranker_name import RANKERS
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous
 

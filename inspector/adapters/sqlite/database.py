@@ -1,17 +1,17 @@
-"""One SQLite file: opened on first use, brought up to date, and every failure told as a StoreError."""
+"""One SQLite file: opened on first use, brought up to date, and every failure told as a StoreError.
+
+sqlite-utils is imported for a file that is not up to date: it takes as long to import as the rest of a start.
+"""
 
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.sqlite import schema as sqlite_schema
 from inspector.domain.error import StoreError
-
-if TYPE_CHECKING:
-    from sqlite_utils.db import Database
 
 BUSY_TIMEOUT_MS = 5000
 _PRIVATE_FILE = 0o600
@@ -38,26 +38,26 @@ class SqliteDatabase:
         self.path = path
         self._busy_timeout_ms = busy_timeout_ms
         self._lock = threading.RLock()
-        self._open: Database | None = None
+        self._open: sqlite3.Connection | None = None
 
     @contextmanager
-    def transaction(self) -> Iterator["Database"]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write: everything inside is committed together at the end, or nothing is. Raises StoreError."""
         with self._lock, self._translated("written"):
-            database = self._opened()
-            database.conn.execute("BEGIN IMMEDIATE")
+            connection = self._opened()
+            connection.execute("BEGIN IMMEDIATE")
             try:
-                yield database
-                database.conn.execute("COMMIT")
+                yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                if database.conn.in_transaction:
-                    database.conn.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Read: every row that the statement finds. Raises StoreError."""
         with self._lock, self._translated("read"):
-            return self._opened().conn.execute(sql, parameters).fetchall()
+            return self._opened().execute(sql, parameters).fetchall()
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -66,14 +66,12 @@ class SqliteDatabase:
                 self._open.close()
                 self._open = None
 
-    def _opened(self) -> "Database":
+    def _opened(self) -> sqlite3.Connection:
         if self._open is None:
             self._open = self._connect()
         return self._open
 
-    def _connect(self) -> "Database":
-        from sqlite_utils.db import Database
-
+    def _connect(self) -> sqlite3.Connection:
         self.path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
         # Sessions hold whatever people typed and servers answered: readable by their owner alone.
         if not self.path.exists():
@@ -82,35 +80,38 @@ class SqliteDatabase:
             self.path, timeout=self._busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False
         )
         try:
-            database = Database(connection, execute_plugins=False)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = NORMAL")
-            self._migrate(database)
+            if not sqlite_schema.is_current(connection):
+                self._migrate(connection)
         except BaseException:
             connection.close()
             raise
-        return database
+        return connection
 
-    def _migrate(self, database: "Database") -> None:
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        from sqlite_utils.db import Database
+
+        database = Database(connection, execute_plugins=False)
         steps = sqlite_schema.migrations()
         self._refuse_newer(sqlite_schema.unknown_steps(steps, database))
         if not steps.pending(database):
             return
         # The write lock comes first: of two programs that start at once the second finds nothing to do.
         # WAL is a lasting property of the file, and cannot be switched on within a transaction.
-        database.conn.execute("PRAGMA journal_mode = WAL")
-        database.conn.execute("BEGIN IMMEDIATE")
-        with self._rolled_back_on_error(database):
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        with self._rolled_back_on_error(connection):
             steps.apply(database)
 
     @contextmanager
-    def _rolled_back_on_error(self, database: "Database") -> Iterator[None]:
+    def _rolled_back_on_error(self, connection: sqlite3.Connection) -> Iterator[None]:
         try:
             yield
-            database.conn.execute("COMMIT")
+            connection.execute("COMMIT")
         except BaseException:
-            if database.conn.in_transaction:
-                database.conn.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
 
     def _refuse_newer(self, unknown: Sequence[str]) -> None:

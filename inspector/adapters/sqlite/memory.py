@@ -41,8 +41,8 @@ class SqliteServerMemory:
 
     def remember_era(self, fingerprint: str, era: Era) -> None:
         """Keep the era that worked, in place of any before."""
-        with self._database.transaction() as database:
-            database.conn.execute(_REMEMBER_ERA, (fingerprint, str(era)))
+        with self._database.transaction() as connection:
+            connection.execute(_REMEMBER_ERA, (fingerprint, str(era)))
 
     def is_approved(self, fingerprint: str) -> bool:
         """Whether a person allowed exactly this configuration to start its servers."""
@@ -51,8 +51,8 @@ class SqliteServerMemory:
     def approve(self, fingerprint: str, source: str) -> None:
         """Remember a person's yes; `source` names the file, for whoever looks into the database."""
         source = source.encode("utf-8", "backslashreplace").decode("utf-8")
-        with self._database.transaction() as database:
-            database.conn.execute(_APPROVE, (fingerprint, source, self._now()))
+        with self._database.transaction() as connection:
+            connection.execute(_APPROVE, (fingerprint, source, self._now()))
 
     def snapshot(self, fingerprint: str) -> Snapshot | None:
         """The tools that were kept last; None for a server not seen before, or a row in another shape."""
@@ -69,8 +69,8 @@ class SqliteServerMemory:
         """Keep the tools, in place of any before."""
         tools = encode_value(_tools().dump_python(snapshot.tools, warnings=False))
         row = (fingerprint, snapshot.at, encode_value(snapshot.summary), tools)
-        with self._database.transaction() as database:
-            database.conn.execute(_REMEMBER_TOOLS, row)
+        with self._database.transaction() as connection:
+            connection.execute(_REMEMBER_TOOLS, row)
 
     def close(self) -> None:
         """Close the file; another call opens it again."""

@@ -1,5 +1,6 @@
 """The database's tables and views, as ordered migrations. A released migration never changes."""
 
+from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -104,6 +105,16 @@ _STEPS = (
     ("vectors", _VECTORS),
     ("snapshots", _SNAPSHOTS),
 )
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether exactly the steps that this program knows were applied, asked without sqlite-utils."""
+    tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'").fetchall()
+    if not tables:
+        return False
+    sql = "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY rowid"
+    applied = connection.execute(sql, (_SET,)).fetchall()
+    return applied == [(name,) for name, _sql in _STEPS]
 
 
 def migrations() -> "Migrations":

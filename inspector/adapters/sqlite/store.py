@@ -43,9 +43,9 @@ class SqliteStore:
         A second record of the same session and number is an error: two programs are writing one session.
         """
         row = _row(record)
-        with self._database.transaction() as database:
-            database.conn.execute(_UPSERT_SESSION, _session_row(record))
-            database.conn.execute(_INSERT_EVENT, row)
+        with self._database.transaction() as connection:
+            connection.execute(_UPSERT_SESSION, _session_row(record))
+            connection.execute(_INSERT_EVENT, row)
 
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         """A session's records in order, of the given kinds or all; `limit` keeps the newest."""
@@ -69,9 +69,9 @@ class SqliteStore:
     def forget(self, sessions: Sequence[str]) -> None:
         """Delete these sessions with all their records. Raises StoreError, and then nothing is deleted."""
         rows = [(_plain(session),) for session in sessions]
-        with self._database.transaction() as database:
-            database.conn.executemany("DELETE FROM event WHERE session = ?", rows)
-            database.conn.executemany("DELETE FROM session WHERE id = ?", rows)
+        with self._database.transaction() as connection:
+            connection.executemany("DELETE FROM event WHERE session = ?", rows)
+            connection.executemany("DELETE FROM session WHERE id = ?", rows)
 
     def close(self) -> None:
         """Close the file; another call opens it again."""

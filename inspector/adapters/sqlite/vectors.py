@@ -32,8 +32,8 @@ class SqliteVectors:
         if not vectors:
             return
         name = _storable(model)
-        with self._database.transaction() as database:
-            database.conn.executemany(_KEEP, [(name, key, vector) for key, vector in vectors.items()])
+        with self._database.transaction() as connection:
+            connection.executemany(_KEEP, [(name, key, vector) for key, vector in vectors.items()])
 
     def close(self) -> None:
         """Close the file; another call opens it again."""
