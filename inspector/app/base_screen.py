@@ -51,4 +51,4 @@ class BaseScreen(InContext, Screen[None]):
 
     def _show_header(self, view: View) -> None:
         for line in self.query(HeaderLine):
-            line.update(header(view.session, self.size.width))
+            line.update(header(view.state, self.size.width))

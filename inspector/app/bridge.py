@@ -41,7 +41,7 @@ class ReplayedState(SessionState):
 class View:
     """What every screen draws: the state and the newest events."""
 
-    session: SessionState = SessionState()
+    state: SessionState = SessionState()
     feed: tuple[Record, ...] = ()
 
 

@@ -179,7 +179,7 @@ class Replay:
     def show(self, stream: Stream, column: int, view: View) -> None:
         """Show a moment on every page, until `live` is called."""
         self.stream, self.column = stream, column
-        self._replayed = ReplayedSession(self._bench, stream, stream.seq_of(column), view.session)
+        self._replayed = ReplayedSession(self._bench, stream, stream.seq_of(column), view.state)
         self._show(view)
 
     def live(self) -> None:

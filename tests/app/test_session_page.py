@@ -32,7 +32,7 @@ async def ended(pilot: Pilot[None], rig: Rig, times: int = 1) -> None:
 
 
 def shown_busy(pilot: Pilot[None]) -> bool:
-    return bool(pilot.app.view and pilot.app.view.session.busy)  # type: ignore[attr-defined]
+    return bool(pilot.app.view and pilot.app.view.state.busy)  # type: ignore[attr-defined]
 
 
 def blocks(pilot: Pilot[None]) -> list[str]:

@@ -165,7 +165,7 @@ async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
         await pilot.press("l")
         await until(pilot, lambda: "now of 7" in seen(pilot))
         assert "REPLAY" not in seen(pilot)
-        assert pilot.app.view.session == rig.bench.state  # type: ignore[attr-defined]
+        assert pilot.app.view.state == rig.bench.state  # type: ignore[attr-defined]
 
 
 async def test_the_timeline_grows_with_the_session_and_the_cursor_stays_where_it_was_put() -> None:

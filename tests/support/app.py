@@ -107,7 +107,7 @@ async def ready(pilot: Pilot[None], rig: Rig) -> None:
 def is_up_to_date(pilot: Pilot[None], rig: Rig) -> bool:
     """Whether the pages show the session as it is."""
     view: View | None = pilot.app.view  # type: ignore[attr-defined]
-    return view is not None and view.session == rig.bench.state
+    return view is not None and view.state == rig.bench.state
 
 
 def app_on(rig: Rig, approver: ModalApprover, *, at_home: bool) -> ToolsightApp:
