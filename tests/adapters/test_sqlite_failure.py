@@ -100,7 +100,7 @@ def test_a_full_disk_is_told_and_what_was_there_stays(path: Path) -> None:
 
 def test_a_file_that_is_no_database_is_refused_and_kept(path: Path) -> None:
     path.write_text("groceries: milk, eggs, " * 50, encoding="utf-8")
-    assert "no SQLite database" in refusal(path).hint
+    assert "not an SQLite database" in refusal(path).hint
     assert path.read_text(encoding="utf-8").startswith("groceries")
 
 

@@ -128,7 +128,7 @@ def migrations() -> "Migrations":
 
 
 def unknown_steps(steps: "Migrations", database: "Database") -> tuple[str, ...]:
-    """The applied steps that this program does not know: a newer one made the database."""
+    """The applied steps that this version does not know: a newer version wrote the database."""
     known = {name for name, _sql in _STEPS}
     return tuple(step.name for step in steps.applied(database) if step.name not in known)
 
@@ -144,11 +144,11 @@ def _register(steps: "Migrations", name: str, sql: str) -> None:
 def _statements(sql: str) -> list[str]:
     from sqlite3 import complete_statement
 
-    found: list[str] = []
+    statements: list[str] = []
     pending = ""
     for line in sql.strip().splitlines(keepends=True):
         pending += line
         if complete_statement(pending):
-            found.append(pending)
+            statements.append(pending)
             pending = ""
-    return found
+    return statements
