@@ -41,8 +41,8 @@ class SqliteServerMemory:
 
     def remember_era(self, fingerprint: str, era: Era) -> None:
         """Keep the era that worked, in place of any earlier one."""
-        with self._database.transaction() as database:
-            database.conn.execute(_REMEMBER_ERA, (fingerprint, str(era)))
+        with self._database.transaction() as connection:
+            connection.execute(_REMEMBER_ERA, (fingerprint, str(era)))
 
     def is_approved(self, fingerprint: str) -> bool:
         """Whether a person has approved starting the servers of exactly this configuration."""
