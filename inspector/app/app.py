@@ -21,6 +21,7 @@ from inspector.app.palette import CommandSource
 from inspector.domain.error import ToolsightError
 
 if TYPE_CHECKING:
+    from inspector.app.base_screen import BaseScreen
     from inspector.app.bridge import Bridge, View
     from inspector.app.navigation import Destination
     from inspector.app.opening import Opened
@@ -106,19 +107,24 @@ class ToolsightApp(App[None]):
         await asyncio.to_thread(import_module, "inspector.app.pages.chat.session.screen")
         from inspector.app.bridge import Bridge
         from inspector.app.opening import connect
-        from inspector.app.pages.chat.session.screen import SessionScreen
         from inspector.app.replay import Replay
 
         try:
             self._opened = await self._start()
             self._replay = Replay(self._opened.bench, self._show)
             self._bridge = Bridge(self._opened.bench, self, self._replay.follow)
-            await self.push_screen(SessionScreen())
+            await self.push_screen(self.home())
             if not await connect(self, self._opened):
                 self.exit(message="No server was started.")
         except ToolsightError as error:
             self.failure = error
             self.exit()
+
+    def home(self) -> "BaseScreen":
+        """The page below all others."""
+        from inspector.app.pages.chat.session.screen import SessionScreen
+
+        return SessionScreen()
 
     def _show(self, view: "View") -> None:
         self.view = view

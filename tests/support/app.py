@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from textual.app import ComposeResult
 from textual.pilot import Pilot
@@ -14,11 +13,10 @@ from textual.widgets import Static
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app import app as app_module, bridge
 from inspector.app.app import ToolsightApp
-from inspector.app.base_screen import HeaderLine
+from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
-from inspector.app.pages import registry
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
@@ -51,10 +49,8 @@ class RigApp(ToolsightApp):
     CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
     at_home = False
 
-    async def _open(self) -> None:
-        home = SessionScreen if self.at_home else BlankSession
-        with patch.object(registry, "SessionScreen", home):
-            await super()._open()
+    def home(self) -> BaseScreen:
+        return SessionScreen() if self.at_home else BlankSession()
 
     def set_timer(self, delay: float, callback: Any = None, **rest: Any) -> Any:
         """A burst of records reaches the pages in the app's next turn, not some milliseconds later."""
