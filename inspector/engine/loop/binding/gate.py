@@ -29,7 +29,7 @@ class Gate:
 
     def apply(
         self,
-        rankers: CatalogRankers,
+        rankers: "CatalogRankers",
         messages: Sequence[Message],
         settings: GateSettings,
         unmet: Mapping[str, Sequence[str]],
