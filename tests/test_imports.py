@@ -1,9 +1,14 @@
 """Slow vendors are imported when they are first needed, not before."""
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
 import pytest
+
+import inspector
+import widgets
 
 SLOW = ("litellm", "fastembed", "mcp", "tiktoken", "sqlite_utils", "rank_bm25", "numpy", "onnxruntime")
 
@@ -29,3 +34,11 @@ def test_the_engine_runs_without_a_screen_or_a_vendor(module: str) -> None:
         "pydantic",
         "click",
     }
+
+
+def test_every_module_can_be_imported() -> None:
+    """Names that are imported for the type checker only must not be needed at run time."""
+    for package in (inspector, widgets):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)

@@ -1,19 +1,46 @@
-"""Reusable Textual widgets that treat every text as foreign: visible, never markup."""
+"""Reusable Textual widgets that trust no text: hidden characters become visible, and nothing is markup.
 
-from widgets.bars import stacked
-from widgets.confirm import Choice, Confirm
-from widgets.filter_bar import FilterBar
-from widgets.form_field import NOTHING, Field
-from widgets.key_bar import KeyBar
-from widgets.meter import Meter, Segment, legend, short_number
-from widgets.plain_input import PlainInput
-from widgets.record import Column, Record, Tone
-from widgets.record_list import RecordList
-from widgets.record_rows import RecordRows
-from widgets.schema_form import SchemaForm
-from widgets.schema_tree import SchemaTree
-from widgets.text import highlight, middle, plain, safe, shorten, visible
-from widgets.text_view import TextView
+A name is imported when it is asked for: what only prints text does not wait for Textual.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from widgets.bars import stacked
+    from widgets.confirm import Choice, Confirm
+    from widgets.filter_bar import FilterBar
+    from widgets.form_field import NOTHING, Field
+    from widgets.key_bar import KeyBar
+    from widgets.meter import Meter, Segment, legend, short_number
+    from widgets.plain_input import PlainInput
+    from widgets.record import Column, Record, Tone
+    from widgets.record_list import RecordList
+    from widgets.record_rows import RecordRows
+    from widgets.schema_form import SchemaForm
+    from widgets.schema_tree import SchemaTree
+    from widgets.terminal_text import visible
+    from widgets.text import highlight, middle, plain, safe, shorten
+    from widgets.text_view import TextView
+
+_MODULES = {
+    "bars": ("stacked",),
+    "confirm": ("Choice", "Confirm"),
+    "filter_bar": ("FilterBar",),
+    "form_field": ("NOTHING", "Field"),
+    "key_bar": ("KeyBar",),
+    "meter": ("Meter", "Segment", "legend", "short_number"),
+    "plain_input": ("PlainInput",),
+    "record": ("Column", "Record", "Tone"),
+    "record_list": ("RecordList",),
+    "record_rows": ("RecordRows",),
+    "schema_form": ("SchemaForm",),
+    "schema_tree": ("SchemaTree",),
+    "terminal_text": ("visible",),
+    "text": ("highlight", "middle", "plain", "safe", "shorten"),
+    "text_view": ("TextView",),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "NOTHING",
@@ -43,3 +70,10 @@ __all__ = [
     "stacked",
     "visible",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return found

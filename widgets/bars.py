@@ -1,4 +1,4 @@
-"""A bar for one row of a list, split by signal, with letters so that it reads without colour."""
+"""A bar for one row of a list, split by signal and lettered, so that it reads without color."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def stacked(parts: Sequence[tuple[str, float, str]], width: int, maximum: float)
     """Draw `N━━━D━P━`: each part begins with its letter and is as long as its share of `maximum`.
 
     Args:
-        parts: A letter, a value and a style for each part; what is not positive is left out.
-        width: The cells that `maximum` takes; the bar is padded to it.
+        parts: A letter, a value and a style for each part; values of 0 or less are skipped.
+        width: The width in cells of a bar worth `maximum`; shorter bars are padded to it.
         maximum: The value of a full bar, such as the best score.
 
     Returns:

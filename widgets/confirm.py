@@ -1,4 +1,4 @@
-"""`Confirm`: one question, a few answers, each with its key."""
+"""`Confirm`: a question with a few answers, each on a key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from widgets.text import plain, safe
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An answer: the key that gives it, what its button says, and what it returns (the label when empty)."""
+    """An answer: its key, its button's label, and the value it returns (the label when empty)."""
 
     key: str
     label: str
@@ -41,10 +41,10 @@ class _ChoiceButton(Button):
 
 
 class Confirm(ModalScreen[str | None]):
-    """Asks, and returns the value of the answer.
+    """Asks a question and returns the value of the answer.
 
-    The first answer has the focus, so put the safe one there; esc gives the last one, so put the refusing
-    one there. Without answers it says "close" and returns `None`.
+    The first answer has the focus, so make it a safe one; esc gives the last one, so make that the refusal.
+    Without answers there is a "close" button, which returns `None`.
     """
 
     DEFAULT_CSS = """
@@ -68,7 +68,7 @@ class Confirm(ModalScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "refuse", "No", show=False),
+        Binding("escape", "refuse", "no", show=False),
         Binding("left", "app.focus_previous", show=False),
         Binding("right", "app.focus_next", show=False),
     ]
@@ -76,12 +76,12 @@ class Confirm(ModalScreen[str | None]):
     AUTO_FOCUS = "Button"
 
     def __init__(self, title: str, body: Content | str = "", choices: Sequence[Choice] = ()) -> None:
-        """Make a question.
+        """Create the dialog.
 
         Args:
             title: The question.
             body: What to know before answering.
-            choices: The answers; the first has the focus, the last is what esc means.
+            choices: The answers; the first has the focus, and esc gives the last.
         """
         super().__init__()
         self._title = title
@@ -101,7 +101,7 @@ class Confirm(ModalScreen[str | None]):
                     yield _ChoiceButton(choice)
 
     def on_key(self, event: events.Key) -> None:
-        """Answer with the key of a choice."""
+        """Answer when the key of a choice is pressed."""
         for choice in self._choices:
             if choice.key in {event.key, event.character}:
                 event.stop()

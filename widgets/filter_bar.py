@@ -1,4 +1,4 @@
-"""The one line below a list or a text in which one types what to look for."""
+"""The line below a list or a text where a filter or a search is typed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from widgets.text import plain
 
 
 class FilterBar(Horizontal):
-    """A prompt, an input, and a count at the right; hidden until it is opened."""
+    """A prompt, an input, and a count on the right; hidden until opened."""
 
     DEFAULT_CSS = """
     FilterBar {
@@ -39,7 +39,7 @@ class FilterBar(Horizontal):
         """Enter was pressed."""
 
     class Stepped(Message):
-        """An arrow or page key was pressed: the cursor of the list should move."""
+        """An arrow or page key was pressed, to move the cursor of the list."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -57,11 +57,11 @@ class FilterBar(Horizontal):
 
     @property
     def value(self) -> str:
-        """What is typed."""
+        """The text in the input."""
         return self.input.value
 
     def set_value(self, value: str) -> None:
-        """Type something in; opens the bar when there is something to show."""
+        """Set the text; opens the bar unless the text is empty."""
         if self.input.value != value:
             self.input.value = value
         if value:
@@ -70,7 +70,7 @@ class FilterBar(Horizontal):
             self.remove_class("-open")
 
     def set_count(self, count: str) -> None:
-        """Say how much was found."""
+        """Show how many matches there are."""
         self.query_one(".filter-bar--count", Static).update(plain(count))
 
     @property
@@ -84,7 +84,7 @@ class FilterBar(Horizontal):
         self.input.focus()
 
     def close(self) -> None:
-        """Hide the bar and empty it."""
+        """Clear and hide the bar."""
         self.remove_class("-open")
         self.input.value = ""
 
@@ -100,7 +100,7 @@ class FilterBar(Horizontal):
         self.post_message(self.Done())
 
     def on_key(self, event: events.Key) -> None:
-        """Pass the keys on that move a cursor up and down."""
+        """Pass on the keys that move a cursor up and down."""
         if event.key in {"up", "down", "pageup", "pagedown"}:
             event.stop()
             self.post_message(self.Stepped(event.key))

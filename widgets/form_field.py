@@ -1,4 +1,4 @@
-"""One field of a `SchemaForm`: its label, its input, its error, and the reading of its value."""
+"""One field of a `SchemaForm`: its label, input, error and value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from textual.widget import Widget
 from textual.widgets import Input, Select, Static, TextArea
 
 from widgets.plain_input import PlainInput, typeable
-from widgets.text import plain, visible
+from widgets.terminal_text import visible
+from widgets.text import plain
 
 Kind = Literal["string", "integer", "number", "boolean", "enum", "json"]
 
@@ -26,20 +27,20 @@ NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
 
 
 class InvalidValue(ValueError):
-    """What was typed is not a value of the field; the message says what would be."""
+    """The typed text is no value of the field; the message says what would be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a form asks for.
+    """A value that a form asks for.
 
     Args:
-        name: The key in the form's values. Any text.
-        kind: What it accepts.
-        required: Whether it may stay empty.
-        description: Said beside the name.
-        default: What it starts with; `NOTHING` for an empty field.
-        choices: The values of an enum; anything that JSON can hold.
+        name: The key in the form's values; any text.
+        kind: The type of value it accepts.
+        required: Whether it must be filled in.
+        description: Shown beside the name.
+        default: The initial value; `NOTHING` for an empty field.
+        choices: The values of an enum; any JSON values.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Field:
 
 
 def parse(kind: Kind, text: str) -> object:
-    """Read a typed value, or raise `InvalidValue` with what it should look like."""
+    """Parse typed text. Raises InvalidValue with what is expected."""
     readers: dict[str, Callable[[str], object]] = {"integer": _integer, "number": _number, "json": _json}
     return readers[kind](text) if kind in readers else text
 
@@ -65,16 +66,16 @@ def _integer(text: str) -> int:
     try:
         return int(text.strip())
     except ValueError:
-        raise InvalidValue("not a whole number; 10 would be one") from None
+        raise InvalidValue("not a whole number such as 10") from None
 
 
 def _number(text: str) -> int | float:
     try:
         value = float(text.strip())
     except ValueError:
-        raise InvalidValue("not a number; 2.5 would be one") from None
+        raise InvalidValue("not a number such as 2.5") from None
     if not math.isfinite(value):
-        raise InvalidValue("not a number that JSON can hold")
+        raise InvalidValue("JSON has no infinity and no NaN")
     return int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 400 else value
 
 
@@ -85,7 +86,7 @@ def _json(text: str) -> object:
         where = f"line {error.lineno}, column {error.colno}"
         raise InvalidValue(f"not JSON: {error.msg} at {where}") from None
     except (RecursionError, ValueError):
-        raise InvalidValue("JSON that is nested too deeply or holds a number too long") from None
+        raise InvalidValue("the JSON is nested too deeply, or one of its numbers is too long") from None
 
 
 def _written(value: object) -> str:
@@ -93,7 +94,7 @@ def _written(value: object) -> str:
 
 
 class FieldRow(Vertical):
-    """A label, an input, and a line for what is wrong."""
+    """A label, an input and an error line."""
 
     DEFAULT_CSS = """
     FieldRow {
@@ -119,7 +120,7 @@ class FieldRow(Vertical):
         yield Static("", classes="field--error", markup=False)
 
     def on_mount(self) -> None:
-        """Start with the default."""
+        """Fill in the default."""
         if self.field.default is not NOTHING:
             self.write(self.field.default)
 
@@ -153,7 +154,7 @@ class FieldRow(Vertical):
         return self.query_one("PlainInput, TextArea, Select")  # type: ignore[return-value]
 
     def read(self) -> tuple[bool, object]:
-        """Return whether there is a value, and the value; raises `InvalidValue`."""
+        """Return whether there is a value, and the value. Raises InvalidValue."""
         widget = self._input
         if isinstance(widget, Select):
             chosen = widget.value
@@ -173,15 +174,15 @@ class FieldRow(Vertical):
         return False, None
 
     def write(self, value: object) -> None:
-        """Show a value; it is given back as it is, unless somebody edits it."""
+        """Show a value; `read` returns that very value unless it is edited."""
         widget = self._input
         if isinstance(widget, Select):
-            found = [
+            matches = [
                 index
                 for index, option in enumerate(self.field.options)
                 if option == value and type(option) is type(value)
             ]
-            widget.value = found[0] if found else Select.NULL
+            widget.value = matches[0] if matches else Select.NULL
         elif isinstance(widget, TextArea):
             widget.text = json.dumps(value, indent=2, default=str)
         else:
@@ -189,13 +190,13 @@ class FieldRow(Vertical):
             self._written = (widget.value, value) if isinstance(value, str) else None
 
     def show_error(self, message: str) -> None:
-        """Say what is wrong; nothing when the message is empty."""
+        """Show an error below the input; an empty message clears it."""
         line = self.query_one(".field--error", Static)
         line.update(Content.assemble("✕ ", plain(message, newlines=False)) if message else "")
         line.set_class(bool(message), "-shown")
 
     def focus_input(self) -> None:
-        """Go to the input."""
+        """Move the focus to the input."""
         self._input.focus()
 
     @on(Input.Changed)

@@ -1,4 +1,4 @@
-"""The gallery: every widget of the package, with data that could be real."""
+"""The gallery: every widget of the package, with realistic data."""
 
 from __future__ import annotations
 
@@ -86,15 +86,15 @@ FIELDS = (
     Field(
         "status", "enum", required=True, description="Only these orders", choices=("open", "shipped", "late")
     ),
-    Field("limit", "integer", description="At most so many", default=20),
-    Field("late", "boolean", description="Only orders that missed their date"),
+    Field("limit", "integer", description="The maximum number of orders", default=20),
+    Field("late", "boolean", description="Only orders that are overdue"),
     Field("customer", "string", description="Name or address"),
     Field("where", "json", description="Conditions"),
 )
 
 
 def tool_list() -> RecordList:
-    """A list of tools with a header."""
+    """Return a list of tools with a header."""
     columns = (
         Column("state", "State", width=10),
         Column("name", "Tool", shorten="middle", min_width=16, weight=2),
@@ -110,7 +110,7 @@ def tool_list() -> RecordList:
 
 
 def score_list() -> RecordList:
-    """A ranked list with a bar for each tool."""
+    """Return a ranked list with a bar for each tool."""
     best = max(sum(scores) for _, scores in SCORES)
     columns = (
         Column("rank", width=2, align="right", weight=4),
@@ -197,9 +197,7 @@ class Gallery(App[None]):
     def action_ask(self) -> None:
         """Ask a question."""
         choices = (Choice("o", "once"), Choice("s", "this session", "session"), Choice("n", "no"))
-        body = Content(
-            "mail:send_message wants to send 3 addresses to a server that is not on the allow list."
-        )
+        body = Content("mail:send_message would send 3 addresses to a server that is not on the allow list.")
         self.push_screen(
             Confirm("Run mail:send_message?", body, choices), lambda answer: self._hear(f"answer: {answer}")
         )

@@ -1,10 +1,13 @@
-"""The footer, with as many keys as there is room for."""
+"""The footer, with as many keys as fit."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.events import Resize
+from textual.screen import Screen
 from textual.widgets import Footer
 from textual.widgets._footer import FooterKey
 
@@ -12,24 +15,45 @@ HELP = "f1"
 
 
 class KeyBar(Footer):
-    """Shows whole keys only, those of the page before those of the app, and the one for help always."""
+    """Shows the page's keys, then the app's, never cut in two; the help key always stays."""
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False, compact=True)
         self._width = 0
+        self._offered: list[tuple[Binding, bool]] = []
+        self._is_due = False
 
     def compose(self) -> ComposeResult:
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         self._width = self.app.size.width
+        self._offered = _offered(self.screen) if self._bindings_ready else []
         yield from fitting(keys, self._width)
+
+    def bindings_changed(self, screen: Screen[Any]) -> None:
+        """Look at the keys once before the next frame, however often the focus moves until then."""
+        self._bindings_ready = True
+        if self._is_due or not (screen.app.app_focus and self.is_attached and screen is self.screen):
+            return
+        self._is_due = self.call_after_refresh(self._renew)
+
+    async def _renew(self) -> None:
+        self._is_due = False
+        if self.is_attached and self._offered != _offered(self.screen):
+            await self.recompose()
 
     async def on_resize(self, _event: Resize) -> None:
         if self._width not in (0, self.app.size.width):
             await self.recompose()
 
 
+def _offered(screen: Screen[Any]) -> list[tuple[Binding, bool]]:
+    """The keys that the screen would show, and which of them are enabled."""
+    active = screen.active_bindings.values()
+    return [(binding, enabled) for _, binding, enabled, _ in active if binding.show]
+
+
 def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
-    """The first of the keys that fit into the width, in their order, with the key for help among them."""
+    """Return the keys that fit into the width, in order; the help key is always among them."""
     room = width - sum(_cells(key) for key in keys if key.key == HELP)
     shown: list[FooterKey] = []
     is_full = False

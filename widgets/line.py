@@ -1,4 +1,4 @@
-"""Painting one line of content with the styles of the current theme."""
+"""Paints one line of content in the styles of the current theme."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from textual.widget import Widget
 
 
 class Painter:
-    """Turns pieces of content into a strip, remembering the styles it has worked out."""
+    """Turns pieces of content into a strip and caches the styles it resolves."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
         self._styles: dict[str, Style] = {}
 
     def forget(self) -> None:
-        """Forget remembered styles, after the theme has changed."""
+        """Drop the cached styles, after a theme change."""
         self._styles.clear()
 
     def strip(self, pieces: Sequence[Content], style: Style, width: int) -> Strip:
-        """Paint `pieces` one after the other over `style`, exactly `width` cells wide."""
+        """Paint `pieces` side by side over `style`, exactly `width` cells wide."""
         line = Content("").join(pieces)
         segments = [
             Segment(text, (style + piece_style).rich_style)
@@ -33,7 +33,7 @@ class Painter:
         return Strip(segments, line.cell_length).adjust_cell_length(width, style.rich_style)
 
     def style(self, style: str | Style) -> Style:
-        """Work out a style: words and theme variables, or `.name` for a component class of the widget."""
+        """Resolve a style: words and theme variables, or `.name` for a component class of the widget."""
         if isinstance(style, Style):
             return style
         if (known := self._styles.get(style)) is None:
@@ -47,9 +47,9 @@ class Painter:
 
 
 def component(widget: Widget, name: str) -> Style:
-    """Return what a component class adds to the text below it.
+    """Return the style that a component class adds to the text it is applied to.
 
-    Its colour may depend on the background ("auto"), so it is worked out on the widget's own.
+    Its color may depend on the background ("auto"), so it is resolved on the widget's own.
     """
     alone, whole = widget.get_visual_style(name, partial=True), widget.get_visual_style(name)
     return Style(

@@ -1,4 +1,4 @@
-"""`Meter`: how full something is, and with what, on one line."""
+"""`Meter`: how full something is, and of what, on one line."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Segment:
     """A part of a meter.
 
     Args:
-        label: What it is; shown by `legend`.
-        value: How much of it there is; less than nothing counts as nothing.
-        color: A colour, such as "$primary".
+        label: The name that `legend` shows.
+        value: Its size; negative values count as 0.
+        color: Such as "$primary".
     """
 
     label: str
@@ -35,12 +35,12 @@ class Segment:
 
     @property
     def amount(self) -> float:
-        """The value as something that can be drawn."""
+        """The value, made drawable."""
         return _drawable(self.value)
 
 
 def _drawable(value: float) -> float:
-    """Nothing for what is no amount; and never so much that a sum of a few is infinite."""
+    """Return 0 for a negative or non-finite value, and cap it so that sums stay finite."""
     return min(value, _MOST) if math.isfinite(value) and value > 0 else 0.0
 
 
@@ -53,7 +53,7 @@ def short_number(value: float) -> str:
 
 
 def legend(segments: Sequence[Segment], *, number: Callable[[float], str] = short_number) -> Content:
-    """Return the names and values of segments behind a block in their colour."""
+    """Return each segment's name and value after a block in its color."""
     entries = (
         Content.assemble(
             ("█", segment.color), " ", plain(segment.label, newlines=False), " ", number(segment.amount)
@@ -66,8 +66,8 @@ def legend(segments: Sequence[Segment], *, number: Callable[[float], str] = shor
 def draw(segments: Sequence[Segment], total: float, width: int, tick: float | None = None) -> Content:
     """Draw a stacked bar, exactly `width` cells wide.
 
-    A part that is there at all is seen. When the parts exceed the total the bar is scaled to them, and a
-    heavy line marks the total.
+    Every part above 0 is visible. When the parts exceed the total, the bar is scaled to them and a heavy line
+    marks the total.
     """
     total = _drawable(total)
     used = sum(segment.amount for segment in segments)
@@ -81,7 +81,7 @@ def draw(segments: Sequence[Segment], total: float, width: int, tick: float | No
 
 
 def _edges(segments: Sequence[Segment], scale: float, eighths: int) -> list[tuple[int, str]]:
-    """Return where each segment ends, in eighths of a cell, and its colour."""
+    """Return where each segment ends, in eighths of a cell, and its color."""
     edges: list[tuple[int, str]] = []
     position, so_far = 0, 0.0
     for segment in segments:
@@ -107,9 +107,9 @@ def _cell(x: int, edges: Sequence[tuple[int, str]], mark: str) -> Content:
 
 
 class Meter(Widget):
-    """A stacked bar with a tick, and a label at its right; one line, any width.
+    """A stacked bar with a tick and a label on its right; one line, any width.
 
-    The label wins over the bar when there is too little room, because numbers are never cut.
+    When there is too little room the label replaces the bar, because numbers are never cut.
     """
 
     DEFAULT_CSS = """
@@ -119,11 +119,11 @@ class Meter(Widget):
     segments: reactive[tuple[Segment, ...]] = reactive(())
     """The parts, from left to right."""
     total: reactive[float] = reactive(0.0)
-    """What the whole bar stands for."""
+    """The value of a full bar."""
     tick: reactive[float | None] = reactive(None)
-    """Where a thin line stands, as a share of the total: 0.7 for 70 %."""
+    """The position of a thin line, as a share of the total: 0.7 for 70 %."""
     label: reactive[str | Content] = reactive("")
-    """What stands at the right."""
+    """The text on the right."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Meter(Widget):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
-        """Make a meter; the arguments are its reactives."""
+        """Create a meter; the arguments are its reactives."""
         super().__init__(name=name, id=id, classes=classes)
         self.set_reactive(Meter.segments, tuple(segments))
         self.set_reactive(Meter.total, total)

@@ -1,4 +1,4 @@
-"""An `Input` into which hidden control characters cannot be pasted."""
+"""An `Input` that accepts no hidden control characters."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import re
 
 from textual.widgets import Input
 
-from widgets.text import visible
+from widgets.terminal_text import visible
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _CONTROL_IN_LINES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 def typeable(text: str, *, newlines: bool = False) -> str:
-    """Make control characters visible and leave every script's own characters alone.
+    """Make control characters visible and leave the characters of every script alone.
 
-    An input holds what will be sent, so it may not change more than what could move the terminal.
+    An input holds what will be sent, so only characters that could control the terminal are changed.
     """
     pattern = _CONTROL_IN_LINES if newlines else _CONTROL
-    return pattern.sub(lambda found: visible(found.group(), newlines=False), text)
+    return pattern.sub(lambda match: visible(match.group(), newlines=False), text)
 
 
 class PlainInput(Input):
-    """An input of one line, without border, that shows control characters instead of sending them."""
+    """A borderless one-line input that turns control characters into visible ones."""
 
     DEFAULT_CSS = """
     PlainInput { width: 1fr; height: 1; border: none; padding: 0; background: $boost; }

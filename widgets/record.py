@@ -1,4 +1,4 @@
-"""What a list shows: records, columns, and the arithmetic that fits columns into a width."""
+"""Records and columns of a list, and the layout that fits columns into a width."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Literal
 from rich.cells import cell_len
 from textual.content import Content
 
-from widgets.text import matcher, safe, visible
+from widgets.terminal_text import visible
+from widgets.text import matcher, safe
 
 Tone = Literal["", "muted", "success", "warning", "error", "accent"]
-"""What a row wants to say beyond its text; the text has to say it too."""
+"""The color of a row; its text has to say the same."""
 
 CELL_LIMIT = 1_000
-"""No list shows more of a cell than this."""
+"""The most characters of a cell that a list shows."""
 
 GAP = 2
-"""Blank cells between two columns."""
+"""Blank cells between columns."""
 
 _SAMPLE = 2_000
 
@@ -28,14 +29,14 @@ class Column:
     """One column of a list.
 
     Args:
-        key: Names the column.
-        header: What stands above it.
-        width: A fixed width in cells; `None` takes a share of what is left.
-        align: Numbers align right; a right-aligned cell is never cut, its column goes first.
-        shorten: Where text that is too long loses its characters.
-        min_width: The least that a column without a fixed width gets.
-        weight: Its share of the width that is left, and its claim to stay when there is too little.
-        hide_below: Leave the column out when the list is narrower than this.
+        key: The column's name.
+        header: The text above it.
+        width: A fixed width in cells; `None` takes a share of the remaining width.
+        align: "right" for numbers: a right-aligned cell is never cut, the column is hidden instead.
+        shorten: Where text that is too long is cut.
+        min_width: The minimum for a column without a fixed width.
+        weight: Its share of the remaining width, and its priority when columns must be hidden.
+        hide_below: Hide the column when the list is narrower than this.
     """
 
     key: str
@@ -53,12 +54,12 @@ class Record:
     """One row of a list.
 
     Args:
-        key: Names the record; unique in its list. Any text.
-        cells: One for each column. A string is shown as it is, never as markup.
-        tone: Colours the whole row.
-        search: What the filter looks at; the cells when empty.
+        key: The record's name, unique in its list; any text.
+        cells: One for each column; strings are never read as markup.
+        tone: The color of the whole row.
+        search: The text that the filter searches; the cells when empty.
         detail: The second line, in lists with two lines a row.
-        copy: What `y` copies; the cells when empty.
+        copy: The text that `y` copies; the cells when empty.
     """
 
     key: str
@@ -69,7 +70,7 @@ class Record:
     copy: str = ""
 
     def haystack(self) -> str:
-        """Return the text that a filter looks at, case-folded."""
+        """Return the text that the filter searches, case-folded."""
         text = self.search or " ".join([*map(str, self.cells), str(self.detail)])
         return text.casefold()
 
@@ -80,14 +81,14 @@ class Record:
 
 
 class RecordFilter:
-    """Finds the records that hold every word of a query, and remembers what it has to look at."""
+    """Finds the records that contain every word of a query, and caches their search texts."""
 
     def __init__(self) -> None:
         self._records: tuple[Record, ...] = ()
         self._haystacks: list[str] = []
 
     def apply(self, records: tuple[Record, ...], query: str) -> tuple[Record, ...]:
-        """Return the records that hold every word, in their order."""
+        """Return the records that contain every word, in order."""
         if not query.strip():
             return records
         if records is not self._records:
@@ -98,14 +99,14 @@ class RecordFilter:
 
 
 def cell(content: Content | str) -> Content:
-    """Return what a cell shows: one harmless line."""
+    """Return a cell as one line that is safe to show."""
     return safe(content, limit=CELL_LIMIT, newlines=False)
 
 
 def natural_widths(columns: Sequence[Column], records: Sequence[Record]) -> tuple[int, ...]:
-    """Return the width that each column would like to have.
+    """Return the width that each column needs to show its cells whole.
 
-    Right-aligned columns look at every record, because they may not cut; the others at a sample.
+    Right-aligned columns measure every record, because they are never cut; the others a sample.
     """
     sample = records[:_SAMPLE]
     return tuple(
@@ -139,7 +140,7 @@ def layout(columns: Sequence[Column], naturals: Sequence[int], width: int) -> di
     """Fit columns into `width` cells.
 
     Returns:
-        The width of each shown column by its index, in order. Widths and gaps add up to `width` at most.
+        The width of each shown column by index, in order. Widths and gaps add up to at most `width`.
     """
     shown = [
         index
@@ -156,7 +157,7 @@ def layout(columns: Sequence[Column], naturals: Sequence[int], width: int) -> di
 
 
 def _least(index: int, columns: Sequence[Column], naturals: Sequence[int]) -> int:
-    """Return the least width a column can live with."""
+    """Return the minimum width of a column."""
     column = columns[index]
     if column.align == "right":
         return max(column.width or 0, naturals[index])
@@ -170,7 +171,7 @@ def _needed(shown: Sequence[int], columns: Sequence[Column], naturals: Sequence[
 
 
 def _least_wanted(shown: Sequence[int], columns: Sequence[Column]) -> int:
-    """Return the column to leave out next: the lightest, the rightmost of those, never the first."""
+    """Return the column to hide next: the one of least weight, the rightmost of those, never the first."""
     return min(shown[1:], key=lambda index: (columns[index].weight, -index))
 
 

@@ -1,4 +1,4 @@
-"""Draws the records of a `RecordList` in columns: the lines on screen and nothing else."""
+"""Draws the records of a `RecordList` in columns, and only the lines on screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from widgets.text import plain, shorten
 
 
 class RecordCanvas(ScrollView):
-    """A virtual view: 200,000 records cost no more to draw than the twenty one sees."""
+    """A virtual view: 200,000 records cost no more to draw than the twenty that are visible."""
 
     DEFAULT_CSS = """
     RecordCanvas {
@@ -68,13 +68,13 @@ class RecordCanvas(ScrollView):
         return None if self.cursor is None else self.records[self.cursor]
 
     def measure(self, records: Sequence[Record]) -> None:
-        """Work out the columns for all the records there are, so that a filter does not shift them."""
+        """Lay the columns out for all records, so that a filter does not shift them."""
         self._naturals = natural_widths(self.columns, records)
         self._widths = layout(self.columns, self._naturals, self._text_width)
         self.refresh()
 
     def flash(self, key: str, seconds: float = 0.8) -> None:
-        """Light a row up once; does nothing when animations are off."""
+        """Highlight a row briefly; does nothing when animations are off."""
         if self.app.animation_level == "none":
             return
         self._flashing = key
@@ -90,7 +90,7 @@ class RecordCanvas(ScrollView):
         return self.size.width - 2
 
     def notify_style_update(self) -> None:
-        """Forget the styles of the theme before."""
+        """Drop the styles of the previous theme."""
         super().notify_style_update()
         self._painter.forget()
 

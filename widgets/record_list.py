@@ -1,4 +1,4 @@
-"""`RecordList`: the list of the app. Any number of rows, columns that adapt, a filter, a cursor."""
+"""`RecordList`: a list of any number of rows with adaptive columns, a filter and a cursor."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from textual.reactive import reactive
 from widgets.filter_bar import FilterBar
 from widgets.record import Column, Record, RecordFilter
 from widgets.record_rows import RecordRows
-from widgets.text import visible
+from widgets.terminal_text import visible
 
 
 class CursorMessage(Message):
-    """Something about the record under the cursor, if there is one."""
+    """A message about the record under the cursor, if there is one."""
 
     def __init__(self, record_list: RecordList, record: Record | None) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class CursorMessage(Message):
 
 
 class RecordMessage(Message):
-    """Something about a record."""
+    """A message about a record."""
 
     def __init__(self, record_list: RecordList, record: Record) -> None:
         super().__init__()
@@ -52,13 +52,13 @@ class RecordMessage(Message):
 class RecordList(Vertical):
     """A virtual list of records in columns, with a cursor and a filter.
 
-    Hand it a new tuple of records whenever something changed: the cursor stays on its record.
+    Assign a new tuple of records after every change; the cursor stays on its record.
 
     Args:
-        columns, records, empty, follow: What its reactives start with.
-        header: Show the column headers.
-        lines: Lines a row; with two, the second shows `Record.detail`.
-        filterable: Let `/` open the filter.
+        columns, records, empty, follow: Initial values of the reactives.
+        header: Whether to show the column headers.
+        lines: Lines per row; with two, the second shows `Record.detail`.
+        filterable: Whether `/` opens the filter.
     """
 
     DEFAULT_CSS = """
@@ -67,29 +67,29 @@ class RecordList(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "filter", id="list.filter"),
-        Binding("y", "copy", "Copy", show=False, id="list.copy"),
-        Binding("escape", "clear_filter", "Clear filter", show=False, id="list.clear"),
+        Binding("y", "copy", "copy", show=False, id="list.copy"),
+        Binding("escape", "clear_filter", "clear filter", show=False, id="list.clear"),
     ]
 
     records: reactive[tuple[Record, ...]] = reactive((), always_update=True, layout=False, init=False)
-    """The rows; assign a new tuple, or bind it."""
+    """The rows; assign a new tuple to change them."""
     columns: reactive[tuple[Column, ...]] = reactive((), init=False)
     """The columns; assign a new tuple to change them."""
     filter_text: reactive[str] = reactive("", init=False)
-    """Rows shown hold each of these words."""
+    """Only rows that contain each of these words are shown."""
     empty: reactive[str] = reactive("", init=False)
-    """Said when there are no rows: what to do next."""
+    """Shown when there are no rows: what to do next."""
     follow: reactive[bool] = reactive(False, init=False)
-    """Keep to the newest row, until the cursor is moved away from the end."""
+    """Stay on the newest row until the cursor is moved away from the end."""
 
     rows = query_one(RecordRows)
-    """The part that has the focus."""
+    """The part that takes the focus."""
 
     class Selected(RecordMessage):
         """A record was opened, with enter or a click on the row under the cursor."""
 
     class Highlighted(CursorMessage):
-        """The cursor stands on another record; `record` and `key` are `None` when no row is left."""
+        """The cursor moved to another record; `record` and `key` are `None` when no row is left."""
 
     class Copied(RecordMessage):
         """A record's text is on the clipboard."""
@@ -108,10 +108,10 @@ class RecordList(Vertical):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
-        """Make a list; the class says what the arguments are."""
+        """Create a list; the class documents the arguments."""
         super().__init__(name=name, id=id, classes=classes)
         self._rows = RecordRows(columns, header=header, lines=lines)
-        self._bar = FilterBar("filter: every word has to occur")
+        self._bar = FilterBar("filter: rows that contain every word")
         self._filterable = filterable
         self._filter = RecordFilter()
         self.set_reactive(RecordList.columns, tuple(columns))
@@ -125,7 +125,7 @@ class RecordList(Vertical):
         yield self._bar
 
     def on_mount(self) -> None:
-        """Show the rows the list was made with."""
+        """Show the initial rows."""
         self._rows.follow = self.follow
         self._show(measure=True)
 
@@ -151,7 +151,7 @@ class RecordList(Vertical):
         return self
 
     def move_to(self, key: str) -> bool:
-        """Move the cursor to a record, in the middle; False when it is not among the rows shown."""
+        """Move the cursor to a record, centered; False when no such row is shown."""
         for index, record in enumerate(self.shown):
             if record.key == key:
                 self._rows.centre(index)
@@ -159,30 +159,30 @@ class RecordList(Vertical):
         return False
 
     def flash(self, key: str) -> None:
-        """Light a row up once, to show what just changed; nothing when animations are off."""
+        """Highlight a changed row briefly; does nothing when animations are off."""
         self._rows.flash(key)
 
     def watch_records(self) -> None:
-        """Show new rows."""
+        """Show the new rows."""
         self._show(measure=True)
 
     def watch_columns(self) -> None:
-        """Show other columns."""
+        """Show the new columns."""
         self._rows.columns = self.columns
         self._show(measure=True)
 
     def watch_follow(self) -> None:
-        """Follow, or stop following."""
+        """Start or stop following."""
         self._rows.follow = self.follow
         if self.follow:
             self._rows.action_last()
 
     def watch_empty(self) -> None:
-        """Say something else when there are no rows."""
+        """Show the new text for an empty list."""
         self._show()
 
     def watch_filter_text(self) -> None:
-        """Show the rows that hold every word."""
+        """Show the rows that contain every word."""
         self._bar.set_value(self.filter_text)
         self._show(filtering=True)
 

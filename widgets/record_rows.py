@@ -1,4 +1,4 @@
-"""The rows of a `RecordList`: a cursor that moves over records and stays on its own."""
+"""The rows of a `RecordList`: a cursor that moves over records and stays with its record."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RecordRows(RecordCanvas, can_focus=True):
     ]
 
     class Moved(Message):
-        """The cursor stands on another record, or on none."""
+        """The cursor moved to another record, or to none."""
 
     class Chosen(Message):
         """Enter was pressed, or the record under the cursor was clicked."""
@@ -40,11 +40,11 @@ class RecordRows(RecordCanvas, can_focus=True):
         self._wanted: str | None = None
 
     def show(self, records: tuple[Record, ...], *, otherwise_first: bool = False) -> None:
-        """Show `records`; the cursor stays on its record, and its record stays where it is on screen.
+        """Show `records`; the cursor stays on its record, at the same height on screen.
 
         Args:
             records: The rows, in order.
-            otherwise_first: Without its record the cursor goes to the first row, not to a neighbour.
+            otherwise_first: When its record is gone, the cursor goes to the first row, not to a neighbor.
         """
         before, at_end = self.current, self._at_end()
         above = (self.cursor or 0) * self._lines - self.scroll_offset.y
@@ -72,8 +72,8 @@ class RecordRows(RecordCanvas, can_focus=True):
         old = min(self.cursor or 0, last)
         if self.records[old].key == self._wanted:
             return old
-        found = (index for index, record in enumerate(self.records) if record.key == self._wanted)
-        return next(found, min(otherwise, last))
+        matches = (index for index, record in enumerate(self.records) if record.key == self._wanted)
+        return next(matches, min(otherwise, last))
 
     def move_to(self, index: int) -> None:
         """Move the cursor to a row and bring it into view."""
@@ -81,7 +81,7 @@ class RecordRows(RecordCanvas, can_focus=True):
         self._move(index)
 
     def centre(self, index: int) -> None:
-        """Move the cursor to a row and keep it in the middle, whatever size the list gets, until it moves."""
+        """Move the cursor to a row and keep that row centered at any size, until the cursor moves."""
         self._is_centred = True
         self._move(index)
 
@@ -115,17 +115,17 @@ class RecordRows(RecordCanvas, can_focus=True):
             self.call_after_refresh(self._draw_bar)
 
     def _draw_bar(self) -> None:
-        """A list that is scrolled before it is laid out would show its bar where it was."""
+        """Move the scroll bar: a list scrolled before its layout would show the bar in the old position."""
         if self.show_vertical_scrollbar:
             self.vertical_scrollbar.position = self.scroll_y
             self.vertical_scrollbar.refresh()
 
     def action_step(self, rows: int) -> None:
-        """Move the cursor by some rows."""
+        """Move the cursor by a number of rows."""
         self.move_to((self.cursor or 0) + rows)
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by some pages."""
+        """Move the cursor by a number of pages."""
         self.move_to((self.cursor or 0) + pages * self._page)
 
     def action_first(self) -> None:

@@ -1,4 +1,4 @@
-"""`SchemaForm`: asks for the arguments of a call, checks them, and hands over a dictionary."""
+"""`SchemaForm`: asks for the arguments of a call, checks them, and returns a dictionary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from widgets.form_field import Field, FieldRow, InvalidValue
 class SchemaForm(VerticalScroll, can_focus=False):
     """A form with one labelled input for each field.
 
-    Optional fields that are empty are left out of the values. Names of fields may be any text.
+    Empty optional fields are left out of the values. Field names may be any text.
     """
 
     DEFAULT_CSS = """
@@ -32,13 +32,13 @@ class SchemaForm(VerticalScroll, can_focus=False):
     }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+r", "submit", "Run", id="form.submit")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+r", "submit", "run", id="form.submit")]
 
     fields: reactive[tuple[Field, ...]] = reactive((), recompose=True, init=False)
-    """What is asked for; assign a new tuple for a new, empty form."""
+    """The fields; assign a new tuple for a new, empty form."""
 
     class Submitted(Message):
-        """Every field is valid; `values` holds what to send."""
+        """The form was submitted and every field is valid; `values` holds what to send."""
 
         def __init__(self, form: SchemaForm, values: dict[str, object]) -> None:
             super().__init__()
@@ -59,11 +59,11 @@ class SchemaForm(VerticalScroll, can_focus=False):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
-        """Make a form.
+        """Create a form.
 
         Args:
-            fields: What is asked for.
-            submit: What the button says.
+            fields: The fields to ask for.
+            submit: The button's label.
             name: The widget's name.
             id: The widget's id.
             classes: The widget's classes.
@@ -75,7 +75,7 @@ class SchemaForm(VerticalScroll, can_focus=False):
     def compose(self) -> ComposeResult:
         """The fields, and the button below them."""
         if not self.fields:
-            yield Static(Content("No arguments: it can run as it is."), classes="schema-form--none")
+            yield Static(Content("No arguments needed."), classes="schema-form--none")
         for field in self.fields:
             yield FieldRow(field)
         yield Button(Content(self._submit), variant="primary", compact=True)
@@ -86,7 +86,7 @@ class SchemaForm(VerticalScroll, can_focus=False):
         return list(self.query(FieldRow))
 
     def values(self) -> dict[str, object]:
-        """Return the values of all fields that are filled in and valid."""
+        """Return the values of the fields that are filled in and valid."""
         values: dict[str, object] = {}
         for row in self.rows:
             try:
@@ -98,18 +98,18 @@ class SchemaForm(VerticalScroll, can_focus=False):
         return values
 
     def errors(self) -> dict[str, str]:
-        """Check every field, show what is wrong below it, and return that by name."""
-        found: dict[str, str] = {}
+        """Check every field, show its error below it, and return the errors by field name."""
+        errors: dict[str, str] = {}
         for row in self.rows:
             try:
                 row.read()
             except InvalidValue as error:
-                found[row.field.name] = str(error)
-            row.show_error(found.get(row.field.name, ""))
-        return found
+                errors[row.field.name] = str(error)
+            row.show_error(errors.get(row.field.name, ""))
+        return errors
 
     def action_submit(self) -> None:
-        """Check the form; post its values, or go to the first field that is wrong."""
+        """Check the form; post its values, or focus the first invalid field."""
         errors = self.errors()
         if not errors:
             self.post_message(self.Submitted(self, self.values()))

@@ -1,4 +1,4 @@
-"""The outline of a JSON value or a JSON Schema, one level at a time; no screen in here."""
+"""The outline of a JSON value or a JSON Schema, one level at a time; independent of any screen."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 from urllib.parse import unquote
 
-from widgets.text import visible
+from widgets.terminal_text import visible
 
 Role = Literal["key", "type", "value", "note", "warning"]
 Sort = Literal["json", "schema", "schemas"]
@@ -16,19 +16,19 @@ Sort = Literal["json", "schema", "schemas"]
 _ONE = ("items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames")
 _MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = ("patternProperties", "dependentSchemas", "$defs", "definitions")
-_TOLD = frozenset({"type", "properties", "required", "$ref", "description"})
+_IN_LABEL = frozenset({"type", "properties", "required", "$ref", "description"})
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the outline: what it says, and the value that its children come from.
+    """A line of the outline: its label, and the value that its children come from.
 
     Args:
-        label: Pieces of harmless text, each with the part it plays.
+        label: Pieces of safe text, each with its role.
         value: The value the line stands for.
         sort: Whether the value is data, a schema, or a collection of schemas.
-        followed: The references that led here; meeting one again is a loop.
-        loops: The line repeats a schema that stands above it.
+        followed: The references that led here; following one of them again is a loop.
+        loops: Whether the line repeats a schema above it.
     """
 
     label: tuple[tuple[str, Role], ...]
@@ -39,17 +39,17 @@ class Entry:
 
     @property
     def expandable(self) -> bool:
-        """Whether there may be lines below this one."""
+        """Whether the line may have children."""
         return isinstance(self.value, dict | list) and bool(self.value) and not self.loops
 
 
 def top(value: object, *, schema: bool) -> Entry:
-    """Return the line that everything hangs below; it is not shown itself."""
+    """Return the root line, which is itself not shown."""
     return Entry((), value, "schema" if schema and isinstance(value, dict) else "json")
 
 
 def children(entry: Entry, root: object) -> Iterator[Entry]:
-    """Yield the lines below an entry."""
+    """Yield the child lines of an entry."""
     value = entry.value
     if entry.sort == "schema" and isinstance(value, dict):
         yield from _schema_children(entry, value, root)
@@ -82,7 +82,7 @@ def _schema_children(entry: Entry, schema: Mapping[str, object], root: object) -
             yield _schema(key, part, root, followed)
         elif (key in _MANY and isinstance(part, list)) or (key in _NAMED and isinstance(part, dict)):
             yield Entry(_json(key, part).label, part, "schemas", followed)
-        elif key not in _TOLD:
+        elif key not in _IN_LABEL:
             yield _json(key, part)
 
 
@@ -102,7 +102,7 @@ def _schema(
         if not target:
             label.append(("  not found in this schema", "warning"))
         elif loops:
-            label.append(("  ↻ repeats what is above", "note"))
+            label.append(("  ↻ repeats a schema above", "note"))
     whole = {**target, **schema}
     if isinstance(choices := whole.get("enum"), list):
         label.append((f"  {_choices(choices)}", "value"))
@@ -123,7 +123,7 @@ def _json(name: str, value: object) -> Entry:
 
 
 def resolve(schema: Mapping[str, object], root: object) -> tuple[dict[str, object], list[str]]:
-    """Follow `$ref` inside the document; returns what it leads to and the references on the way."""
+    """Follow `$ref` inside the document; return its target and the references on the way."""
     seen: list[str] = []
     current: object = schema
     while isinstance(current, dict) and isinstance(reference := current.get("$ref"), str):

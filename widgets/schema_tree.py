@@ -1,4 +1,4 @@
-"""`SchemaTree`: a JSON value or a JSON Schema as a tree that opens level by level."""
+"""`SchemaTree`: a JSON value or a JSON Schema as a tree that expands level by level."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from widgets.schema_outline import Entry, children, top
-from widgets.text import visible
+from widgets.terminal_text import visible
 
 
 class SchemaTree(Tree[Entry]):
     """Shows parameters with type, default and description; follows `$ref` and stops at loops.
 
-    Lines are made when their parent is opened, so size and recursion of the data do not matter.
+    Lines are created when their parent is expanded, so large and recursive data cost nothing.
     """
 
     DEFAULT_CSS = """
@@ -45,15 +45,15 @@ class SchemaTree(Tree[Entry]):
     }
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right", "open", "Open", show=False),
-        Binding("left", "close", "Close", show=False),
-        Binding("y", "copy", "Copy", id="tree.copy"),
+        Binding("right", "open", "open", show=False),
+        Binding("left", "close", "close", show=False),
+        Binding("y", "copy", "copy", id="tree.copy"),
     ]
 
     value: reactive[object] = reactive(None, always_update=True, init=False)
     """The schema or the JSON value."""
     empty: reactive[str] = reactive("", init=False)
-    """Said when there is nothing inside."""
+    """Shown when the value is empty."""
 
     class Copied(Message):
         """The JSON of a line is on the clipboard."""
@@ -79,14 +79,14 @@ class SchemaTree(Tree[Entry]):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
-        """Make a tree.
+        """Create a tree.
 
         Args:
-            value: What to show.
-            schema: Read it as a JSON Schema; otherwise as plain JSON.
-            empty: Said when there is nothing inside.
-            max_depth: Deeper levels do not open.
-            max_children: Lines shown at once below one line; enter on "… N more" shows as many again.
+            value: The value to show.
+            schema: Whether it is a JSON Schema rather than plain JSON.
+            empty: Shown when the value is empty.
+            max_depth: Deeper levels cannot be expanded.
+            max_children: Children shown at once; enter on "… N more" shows as many again.
             name: The widget's name.
             id: The widget's id.
             classes: The widget's classes.
@@ -101,25 +101,25 @@ class SchemaTree(Tree[Entry]):
         self.set_reactive(SchemaTree.empty, empty)
 
     def on_mount(self) -> None:
-        """Show the value the tree was made with."""
+        """Show the initial value."""
         self.watch_value()
 
     def watch_value(self) -> None:
-        """Show another value."""
+        """Show the new value."""
         self.clear()
         self.root.data = top(self.value, schema=self._schema)
         self.root.expand()
         if not self._fill(self.root, 0):
-            said = (
+            label = (
                 self.empty
                 if isinstance(self.value, dict | list | None)
                 else json.dumps(self.value, default=str)
             )
-            self._add(self.root, Entry(((visible(said, newlines=False), "note"),), self.value, loops=True))
+            self._add(self.root, Entry(((visible(label, newlines=False), "note"),), self.value, loops=True))
         self.cursor_line = 0
 
     def _fill(self, node: TreeNode[Entry], start: int) -> int:
-        """Add lines below a node from the `start`-th on; returns how many."""
+        """Add the children of a node from the `start`-th on; return how many."""
         if node.data is None:
             return 0
         entries = children(node.data, self.value)
@@ -151,7 +151,7 @@ class SchemaTree(Tree[Entry]):
         for piece, role in entry.label if entry else ():
             text.append(piece, style + self._role_style(role))
         if entry and entry.expandable and self._depth(node) > self._max_depth:
-            text.append("  … deeper than is shown here", style)
+            text.append("  … too deep to show", style)
         return text
 
     def _role_style(self, role: str) -> Style:
@@ -159,13 +159,13 @@ class SchemaTree(Tree[Entry]):
         return Style(color=whole.color, bold=whole.bold or None)
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[Entry]) -> None:
-        """Make the lines below a node when it is opened first."""
+        """Create a node's children when it is first expanded."""
         node = event.node
         if not node.children:
             self._fill(node, 0)
 
     def on_tree_node_selected(self, event: Tree.NodeSelected[Entry]) -> None:
-        """Show more lines where "… N more" stands."""
+        """Replace "… N more" with more lines."""
         node, parent = event.node, event.node.parent
         if parent is None or node.data is None or not node.data.label[0][0].startswith("… "):
             return
@@ -175,7 +175,7 @@ class SchemaTree(Tree[Entry]):
             self._fill(parent, start)
 
     def action_open(self) -> None:
-        """Open the line under the cursor, or go to the first line below it."""
+        """Expand the line under the cursor, or go to its first child."""
         node = self.cursor_node
         if node is not None and node.allow_expand and not node.is_expanded:
             node.expand()
@@ -183,7 +183,7 @@ class SchemaTree(Tree[Entry]):
             self.move_cursor(node.children[0])
 
     def action_close(self) -> None:
-        """Close the line under the cursor, or go to the line above it."""
+        """Collapse the line under the cursor, or go to its parent."""
         node = self.cursor_node
         if node is not None and node.is_expanded:
             node.collapse()

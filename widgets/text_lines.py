@@ -1,4 +1,4 @@
-"""The lines of a `TextView`: wrapped once for a width, drawn only where one looks."""
+"""The lines of a `TextView`: wrapped once per width, drawn only where visible."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from widgets.text import plain
 TAB = 4
 
 Row = tuple[int, int, int]
-"""A row on screen: the line it shows, and from where to where."""
+"""A row on screen: its line, and the start and end of the part it shows."""
 
 
 def wrap(lines: list[str], width: int) -> list[Row]:
-    """Break lines into rows of at most `width` cells, at spaces where there are any."""
+    """Break lines into rows of at most `width` cells, at spaces where possible."""
     width = max(2, width)
     rows: list[Row] = []
     for number, line in enumerate(lines):
@@ -59,7 +59,7 @@ def _reach(line: str, start: int, width: int) -> int:
 
 
 class TextLines(ScrollView, can_focus=True):
-    """Draws wrapped text and marks what is searched for."""
+    """Draws wrapped text and marks the matches of a search."""
 
     DEFAULT_CSS = """
     TextLines {
@@ -91,19 +91,19 @@ class TextLines(ScrollView, can_focus=True):
         self._painter = Painter(self)
 
     def show(self, text: str) -> None:
-        """Show text that has been made visible."""
+        """Show a text whose hidden characters are visible already."""
         self._lines = [line.expandtabs(TAB) for line in text.split("\n")] if text else []
         self._wrap()
         self.scroll_to(y=0, animate=False, force=True)
 
     def mark(self, needle: str) -> int:
-        """Mark what is searched for; returns how often it occurs."""
+        """Mark every match; return how many there are."""
         self._needle = re.compile(re.escape(needle), re.IGNORECASE) if needle else None
         self.refresh()
         return sum(1 for _ in self._matches())
 
     def jump(self, direction: int, *, stay: bool = False) -> None:
-        """Scroll to the next match below or above; `stay` when the one on screen is fine."""
+        """Scroll to the next match down or up; with `stay`, a match in the top row counts as next."""
         rows = [self._row_of(line, column) for line, column in self._matches()]
         if not rows:
             return
@@ -131,7 +131,7 @@ class TextLines(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        """Wrap again, keeping the text at the top where it is."""
+        """Wrap again and keep the top line in place."""
         if self.virtual_size.width == self.size.width:
             return
         top = self._rows[self.scroll_offset.y] if self.scroll_offset.y < len(self._rows) else None
@@ -140,7 +140,7 @@ class TextLines(ScrollView, can_focus=True):
             self.scroll_to(y=self._row_of(top[0], top[1]), animate=False, force=True)
 
     def notify_style_update(self) -> None:
-        """Forget the styles of the theme before."""
+        """Drop the styles of the previous theme."""
         super().notify_style_update()
         self._painter.forget()
 

@@ -1,4 +1,4 @@
-"""`TextView`: long text to read, search and copy: a line of a megabyte, or a hundred thousand lines."""
+"""`TextView`: long text to read, search and copy, be it one line of a megabyte or 100,000 lines."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from widgets.filter_bar import FilterBar
-from widgets.text import visible
+from widgets.terminal_text import visible
 from widgets.text_lines import TextLines
 
 LIMIT = 4_000_000
-"""Longer text is cut there, and says so at its end."""
+"""Longer text is cut here, and its end says so."""
 
 
 class TextView(Vertical):
-    """A scrolling view of text that wraps softly. `/` searches, n and N step, y copies all of it."""
+    """A scrolling view of soft-wrapped text. `/` searches, n and N step through the matches, y copies."""
 
     DEFAULT_CSS = """
     TextView { height: 1fr; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search", id="text.search"),
-        Binding("n", "step(1)", "Next match", show=False, id="text.next"),
-        Binding("N", "step(-1)", "Match before", show=False, id="text.previous"),
-        Binding("y", "copy", "Copy", id="text.copy"),
-        Binding("escape", "clear_search", "Clear search", id="text.clear"),
+        Binding("slash", "search", "search", id="text.search"),
+        Binding("n", "step(1)", "next match", show=False, id="text.next"),
+        Binding("N", "step(-1)", "previous match", show=False, id="text.previous"),
+        Binding("y", "copy", "copy", id="text.copy"),
+        Binding("escape", "clear_search", "clear search", id="text.clear"),
     ]
 
     text: reactive[str] = reactive("", init=False)
-    """The text; from anywhere."""
+    """The text; it may come from anywhere."""
     empty: reactive[str] = reactive("", init=False)
-    """Said when there is no text."""
+    """Shown when there is no text."""
 
     lines = query_one(TextLines)
-    """The part that has the focus."""
+    """The part that takes the focus."""
 
     class Copied(Message):
         """The text is on the clipboard."""
@@ -64,18 +64,18 @@ class TextView(Vertical):
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
     ) -> None:
-        """Make a view.
+        """Create a view.
 
         Args:
-            text: The text to start with.
-            empty: Said when there is none.
+            text: The initial text.
+            empty: Shown when there is no text.
             name: The widget's name.
             id: The widget's id.
             classes: The widget's classes.
         """
         super().__init__(name=name, id=id, classes=classes)
         self._lines = TextLines()
-        self._bar = FilterBar("search: enter goes to the next match")
+        self._bar = FilterBar("search: ↑ ↓ go to the previous and next match")
         self._shown = ""
         self.set_reactive(TextView.text, text)
         self.set_reactive(TextView.empty, empty)
@@ -86,19 +86,19 @@ class TextView(Vertical):
         yield self._bar
 
     def on_mount(self) -> None:
-        """Show the text the view was made with."""
+        """Show the initial text."""
         self.watch_empty()
         self.watch_text()
 
     def watch_text(self) -> None:
-        """Show other text."""
+        """Show the new text."""
         self._shown = visible(self.text, limit=LIMIT)
         self._lines.show(self._shown)
         if self._bar.is_attached and self._bar.is_open:
             self._find(self._bar.value)
 
     def watch_empty(self) -> None:
-        """Say something else when there is no text."""
+        """Show the new text for an empty view."""
         self._lines.empty = self.empty
         self._lines.refresh()
 
@@ -119,11 +119,11 @@ class TextView(Vertical):
         self.refresh_bindings()
 
     def action_step(self, direction: int) -> None:
-        """Go to the next match, or to the one before."""
+        """Go to the next or the previous match."""
         self._lines.jump(direction)
 
     def action_copy(self) -> None:
-        """Copy the text as it is shown."""
+        """Copy the text as shown."""
         self.app.copy_to_clipboard(self._shown)
         self.post_message(self.Copied(self))
 
@@ -135,8 +135,8 @@ class TextView(Vertical):
         self.refresh_bindings()
 
     def _find(self, needle: str) -> None:
-        found = self._lines.mark(needle)
-        self._bar.set_count(f"{found:,} found" if needle else "")
+        matches = self._lines.mark(needle)
+        self._bar.set_count(f"{matches:,} found" if needle else "")
 
     @on(FilterBar.Edited)
     def _edited(self, event: FilterBar.Edited) -> None:

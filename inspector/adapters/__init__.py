@@ -1,1 +1,1 @@
-"""The outside world, one port a module; each imports its vendor on first use."""
+"""Implementations of the engine's ports, by vendor; each imports its vendor on first use."""

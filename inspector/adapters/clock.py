@@ -4,7 +4,7 @@ import time
 
 
 class SystemClock:
-    """Wall time for the record, monotonic time for durations; both in seconds."""
+    """Wall time for records, monotonic time for durations; both in seconds."""
 
     def now(self) -> float:
         return time.time()

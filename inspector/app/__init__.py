@@ -1,1 +1,1 @@
-"""The Textual app: screens over the workbench. It draws the session state and decides nothing."""
+"""The Textual app: screens over the workbench. It draws the session's state and makes no decisions."""

@@ -1,7 +1,7 @@
-"""The Textual application: the frame at once, then the session, and the view that all pages follow.
+"""The Textual application: draws its frame at once, then opens the session and gives every page its view.
 
-Nothing here is imported at the top that the first frame can do without: the engine and the pages come in a
-thread while the frame is already on the screen.
+Top-level imports are limited to what the first frame needs; a thread imports the engine and the pages while
+the frame is already on screen.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ from inspector.app.palette import CommandSource
 from inspector.domain.error import ToolsightError
 
 if TYPE_CHECKING:
+    from inspector.app.base_screen import BaseScreen
     from inspector.app.bridge import Bridge, View
     from inspector.app.navigation import Destination
     from inspector.app.opening import Opened
@@ -30,14 +31,15 @@ if TYPE_CHECKING:
     from inspector.engine.commands import Commands
     from inspector.engine.view import SessionView
 
-# The first frame and the session.
+# The first frame and the session page.
 _SCREENS_BELOW_A_PAGE = 2
 
 
 class ToolsightApp(App[None]):
-    """Shows one workbench. `start` makes it ready; whoever gave `start` closes it when the app has ended.
+    """Shows one workbench; the app is the `Context` of its pages.
 
-    `failure` is what kept the session from opening, if anything did. The app is the `Context` of its pages.
+    `start` opens the workbench, and the caller that passed `start` closes it after the app has ended.
+    `failure` is the error that kept the session from opening, if any.
     """
 
     TITLE = "Toolsight"
@@ -57,7 +59,7 @@ class ToolsightApp(App[None]):
 
     @property
     def replay(self) -> "Replay":
-        """Which moment is shown; there is one as soon as there is a page."""
+        """The replay control; it exists once the first page does."""
         assert self._replay is not None
         return self._replay
 
@@ -105,31 +107,36 @@ class ToolsightApp(App[None]):
         await asyncio.to_thread(import_module, "inspector.app.pages.chat.session.screen")
         from inspector.app.bridge import Bridge
         from inspector.app.opening import connect
-        from inspector.app.pages.chat.session.screen import SessionScreen
         from inspector.app.replay import Replay
 
         try:
             self._opened = await self._start()
             self._replay = Replay(self._opened.bench, self._show)
             self._bridge = Bridge(self._opened.bench, self, self._replay.follow)
-            await self.push_screen(SessionScreen())
+            await self.push_screen(self.home())
             if not await connect(self, self._opened):
-                self.exit(message="Nothing was started.")
+                self.exit(message="No server was started.")
         except ToolsightError as error:
             self.failure = error
             self.exit()
+
+    def home(self) -> "BaseScreen":
+        """The page below all others."""
+        from inspector.app.pages.chat.session.screen import SessionScreen
+
+        return SessionScreen()
 
     def _show(self, view: "View") -> None:
         self.view = view
 
     def open(self, destination: "Destination") -> None:
-        """Show a page above the one that is open."""
+        """Open a page on top of the current one."""
         from inspector.app.pages.registry import screen_for
 
         self.push_screen(screen_for(destination))
 
     def action_page(self, name: str) -> None:
-        """Go to a page; there is one page above the session at a time."""
+        """Go to a page, closing every page above the session first."""
         from inspector.app.navigation import Page
         from inspector.app.pages.registry import PAGES
 
@@ -141,16 +148,16 @@ class ToolsightApp(App[None]):
             self.open(Page(name))
 
     def action_stop_embedding(self) -> None:
-        """Stop downloading or embedding; searches go on with what there is."""
+        """Stop downloading or embedding; searches use what is ready."""
         self.commands.stop_embedding()
 
     def action_toggle_theme(self) -> None:
-        """Switch between dark and light."""
+        """Switch between the dark and the light theme."""
         dark = self.theme == theme.DARK.name
         self.theme = theme.LIGHT.name if dark else theme.DARK.name
 
     def action_help(self) -> None:
-        """Explain the page that is open."""
+        """Show help for the current page."""
         from inspector.app.dialogs.help import HelpScreen
 
         self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))

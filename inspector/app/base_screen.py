@@ -1,4 +1,4 @@
-"""What every page shares: a header line, and that it draws the newest view."""
+"""The base of every page: a header line, and drawing the newest view."""
 
 from typing import ClassVar
 
@@ -12,13 +12,13 @@ from inspector.app.draw.header import header
 
 
 class HeaderLine(Static):
-    """The state of the world in one line."""
+    """The state of the session in one line."""
 
     DEFAULT_CSS = "HeaderLine { dock: top; height: 1; padding: 0 1; background: $panel; color: $foreground; }"
 
 
 class BaseScreen(InContext, Screen[None]):
-    """A page of the app. Subclasses implement `show_view`, which is called on every change."""
+    """A page of the app. Subclasses implement `show_view`, which runs on every change."""
 
     help_lines: ClassVar[tuple[str, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.back", "back", show=False)]
@@ -51,4 +51,4 @@ class BaseScreen(InContext, Screen[None]):
 
     def _show_header(self, view: View) -> None:
         for line in self.query(HeaderLine):
-            line.update(header(view.session, self.size.width))
+            line.update(header(view.state, self.size.width))

@@ -1,4 +1,4 @@
-"""From the engine to the app: records come in one by one, the app hears of them in bursts."""
+"""From the engine to the app: gathers single records into one update per burst."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -8,22 +8,22 @@ from inspector.domain.events import AnswerStreamed, Record
 from inspector.domain.session import SessionState
 from inspector.engine.workbench import Workbench
 
-# Seconds in which records are gathered before the screen is drawn again.
+# Seconds during which records are gathered before the screen is redrawn.
 INTERVAL = 0.03
 KEPT_IN_FEED = 500
 
 
 class Timers(Protocol):
-    """What the bridge needs of the app."""
+    """What the bridge needs from the app."""
 
     def set_timer(self, delay: float, callback: Callable[[], None]) -> object: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayedState(SessionState):
-    """A session at a moment of its past. `moment` and `source` say which, for the line at the top.
+    """A session at a past moment.
 
-    `source` is the id of the session where it is not the one that runs.
+    `moment` names the moment for the header line; `source` is the session's id unless it is the running one.
     """
 
     moment: str = ""
@@ -31,7 +31,7 @@ class ReplayedState(SessionState):
 
     @classmethod
     def of(cls, state: SessionState, moment: str, source: str = "") -> Self:
-        """The state, marked."""
+        """Mark a state as replayed."""
         return cls(
             **{f.name: getattr(state, f.name) for f in fields(SessionState)}, moment=moment, source=source
         )
@@ -39,14 +39,14 @@ class ReplayedState(SessionState):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What every screen draws: the state, and the newest events."""
+    """What every screen draws: the state and the newest events."""
 
-    session: SessionState = SessionState()
+    state: SessionState = SessionState()
     feed: tuple[Record, ...] = ()
 
 
 class Bridge:
-    """Follows a workbench and hands on one `View` a burst, however many records came."""
+    """Follows a workbench and passes on one `View` per burst of records."""
 
     def __init__(self, bench: Workbench, timers: Timers, show: Callable[[View], None]) -> None:
         self._bench = bench
@@ -57,7 +57,7 @@ class Bridge:
         self._stop = bench.subscribe(self._on_record)
 
     def close(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
         self._stop()
 
     def _on_record(self, record: Record) -> None:

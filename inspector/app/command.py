@@ -1,4 +1,4 @@
-"""The one registry of commands: key bindings, palette entries, the help screen and the README's table."""
+"""The registry of commands, the source of key bindings, palette entries and the help screen."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from textual.binding import Binding
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Something a person can do anywhere in the app. `action` is a Textual action of the app."""
+    """A command that works anywhere in the app. `action` is a Textual action of the app."""
 
     id: str
     keys: str
@@ -17,31 +17,31 @@ class Command:
     in_footer: bool = False
 
     def binding(self) -> Binding:
-        # A terminal sends alt and a letter as that letter: what has the focus would write it down.
+        # A terminal sends alt and a letter as that letter, so the focused input would type it.
         priority = self.keys.startswith("alt+")
         return Binding(self.keys, self.action, self.title, id=self.id, show=self.in_footer, priority=priority)
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("help", "f1,question_mark", "help", "help", "This page in a few lines, and every key.", True),
-    Command("page.servers", "f2", "servers", "page('servers')", "Connections, stderr, reconnect.", True),
-    Command("page.manifest", "f3", "manifest", "page('manifest')", "Exactly what the model is sent.", True),
-    Command("page.search", "f4", "search", "page('search')", "Search, and read every score.", True),
-    Command("page.budget", "f5", "budget", "page('budget')", "Tokens by server and tool.", True),
-    Command("page.events", "f6", "events", "page('events')", "Everything that happened.", True),
-    Command("toolset", "ctrl+t", "toolset", "ask('toolset')", "Restrict which tools there are."),
-    Command("model", "ctrl+o", "model", "ask('model')", "Answer with another model."),
-    Command("milestone", "alt+m", "milestone", "ask('milestone')", "Tell that a step of the work is done."),
-    Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between the dark and light theme."),
-    Command("page.session", "f7", "session", "page('session')", "Back to the conversation, from anywhere."),
-    Command("page.bench", "f8", "bench", "page('bench')", "Measure rankers, and find the threshold."),
-    Command("index.stop", "f9", "stop embedding", "stop_embedding", "Go on with what is embedded by now."),
-    Command("page.timeline", "f10,ctrl+r", "timeline", "page('timeline')", "Every turn; replay any moment."),
-    Command("page.profile", "ctrl+g", "profile", "page('profile')", "Choose a design, and turn every knob."),
-    Command("page.lab", "f12,ctrl+n", "guard lab", "page('lab')", "Play scenarios; watch the guards count."),
+    Command("help", "f1,question_mark", "help", "help", "What this page shows, and every key.", True),
+    Command("page.servers", "f2", "servers", "page('servers')", "Connections and stderr; reconnect.", True),
+    Command("page.manifest", "f3", "manifest", "page('manifest')", "What the model is sent, exactly.", True),
+    Command("page.search", "f4", "search", "page('search')", "Search, and explain every score.", True),
+    Command("page.budget", "f5", "budget", "page('budget')", "What tools cost, and what-if.", True),
+    Command("page.events", "f6", "events", "page('events')", "Every event of the session.", True),
+    Command("toolset", "ctrl+t", "toolset", "ask('toolset')", "Restrict the catalog to a toolset."),
+    Command("model", "ctrl+o", "model", "ask('model')", "Switch to another model."),
+    Command("milestone", "alt+m", "milestone", "ask('milestone')", "Mark a milestone as reached."),
+    Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between dark and light theme."),
+    Command("page.session", "f7", "session", "page('session')", "Go back to the conversation."),
+    Command("page.bench", "f8", "bench", "page('bench')", "Measure rankers; fit the threshold."),
+    Command("index.stop", "f9", "stop embedding", "stop_embedding", "Search with what is ready by now."),
+    Command("page.timeline", "f10,ctrl+r", "timeline", "page('timeline')", "Every turn; replay any of them."),
+    Command("page.profile", "ctrl+g", "profile", "page('profile')", "Choose a profile; change settings."),
+    Command("page.lab", "f12,ctrl+n", "guard lab", "page('lab')", "Run scenarios; see what guards count."),
     Command("page.race", "f11,ctrl+b", "race", "page('race')", "Race static binding against discovery."),
-    Command("page.reproduce", "alt+r", "reproduce", "page('reproduce')", "Published numbers, measured anew."),
-    Command("quit", "ctrl+q", "quit", "quit", "Close the servers and leave."),
+    Command("page.reproduce", "alt+r", "reproduce", "page('reproduce')", "Measure published results again."),
+    Command("quit", "ctrl+q", "quit", "quit", "Stop the servers and quit."),
 )
 
 
@@ -51,5 +51,5 @@ def bindings() -> list[Binding]:
 
 
 def shown_keys(command: Command) -> str:
-    """The keys of a command as people read them."""
+    """The keys of a command as shown to people."""
     return command.keys.replace("question_mark", "?").replace(",", " or ")

@@ -1,6 +1,6 @@
-"""What a page has of the app: the session to read, the commands that change it, other pages, and jobs.
+"""What the app gives a page: the session to read, the commands that change it, other pages, and jobs.
 
-A page imports this and never the app or another page, so that pages can be read and changed one by one.
+Pages import this module, never the app or one another, so that each can be read and changed on its own.
 """
 
 from collections.abc import Callable
@@ -30,45 +30,45 @@ _COPIED_SHOWN = 80
 
 
 class Context(Protocol):
-    """What the app offers to its pages and dialogs."""
+    """What the app offers its pages and dialogs."""
 
     @property
     def session(self) -> SessionView:
-        """The session that is shown: the running one, or a replay of a recorded moment."""
+        """The shown session: the running one, or a replayed moment."""
         ...
 
     @property
     def commands(self) -> Commands:
-        """What changes the running session. Raises ReplayRefusal while a replay is shown."""
+        """The commands that change the running session. Raises ReplayRefusal during a replay."""
         ...
 
     @property
     def shown(self) -> "View":
-        """The state and the newest events that are drawn now."""
+        """The state and the newest events as drawn now."""
         ...
 
     @property
     def replay(self) -> "Replay":
-        """Which moment of which session is shown."""
+        """The moment and the session that are shown."""
         ...
 
     @property
     def lab(self) -> "Lab | None":
-        """What runs scenarios, if the app was given it."""
+        """Runs scenarios; None where the app has no lab."""
         ...
 
     @property
     def reproduction(self) -> "Reproduction | None":
-        """What published numbers are measured on, if the app was given it."""
+        """Where published tables are measured; None where the app has no source for them."""
         ...
 
     def open(self, destination: Destination) -> None:
-        """Show a page above the one that is open."""
+        """Open a page on top of the current one."""
         ...
 
 
 class Job:
-    """One run of something long in a thread. `progress` is (done, total)."""
+    """One long task in a thread. `progress` is (done, total)."""
 
     def __init__(self, deliver: Callable[["Job", Callable[[], None]], None]) -> None:
         self.progress = (0, 0)
@@ -77,29 +77,29 @@ class Job:
         self._on_progress: Callable[[int, int], None] | None = None
 
     def listen(self, on_progress: Callable[[int, int], None]) -> None:
-        """Call this with every report, on the event loop."""
+        """Call `on_progress` with every report, on the event loop."""
         self._on_progress = on_progress
 
     def tell(self, act: Callable[[], None]) -> None:
-        """Do something on the event loop, as long as no newer job has begun; from any thread."""
+        """Run `act` on the event loop, unless a newer job has started; callable from any thread."""
         self._deliver(self, act)
 
     def report(self, done: int, total: int) -> None:
-        """Say how far it is; from any thread."""
+        """Report progress; callable from any thread."""
         self.progress = (done, total)
         if self._on_progress is not None:
             self.tell(partial(self._on_progress, done, total))
 
     def stopped(self) -> bool:
-        """Whether it should end as soon as it can."""
+        """Whether the job should end as soon as it can."""
         return self.is_stopped
 
 
 class InContext(Widget):
-    """A screen or a widget of the app, with what it shares with all others."""
+    """A screen or widget of the app, with what they all share."""
 
     class Told(Message):
-        """From the thread of a job: something to do on the event loop, unless a newer job has begun."""
+        """A job's thread asks the event loop to run `act`, unless a newer job has started."""
 
         bubble = False
 
@@ -120,32 +120,32 @@ class InContext(Widget):
         return self.context.commands
 
     def open(self, destination: Destination) -> None:
-        """Show a page above the one that is open."""
+        """Open a page on top of the current one."""
         self.context.open(destination)
 
     def open_tool(self, tool_id: str) -> None:
-        """Show a tool, or say that it is gone."""
+        """Open a tool's page, or say that the tool is gone."""
         if self.session.catalog.get(tool_id) is None:
-            self.warn(f"{visible(tool_id, limit=80, newlines=False)} is not in the catalog any more.")
+            self.warn(f"{visible(tool_id, limit=80, newlines=False)} is no longer in the catalog.")
             return
         self.open(ToolPage(tool_id))
 
     def warn(self, message: str) -> None:
-        """Say what cannot be done now."""
+        """Say in a toast what cannot be done now."""
         self.notify(message, severity="warning", markup=False)
 
     def fail(self, error: BaseException) -> None:
-        """Say what went wrong."""
+        """Show an error in a toast."""
         title, message = failure_text(error)
         self.notify(message, title=title, severity="error", markup=False, timeout=10)
 
     def copied(self, text: str = "") -> None:
-        """Say what was copied."""
+        """Say in a toast what was copied."""
         shown = visible(text, limit=_COPIED_SHOWN, newlines=False)
         self.notify(shown, title="Copied", markup=False, timeout=_TOAST)
 
     def copy(self, text: str, what: str) -> None:
-        """Copy a text, with what is hidden in it made visible."""
+        """Copy a text with its hidden characters made visible; `what` names it in the toast."""
         self.app.copy_to_clipboard(visible(text, limit=len(text)))
         self.copied(what)
 
@@ -177,7 +177,7 @@ class InContext(Widget):
         """Run `work` in a thread, then `done` with its result on the event loop.
 
         A newer job of the same name replaces this one, whose result is then dropped. A ToolsightError goes to
-        `failed`, by default a toast. `progress` hears of every report, on the event loop too.
+        `failed`, by default a toast. `progress` gets every report, also on the event loop.
         """
         self.stop_job(name)
         job = self._jobs[name] = Job(lambda job, act: self._told(name, job, act))
@@ -195,7 +195,7 @@ class InContext(Widget):
         self.post_message(self.Told(name, job, act))
 
     def stop_job(self, name: str) -> None:
-        """Ask a job to end; what it has by then is still delivered."""
+        """Ask a job to end; its result so far is still delivered."""
         if name in self._jobs:
             self._jobs[name].is_stopped = True
 
@@ -210,7 +210,7 @@ class InContext(Widget):
         self.workers.cancel_node(self)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Workers run with `exit_on_error=False`, so what they fail of has to be told here."""
+        """Show the error of a failed worker: workers run with `exit_on_error=False`."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             self.fail(event.worker.error)
 
@@ -223,7 +223,7 @@ class InContext(Widget):
 def _run(
     job: Job, work: Callable[[Job], T], done: Callable[[T], None], failed: Callable[[ToolsightError], None]
 ) -> None:
-    """In the thread of a job."""
+    """Run the work of a job in its thread."""
     try:
         result = work(job)
     except ToolsightError as error:

@@ -1,4 +1,4 @@
-"""Where a page can send a person. A page names a destination; `pages.registry` knows its screen."""
+"""The destinations that a page can open. `pages.registry` maps each to its screen."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from inspector.domain.ranking import SearchReport, SearchRequest
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One of the pages that stand directly above the session, by its name in the registry."""
+    """A page directly above the session, by its name in the registry."""
 
     name: str
 
@@ -21,7 +21,7 @@ class ToolPage:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """A search that was made, with its report, or one to be made now."""
+    """A past search with its report, or a search to run now."""
 
     request: SearchRequest
     report: SearchReport | None = None
@@ -29,7 +29,7 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True)
 class WhyNotPage:
-    """A tool against the one that it has to beat."""
+    """A tool beside the rival it has to beat."""
 
     tool_id: str
     request: SearchRequest
@@ -37,7 +37,7 @@ class WhyNotPage:
 
 @dataclass(frozen=True, slots=True)
 class ComparePage:
-    """A query under every ranker; `pinned` is shown wherever it stands."""
+    """A query under every ranker; `pinned` is shown at any rank."""
 
     request: SearchRequest
     pinned: str = ""
@@ -45,14 +45,14 @@ class ComparePage:
 
 @dataclass(frozen=True, slots=True)
 class StepsPage:
-    """A request as a whole, and as one search a step."""
+    """A request as one search, and as one search per step."""
 
     request: SearchRequest
 
 
 @dataclass(frozen=True, slots=True)
 class EditPage:
-    """A tool's texts, to be edited against a query."""
+    """A tool's texts to edit, measured against a query."""
 
     tool_id: str
     query: str
@@ -60,7 +60,7 @@ class EditPage:
 
 @dataclass(frozen=True, slots=True)
 class ConfusablePage:
-    """The tools that a search may take for one another."""
+    """The tools that a search may confuse."""
 
 
 Destination = Page | ToolPage | SearchPage | WhyNotPage | ComparePage | StepsPage | EditPage | ConfusablePage

@@ -1,4 +1,4 @@
-"""Opening a session in the app: consent first, connections after."""
+"""Opens a session in the app: consent first, then connections."""
 
 import asyncio
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A workbench that nothing is connected in yet, and what the app needs beside it.
+    """A workbench without connections, and what else the app needs.
 
-    Without a `lab` there are no scenarios to run, and without a `reproduction` nothing to reproduce.
+    Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured.
     """
 
     bench: Workbench
@@ -31,11 +31,11 @@ class Opened:
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:
-    """Connect every server, after a yes if this configuration has none; False where it was a no."""
+    """Connect every server, asking for consent if needed; return False if consent was refused."""
     opened.approver.attach(app)
     configuration = opened.bench.configuration
     fingerprint = configuration.fingerprint()
-    # In a thread, so that opening the database does not hold up the keys.
+    # In a thread, so that opening the database does not block the keyboard.
     approved = await asyncio.to_thread(opened.memory.is_approved, fingerprint)
     if not (configuration.trusted or approved):
         dialog = ConsentDialog(configuration.source, describe(configuration))

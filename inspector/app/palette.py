@@ -1,4 +1,4 @@
-"""The command palette over the registry of commands."""
+"""The command palette, fed from the registry of commands."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -10,7 +10,7 @@ from inspector.app.command import COMMANDS, Command, shown_keys
 
 
 class CommandSource(Provider):
-    """Every command, with its keys and what it does. All of its text is Toolsight's own."""
+    """Every command with its keys and its help. All text is Toolsight's own."""
 
     async def discover(self) -> Hits:
         for command, run in self._commands():

@@ -1,4 +1,4 @@
-"""Looking at any moment of any session: the one that runs, or one from the store."""
+"""Replays any moment of the running session or of a recorded one."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,20 +29,20 @@ from inspector.engine.view import DiscoveryView, SessionView, TokenView
 from inspector.engine.workbench import Workbench
 
 CHECKPOINT = 200
-_REFUSAL = "you are looking at a replay: nothing can be changed there"
-_HINT = "f10 opens the timeline; l goes back to the session that runs."
-_NOT_RECORDED = "(this tool is not connected now, and no record holds its definition)"
+_REFUSAL = "a replay is read-only"
+_HINT = "To go back to the running session, open the timeline (f10) and press l."
+_NOT_RECORDED = "(definition not recorded, and the tool's server is not connected now)"
 
 
 class ReplayRefusal(ConfigError, SkipAction):
-    """Something that a replay cannot do; an action that does not expect it is left undone."""
+    """A replay cannot be changed; an action that does not catch this is skipped."""
 
 
 class Stream:
-    """A session's records, their timeline, and the state at any of them.
+    """A session's records, their timeline, and the state at any record.
 
-    A state is folded from the checkpoint before it, every 200 records; checkpoints are made as they are
-    needed, so that the first look far into a long session takes the longest.
+    A state is folded from the last checkpoint before it. There is one checkpoint every 200 records, created
+    when first needed, so the first look far into a long session takes longest.
     """
 
     def __init__(self, session_id: str, records: Iterable[Record] = ()) -> None:
@@ -55,7 +55,7 @@ class Stream:
         self.extend(records)
 
     def extend(self, records: Iterable[Record]) -> None:
-        """Go on by the records that came since."""
+        """Append new records."""
         for record in records:
             self.records.append(record)
             self._seqs.append(record.seq)
@@ -63,15 +63,15 @@ class Stream:
 
     @property
     def last(self) -> int:
-        """The number of the newest record, 0 without any."""
+        """The number of the newest record, 0 if there is none."""
         return self._seqs[-1] if self._seqs else 0
 
     def until(self, seq: int) -> list[Record]:
-        """The records up to a number, itself included."""
+        """Return the records up to and including that number."""
         return self.records[: bisect_right(self._seqs, seq)]
 
     def state(self, seq: int) -> SessionState:
-        """The state after the record of that number; from any thread."""
+        """Return the state after the record of that number; callable from any thread."""
         count = bisect_right(self._seqs, seq)
         wanted = count // CHECKPOINT
         with self._lock:
@@ -82,29 +82,29 @@ class Stream:
         return fold(self.records[wanted * CHECKPOINT : count], self._checkpoints[wanted])
 
     def feed(self, seq: int) -> tuple[Record, ...]:
-        """The newest events at that moment, as the bridge gathers them."""
+        """Return the newest events at that moment, as the bridge gathers them."""
         end = bisect_right(self._seqs, seq)
-        found: list[Record] = []
-        while end and len(found) < KEPT_IN_FEED:
+        newest: list[Record] = []
+        while end and len(newest) < KEPT_IN_FEED:
             end -= 1
             if not isinstance(self.records[end].event, AnswerStreamed):
-                found.append(self.records[end])
-        return tuple(reversed(found))
+                newest.append(self.records[end])
+        return tuple(reversed(newest))
 
     def seq_of(self, column: int) -> int:
-        """Where the moment of a column of the timeline is: its model call, or the end."""
+        """Return the record number of a timeline column: its model call, or the end."""
         turns = self.timeline.turns
         return turns[column - 1].seq if 0 < column <= len(turns) else self.last
 
 
 class Replay:
-    """Which moment every page shows: the newest of the running session, or one that was chosen.
+    """The moment that every page shows: the newest one of the running session, or a chosen past one.
 
-    `session` is what can be read of it. While a moment is shown there are no commands.
+    `session` reads that moment. During a replay there are no commands.
     """
 
     def __init__(self, bench: Workbench, show: Callable[[View], None]) -> None:
-        """Knows the records from here on; it is made before the session's first one."""
+        """Start recording; create this before the session's first record."""
         self._bench = bench
         self._show = show
         self._newest = View()
@@ -117,7 +117,7 @@ class Replay:
         self._stop = bench.subscribe(self._records.append)
 
     def close(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
         self._stop()
 
     @property
@@ -125,73 +125,73 @@ class Replay:
         return self._replayed is not None
 
     def is_recorded(self, stream: Stream) -> bool:
-        """Whether that is another session than the running one."""
+        """Whether the stream is not that of the running session."""
         return stream is not self._live
 
     @property
     def session(self) -> SessionView:
-        """The session at the moment that is shown."""
+        """The session at the shown moment."""
         return self._bench if self._replayed is None else self._replayed
 
     @property
     def commands(self) -> Commands:
-        """The commands of the running session. Raises ReplayRefusal while a replay is shown."""
+        """The commands of the running session. Raises ReplayRefusal during a replay."""
         if self._replayed is not None:
             raise ReplayRefusal(_REFUSAL, hint=_HINT)
         return self._bench
 
     def follow(self, view: View) -> None:
-        """Take the newest view; it is shown unless a moment of the past is."""
+        """Take the newest view, and show it unless a replay is shown."""
         self._newest = view
         if self._replayed is None:
             self._show(view)
 
     @property
     def backlog(self) -> int:
-        """How many records of the running session its timeline has not got yet."""
+        """The number of records that the running session's timeline does not have yet."""
         return len(self._records) - len(self._live.records)
 
     def catch_up(self) -> Stream:
-        """The stream of the running session, with every record so far; from any thread."""
+        """Return the running session's stream with every record so far; callable from any thread."""
         with self._lock:
             self._live.extend(self._records[len(self._live.records) :])
         return self._live
 
     def sessions(self) -> list[SessionSummary]:
-        """The recorded sessions, newest first. Raises StoreError."""
+        """Return the recorded sessions, newest first. Raises StoreError."""
         return self._bench.recorded_sessions()
 
     def read(self, session_id: str) -> Stream:
-        """A recorded session, read and folded. Raises StoreError."""
+        """Read and fold a recorded session. Raises StoreError."""
         if session_id == self._bench.session_id:
             return self.catch_up()
         return Stream(session_id, self._bench.recorded(session_id))
 
     def moment(self, stream: Stream, column: int) -> View:
-        """The view of a column of the timeline, marked as a replay."""
+        """Return the view at a timeline column, marked as a replay."""
         seq, turns = stream.seq_of(column), len(stream.timeline.turns)
         label = f"turn {column} of {turns}" if column <= turns else f"end of {turns} turns"
         source = stream.session_id if self.is_recorded(stream) else ""
-        # Whatever was at work then can be neither waited for nor stopped.
+        # Whatever was running then can be neither awaited nor stopped.
         state = replace(stream.state(seq), busy=False)
         return View(ReplayedState.of(state, label, source), stream.feed(seq))
 
     def show(self, stream: Stream, column: int, view: View) -> None:
-        """Show a moment on every page, until `live`."""
+        """Show a moment on every page, until `live` is called."""
         self.stream, self.column = stream, column
-        self._replayed = ReplayedSession(self._bench, stream, stream.seq_of(column), view.session)
+        self._replayed = ReplayedSession(self._bench, stream, stream.seq_of(column), view.state)
         self._show(view)
 
     def live(self) -> None:
-        """Show the running session again, as it is now."""
+        """Show the running session again."""
         self.stream, self._replayed = self._live, None
         self._show(self._newest)
 
 
 class ReplayedSession:
-    """A `SessionView` of a moment: state and records are the moment's, all else the running session's.
+    """A `SessionView` of a moment: state and records are the moment's, everything else the running session's.
 
-    It holds the running session as a view only, so nothing can be changed through it.
+    It holds the running session only as a view, so nothing can be changed through it.
     """
 
     def __init__(self, running: SessionView, stream: Stream, seq: int, state: SessionState) -> None:
@@ -238,15 +238,15 @@ class ReplayedSession:
         return self._running.other_models
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
-        """The stream up to the moment."""
+        """Return the stream up to the moment."""
         return [record for record in self._stream.until(self._seq) if not kinds or record.kind in kinds]
 
     def next_request(self) -> ModelRequest:
-        """What the model was sent, with the definitions as they are today: no record holds them."""
+        """Return what the model was sent, with today's definitions: they are not recorded."""
         now, state = self._running.next_request(), self.state
         chat = state.settings.get("chat")
-        told = chat.get("system_prompt") if isinstance(chat, Mapping) else None
-        prompt = told if isinstance(told, str) else self._running.settings.chat.system_prompt
+        recorded = chat.get("system_prompt") if isinstance(chat, Mapping) else None
+        prompt = recorded if isinstance(recorded, str) else self._running.settings.chat.system_prompt
         catalog = _catalog(state, self._running.catalog)
         loader = DefinitionLoader(catalog, len(catalog.tools))
         return ModelRequest(
@@ -258,13 +258,13 @@ class ReplayedSession:
 
     @property
     def _delivery(self) -> str:
-        """As the last model call had it; append, where none says so."""
+        """The delivery of the last model call, or append if none says."""
         requests = (record.event for record in reversed(self.records(("request",))))
         return next((event.delivery for event in requests if isinstance(event, ModelRequested)), "") or APPEND
 
 
 def _catalog(state: SessionState, known: Catalog) -> Catalog:
-    """The catalog of the moment; of tools that are not connected now only the names are known."""
+    """Return the catalog of the moment; tools that are not connected now have only their names."""
     tools = []
     for tool_id in state.tools:
         server, _, name = tool_id.partition(":")

@@ -1,4 +1,4 @@
-"""Where published tables are measured again, and what is measured by now."""
+"""Where published tables are measured again, and the results so far."""
 
 from dataclasses import dataclass, field
 
@@ -9,15 +9,15 @@ from inspector.research.source import Source
 
 @dataclass(slots=True)
 class Reproduction:
-    """A source, and what was measured on it in this session, by the id of the chapter."""
+    """A source, and the sections measured on it in this session, by chapter id."""
 
     source: Source
     sections: dict[str, tuple[Section, ...]] = field(default_factory=dict)
 
     def made(self) -> tuple[Section, ...]:
-        """Everything measured by now, in the order of a report."""
+        """Return every measured section, in report order."""
         return tuple(section for chapter in CHAPTERS for section in self.sections.get(chapter.id, ()))
 
     def ids(self) -> tuple[str, ...]:
-        """The chapters that are measured, in the order of a report."""
+        """Return the ids of the measured chapters, in report order."""
         return tuple(chapter.id for chapter in CHAPTERS if chapter.id in self.sections)

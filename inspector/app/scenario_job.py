@@ -1,4 +1,4 @@
-"""Scenarios for the app: which there are, who runs them, and how far a run is."""
+"""Scenarios in the app: the files, what runs them, and the progress of a run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from inspector.engine.view import SessionView
 
 @dataclass(frozen=True, slots=True)
 class ScenarioFile:
-    """A scenario and where it stands; `scenario` is None where the file has a `problem`."""
+    """A scenario and its file; `scenario` is None if the file has a `problem`."""
 
     path: Path
     scenario: Scenario | None = None
@@ -34,10 +34,10 @@ class ScenarioFile:
 
 
 class Lab(Protocol):
-    """Runs scenarios, each on servers of its own that nothing has touched before."""
+    """Runs scenarios, each on fresh servers of its own."""
 
     def scenarios(self) -> Sequence[ScenarioFile]:
-        """What there is to run; reads files. Raises ToolsightError."""
+        """Read the scenario files. Raises ToolsightError."""
         ...
 
     async def run(
@@ -47,24 +47,26 @@ class Lab(Protocol):
         values: Mapping[str, Any],
         tell: Callable[[Record], None],
     ) -> ScenarioResult:
-        """Run a scenario under a profile, with the scenario's settings over it and `values`, by the path of
-        the knob, over both. `tell` gets every record. Raises ToolsightError; cancelling it stops it.
+        """Run a scenario under a profile; cancel to stop it. Raises ToolsightError.
+
+        The scenario's settings override the profile's, and `values`, by setting path, override both. `tell`
+        gets every record.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a scenario runs under; `values` are settings of this session, by the path of the knob."""
+    """What a scenario runs under: a profile, and this session's own `values` by setting path."""
 
     profile: str
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def choice(scenario: Scenario, session: SessionView, chosen: str = "") -> Choice:
-    """The profile that was chosen, else the scenario's own, else the session's.
+    """Return the chosen profile, else the scenario's, else the session's.
 
-    What was set in the session belongs to the session's profile, and to no other.
+    The session's own values apply only to the session's profile.
     """
     profile = chosen or scenario.profile or session.profile
     return Choice(profile, dict(session.session_values) if profile == session.profile else {})
@@ -72,7 +74,7 @@ def choice(scenario: Scenario, session: SessionView, chosen: str = "") -> Choice
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: servers that have answered, texts embedded, messages of the user, model calls."""
+    """The progress of a run: servers connected, texts embedded, user messages (`turns`), model calls."""
 
     file: ScenarioFile
     profile: str
@@ -83,7 +85,7 @@ class Progress:
     calls: int = 0
 
     def after(self, record: Record) -> "Progress":
-        """The progress with one more record."""
+        """Return the progress after one more record."""
         event = record.event
         if isinstance(event, SessionStarted):
             return replace(self, servers=len(event.servers))
@@ -97,10 +99,10 @@ class Progress:
 
 
 class LabJob:
-    """What a page knows of its runs: the one that is under way, and what came of those that ended.
+    """A page's runs: the current one, and the results of those that ended.
 
-    Runs are numbered, so that what an earlier one still says is passed over. Results go by a key of the
-    page's choice.
+    Runs are numbered, so that late records of an earlier run are ignored. Results are stored under a key of
+    the page's choice.
     """
 
     def __init__(self) -> None:
@@ -109,18 +111,18 @@ class LabJob:
         self.results: dict[str, ScenarioResult] = {}
 
     def begin(self, file: ScenarioFile, profile: str) -> int:
-        """A run starts; its number."""
+        """Start a run; return its number."""
         self.number += 1
         self.progress = Progress(file, profile)
         return self.number
 
     def note(self, number: int, record: Record) -> None:
-        """Go on by one record of a run."""
+        """Take one record of a run."""
         if number == self.number and self.progress is not None:
             self.progress = self.progress.after(record)
 
     def finish(self, number: int, key: str, result: ScenarioResult) -> bool:
-        """A run has ended; whether it is the one that counts."""
+        """Store the result of a run that ended; return whether it was the current one."""
         if number != self.number or self.progress is None:
             return False
         self.progress = None
@@ -128,7 +130,7 @@ class LabJob:
         return True
 
     def drop(self, number: int = 0) -> bool:
-        """Give up the run of that number, or whichever is under way; whether it was the one that counts."""
+        """Drop the run of that number, or the current one; return whether it was the current one."""
         if number not in (0, self.number) or self.progress is None:
             return False
         self.number += 1

@@ -1,4 +1,4 @@
-"""What the pages that run scenarios share: one run at a time, its progress, and what became of it."""
+"""The base of the pages that run scenarios: one run at a time, its progress and its outcome."""
 
 from textual.content import Content
 
@@ -6,13 +6,13 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.draw.failure import failure_text
 from inspector.app.scenario_job import Lab, LabJob
 
-# Seconds between two drawings of a run's progress.
+# Seconds between redraws of a run's progress.
 _DRAWN_EVERY = 0.1
 RUN = "run"
 
 
 class LabScreen(BaseScreen):
-    """A page with runs, as workers of the group `RUN`. Leaving it stops them."""
+    """A page whose runs are workers of the group `RUN`. Leaving the page stops them."""
 
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class LabScreen(BaseScreen):
 
     @property
     def lab(self) -> Lab | None:
-        """What runs the scenarios: the one that was given, else the app's."""
+        """The lab given to this page, else the app's."""
         return self._given if self._given is not None else self.context.lab
 
     def on_mount(self) -> None:
@@ -30,23 +30,23 @@ class LabScreen(BaseScreen):
         self.set_interval(_DRAWN_EVERY, self._show_progress)
 
     def show(self) -> None:
-        """Draw everything; the default draws nothing."""
+        """Draw the page; the default draws nothing."""
 
     def show_status(self) -> None:
-        """Draw the line with the progress, or with what was said last; the default draws nothing."""
+        """Draw the progress line, or the last message; the default draws nothing."""
 
     def fail(self, error: BaseException, name: str = "") -> None:
-        """Say what kept a run, or the one of that name, from ending."""
+        """Show the error that ended a run; `name` says which."""
         title, message = failure_text(error)
         self.say(Content.assemble((f"✕ {name or title}: ", "bold $text-error"), message))
 
     def say(self, text: Content) -> None:
-        """Say something instead of the status, until the next run."""
+        """Show a message instead of the status, until the next run."""
         self.said = text
         self.show()
 
     def stop(self, again: str) -> bool:
-        """Stop the run; whether there was one. `again` tells what to do for another."""
+        """Stop the run, and return whether there was one. `again` says how to start another."""
         if self.job.progress is None:
             return False
         self.job.drop()

@@ -1,4 +1,4 @@
-"""Two themes of our own: calm surfaces, one accent, and warnings that can be seen."""
+"""Toolsight's dark and light themes: calm surfaces, one accent, visible warnings."""
 
 from textual.theme import Theme
 

@@ -1,25 +1,25 @@
-"""The one place that picks adapters and decides where files live."""
+"""The one place that picks adapters and decides where files live.
+
+What only some commands need is imported where it is used.
+"""
 
 import os
 import secrets
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from inspector.adapters.clock import SystemClock
-from inspector.adapters.fastembed.embedder import FastembedEmbedder
-from inspector.adapters.fastembed.named import NamedEmbedder
 from inspector.adapters.files.config import read
 from inspector.adapters.files.config.setting import anchored
-from inspector.adapters.files.evalset import read_cases
 from inspector.adapters.files.predicate_file import digest, load_predicates
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
@@ -32,14 +32,15 @@ from inspector.cli.options import Options
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
-from inspector.domain.scenario import Scenario
 from inspector.engine.policy import Policy
 from inspector.engine.ports import Approver, Clock, Connector, Embedder, Ports, PriceList, ServerMemory
-from inspector.engine.scenario.changing import ChangingConnector
-from inspector.engine.scenario.clock import LabClock
-from inspector.engine.scenario.run import ScenarioRun
 from inspector.engine.session import Listener
 from inspector.engine.workbench import Workbench
+
+if TYPE_CHECKING:
+    from inspector.domain.evaluation import EvalCase
+    from inspector.domain.scenario import Scenario
+    from inspector.engine.scenario.run import ScenarioRun
 
 APP = "toolsight"
 FOUND_IN_FOLDER = ("toolsight.json", ".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
@@ -68,6 +69,9 @@ def make_embedder(name: str) -> Embedder | None:
     """`packaged`, `none`, or any fastembed model by name. The model itself is loaded on first use, once."""
     if name == "none":
         return None
+    from inspector.adapters.fastembed.embedder import FastembedEmbedder
+    from inspector.adapters.fastembed.named import NamedEmbedder
+
     folder = platformdirs.user_cache_path(APP) / "models"
     return FastembedEmbedder(folder) if name == "packaged" else NamedEmbedder(name, folder)
 
@@ -155,8 +159,12 @@ def make_workbench(
     *,
     connector: Connector | None = None,
     clock: Clock | None = None,
+    embeds: bool = True,
 ) -> Workbench:
-    """A workbench on the real adapters, but for those that are given."""
+    """A workbench on the real adapters, but for those that are given.
+
+    Without `embeds` no embedding model is loaded: for commands that search for nothing.
+    """
     ports = Ports(
         connector=connector or make_connector(),
         store=open_store(options),
@@ -165,7 +173,7 @@ def make_workbench(
         approver=approver,
         model_for=lambda name: model_for(name, api_base=options.api_base or None),
         counter_for=counter_for,
-        embedder_for=make_embedder,
+        embedder_for=make_embedder if embeds else lambda _name: None,
         vectors=open_vectors(options),
         prices=make_prices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
@@ -177,7 +185,7 @@ def make_workbench(
         model=options.model,
         toolset=options.toolset,
         session_id=new_session_id(),
-        cases=[case for file in policy.settings.discovery.evaluation for case in read_cases(Path(file))],
+        cases=_cases(policy.settings.discovery.evaluation),
         profile=options.profile,
         values=policy.session_values,
     )
@@ -188,12 +196,12 @@ class OpenLab:
     """A connected workbench, and the run of a scenario on it."""
 
     bench: Workbench
-    run: ScenarioRun
+    run: "ScenarioRun"
 
 
 @asynccontextmanager
 async def open_lab(
-    scenario: Scenario, options: Options, profile: str = "", *, tell: Listener | None = None
+    scenario: "Scenario", options: Options, profile: str = "", *, tell: Listener | None = None
 ) -> AsyncIterator[OpenLab]:
     """A session for a scenario: on the demo servers in a fresh folder of state, or on `--config`.
 
@@ -201,6 +209,10 @@ async def open_lab(
     The model is `options.model`. `tell` gets every record. Calls that change something need no yes on the
     demo servers; on others they do, see `TerminalApprover`. Raises ToolsightError.
     """
+    from inspector.engine.scenario.changing import ChangingConnector
+    from inspector.engine.scenario.clock import LabClock
+    from inspector.engine.scenario.run import ScenarioRun
+
     chosen = profile or options.profile or scenario.profile
     options = replace(options, profile=chosen, values={**scenario.settings, **options.values})
     async with AsyncExitStack() as stack:
@@ -226,6 +238,15 @@ async def open_lab(
 def new_session_id() -> str:
     """Sorts by time, and is unique among processes that start in the same second."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _cases(files: Sequence[str]) -> "list[EvalCase]":
+    """The labelled requests of the configuration's own files. Raises ConfigError."""
+    if not files:
+        return []
+    from inspector.adapters.files.evalset import read_cases
+
+    return [case for file in files for case in read_cases(Path(file))]
 
 
 def _with_predicates(configuration: Configuration, options: Options) -> Configuration:

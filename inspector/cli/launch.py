@@ -14,23 +14,28 @@ from inspector.engine.workbench import Workbench
 
 
 @asynccontextmanager
-async def headless(options: Options, configuration: Configuration | None = None) -> AsyncIterator[Workbench]:
-    """A workbench whose servers are all ready or failed, and whose index is complete."""
+async def headless(
+    options: Options, configuration: Configuration | None = None, *, embeds: bool = True
+) -> AsyncIterator[Workbench]:
+    """A workbench whose servers are all ready or failed, and whose index is complete, see make_workbench."""
     configuration = configuration or read_configuration(options)
     memory = open_memory(options)
     require_consent(configuration, memory, approve=options.approve)
-    async with make_workbench(configuration, options, TerminalApprover(yes=options.yes), memory) as bench:
+    approver = TerminalApprover(yes=options.yes)
+    async with make_workbench(configuration, options, approver, memory, embeds=embeds) as bench:
         bench.connect()
         await bench.wait_connected()
         await bench.retrieval.settled()
         yield bench
 
 
-def run_headless(options: Options, work: Callable[[Workbench], Awaitable[None]]) -> None:
-    """Connect, do the work, close."""
+def run_headless(
+    options: Options, work: Callable[[Workbench], Awaitable[None]], *, embeds: bool = True
+) -> None:
+    """Connect, do the work, close; without `embeds` for work that searches for nothing."""
 
     async def run() -> None:
-        async with headless(options) as bench:
+        async with headless(options, embeds=embeds) as bench:
             await work(bench)
 
     asyncio.run(run())

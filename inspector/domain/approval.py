@@ -1,15 +1,15 @@
-"""Which calls need a yes of the person."""
+"""Which calls need the user's approval."""
 
 from inspector.domain.tool import Tool
 
 
 def why_ask(tool: Tool) -> str:
-    """Why a call needs a yes; empty for a tool whose server says that it only reads."""
+    """Why a call needs approval; empty when the server marks the tool as read-only."""
     annotations = tool.annotations
     if annotations.read_only:
         return ""
     if annotations.destructive:
-        return "its server says that it destroys or overwrites"
+        return "its server marks it as destructive"
     if annotations.read_only is None:
-        return "its server does not say that it only reads"
-    return "its server says that it changes something"
+        return "its server does not mark it as read-only"
+    return "its server says it makes changes"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 class TokenParts:
     """Tokens of one request by part.
 
-    `meta` are the definitions that Toolsight adds (search_tools, call_tool) without the `manifest` in them;
-    `pool` are the summaries that a gate keeps in the system prompt; `searches` are the model's searches and
-    their results, which are part of the conversation, without what else is `history`.
+    `meta` counts the definitions that Toolsight adds (search_tools, call_tool), without the `manifest`
+    inside; `pool` the tool summaries that a gate keeps in the system prompt; `searches` the model's searches
+    and their results; `history` the rest of the conversation.
     """
 
     system: int = 0
@@ -24,28 +24,31 @@ class TokenParts:
 
     @property
     def input(self) -> int:
-        """What is sent."""
+        """Tokens sent."""
         return self.system + self.history + self.tools + self.meta + self.manifest + self.pool + self.searches
 
     @property
     def used(self) -> int:
-        """What is sent, and what is kept free for the answer."""
+        """Tokens sent plus those reserved for the answer."""
         return self.input + self.output_reserve
 
     @property
     def tool_tokens(self) -> int:
-        """What the model is told of tools before anything is said: definitions, manifest, summaries."""
+        """Tokens that describe tools before the conversation starts: definitions, manifest, summaries."""
         return self.tools + self.meta + self.manifest + self.pool
 
     @property
     def discovery_tokens(self) -> int:
-        """Everything that is there because of tools, the searches in the conversation too."""
+        """All tokens spent because of tools, including the searches in the conversation."""
         return self.tool_tokens + self.searches
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCost:
-    """Tokens of one definition by part; `framing` is the JSON around the three. `chars` are theirs."""
+    """Tokens of one definition by part. `framing` is the JSON around name, description and schema.
+
+    `chars` is the length of those three in characters.
+    """
 
     name: int
     description: int
@@ -64,7 +67,7 @@ class ToolCost:
 
     @property
     def error(self) -> float:
-        """How far the estimate is from the count: -0.1 is ten percent too few."""
+        """Relative error of the estimate: -0.1 is ten percent too low."""
         return self.estimate / self.tokens - 1 if self.tokens else 0.0
 
 
@@ -73,7 +76,7 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """How tokens were counted. `exact` is false where the model's own tokenizer is not known."""
+    """How tokens were counted. `exact` is false if the model's own tokenizer is unknown."""
 
     name: str = "o200k_base"
     exact: bool = False
@@ -85,7 +88,7 @@ class Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """One request against its window, beside binding every permitted tool (`static_tools`)."""
+    """One request against its window. `static_tools` is what binding every permitted tool would cost."""
 
     window: int
     parts: TokenParts
@@ -95,12 +98,12 @@ class Budget:
 
     @property
     def fraction(self) -> float:
-        """Share of the window in use (0 to 1, more when it overflows)."""
+        """Share of the window in use: 0 to 1, or more on overflow."""
         return self.parts.used / self.window if self.window > 0 else 0.0
 
     @property
     def saved(self) -> int:
-        """Tokens saved against static binding, searches paid for; negative when discovery costs more."""
+        """Tokens saved over static binding, net of searches; negative if discovery costs more."""
         return self.static_tools - self.parts.discovery_tokens
 
     @property
@@ -113,32 +116,32 @@ class Budget:
 
     @property
     def rho(self) -> float:
-        """Effective context utilization of this request: what is there for the task itself."""
+        """Effective context utilization of this request: the share left for the task itself."""
         return utilization(self.parts.history, self.parts.discovery_tokens, self.parts.system)
 
     @property
     def static_rho(self) -> float:
-        """The same with every permitted tool bound, and nothing to search for."""
+        """The same with every permitted tool bound and no search."""
         return utilization(self.parts.history, self.static_tools, self.parts.system)
 
 
 def utilization(task: float, tax: float, system: float) -> float:
-    """rho = C_task / (C_task + T_tax + C_sys), in tokens (Tool Attention, equation 3); 0 of nothing.
+    """rho = C_task / (C_task + T_tax + C_sys), in tokens (Tool Attention, equation 3); 0 if all are 0.
 
-    The equation's T_tax is defined over a session (equation 2); against a window only the tax of the request
-    makes sense, since earlier requests take no room in this one. That reading is used wherever rho is shown.
+    The paper defines T_tax over a session (equation 2). Against one window only the request's own tax makes
+    sense, since earlier requests take no room in this one. Toolsight uses that reading wherever it shows rho.
     """
     total = task + tax + system
     return task / total if total else 0.0
 
 
 def tools_tax(tokens_per_turn: float, turns: int) -> float:
-    """T_tax(N, K) = K times the tokens of all N definitions (Tool Attention, equation 2)."""
+    """T_tax(N, K): K turns times the tokens of all N definitions (Tool Attention, equation 2)."""
     return turns * tokens_per_turn
 
 
 def turns_left(budget: Budget, growth: float) -> int | None:
-    """Model calls until the window is full, when each adds `growth` tokens; None where it never will be."""
+    """Model calls until the window is full if each adds `growth` tokens; None if it never fills."""
     room = budget.window - budget.parts.used
     if growth <= 0:
         return None

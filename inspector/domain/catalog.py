@@ -1,4 +1,4 @@
-"""The permitted tools of the connected servers, with the ways to name one."""
+"""The permitted tools of the connected servers, and lookup by name."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,10 @@ from inspector.domain.tool import Tool
 
 @dataclass(frozen=True)
 class Catalog:
-    """Tools in server order, after the toolset filter. What is not here cannot be listed, found or called.
+    """Tools in server order, after the toolset filter. Other tools cannot be listed, found or called.
 
-    `deferred_ids` wait for a search or the gate. With `advises`, nothing waits and the model may search.
+    `deferred_ids` wait for a search or the gate. With `advises`, no tool is deferred and the model may
+    search.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -30,7 +31,7 @@ class Catalog:
 
     @cached_property
     def names(self) -> Names:
-        """The ids, to find the one that a wrong name may have meant."""
+        """The ids, for suggesting the closest one to a wrong name."""
         return Names(self.by_id)
 
     @cached_property
@@ -39,28 +40,29 @@ class Catalog:
 
     @cached_property
     def deferred(self) -> tuple[Tool, ...]:
-        """The tools that wait for a search, whether or not they are loaded by now."""
+        """The tools that wait for a search, including those loaded since."""
         return tuple(tool for tool in self.tools if tool.id in self.deferred_ids)
 
     @property
     def searchable(self) -> tuple[Tool, ...]:
-        """What a search looks through; where nothing waits a person can still look for everything."""
+        """The tools a search covers: the deferred ones, or all of them if none is deferred."""
         return self.deferred or self.tools
 
     def get(self, tool_id: str) -> Tool | None:
         return self.by_id.get(tool_id)
 
     def require(self, name: str) -> Tool:
-        """The one tool that `name` means. Raises ToolsightError with the closest ids."""
-        found = self.named(name)
-        if len(found) == 1:
-            return found[0]
-        near = [tool.id for tool in found] or self.names.closest(name)
+        """Return the only tool called `name`. Raises ToolsightError with the closest ids."""
+        matches = self.named(name)
+        if len(matches) == 1:
+            return matches[0]
+        near = [tool.id for tool in matches] or self.names.closest(name)
         hint = f"Closest: {', '.join(near)}." if near else "No connected server has such a tool."
-        raise ToolsightError(f"no single tool is called '{name}'", hint=hint)
+        problem = f"'{name}' matches several tools" if matches else f"no tool is called '{name}'"
+        raise ToolsightError(problem, hint=hint)
 
     def named(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
-        """The tools a person or a model can mean by `name`: an id, a wire name, or a plain name."""
+        """The tools that `name` can refer to as an id, a wire name or a plain name."""
         exact = self.by_id.get(name) or self.by_wire_name.get(name)
-        found: Sequence[Tool] = (exact,) if exact else [t for t in self.tools if t.name == name]
-        return tuple(tool for tool in found if not server or tool.server == server)
+        matches: Sequence[Tool] = (exact,) if exact else [t for t in self.tools if t.name == name]
+        return tuple(tool for tool in matches if not server or tool.server == server)

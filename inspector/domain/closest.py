@@ -1,4 +1,4 @@
-"""Which of the known names someone may have meant."""
+"""Suggests the known names closest to a wrong one."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,56 +9,56 @@ from math import log
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _CUTOFF = 0.2
-# Queries differ in the servers that they name; most name none.
-_REMEMBERED = 4
+# An index is kept for each set of servers that a query mentions; most queries mention none.
+_INDEX_CACHE_SIZE = 4
 
 
 def closest(
     name: str, candidates: Iterable[str], limit: int = 3, *, cutoff: float = _CUTOFF
 ) -> tuple[str, ...]:
-    """The candidates most like `name`, best first, down to a likeness of `cutoff` (0 to 1).
+    """The candidates most similar to `name`, best first, with a similarity of at least `cutoff` (0 to 1).
 
-    Case and separators do not count (`getWeather`, `get-weather` and `get_weather` are one name), nor does
-    the order of words; a server's prefix is no obstacle.
+    Case and separators are ignored (`getWeather`, `get-weather` and `get_weather` are one name), and so are
+    word order and a server prefix.
 
-    Names that differ in no more than case and separators have the likeness 1. That of others is the mean of
-    two Dice coefficients (Dice 1945), 2 |A and B| / (|A| + |B|): of their words, each weighing ln(1 + N / n)
-    where n of the N candidates have it (after Sparck Jones 1972), and of the trigrams of their letters.
+    Names that differ only in case and separators have similarity 1. Otherwise it is the mean of two Dice
+    coefficients (Dice 1945), 2 |A and B| / (|A| + |B|): one over words, each weighted ln(1 + N / n) where n
+    of the N candidates contain it (after Sparck Jones 1972), and one over letter trigrams.
     """
     return Names(candidates).closest(name, limit, cutoff=cutoff)
 
 
 class Names:
-    """Names that are asked for more than once: words and trigrams are taken apart the first time."""
+    """Names to compare against repeatedly; their words and trigrams are indexed on first use."""
 
     def __init__(self, candidates: Iterable[str]) -> None:
         self._candidates = tuple(dict.fromkeys(candidates))
         servers = dict.fromkeys(candidate.rpartition(":")[0] for candidate in self._candidates)
         self._servers = {server: _words(server) for server in servers if server}
-        self._index = lru_cache(maxsize=_REMEMBERED)(self._indexed)
+        self._index = lru_cache(maxsize=_INDEX_CACHE_SIZE)(self._indexed)
 
     def closest(self, name: str, limit: int = 3, *, cutoff: float = _CUTOFF) -> tuple[str, ...]:
-        """As the function `closest`, among these names."""
+        """Like the function `closest`, among these names."""
         wanted = _words(name)
-        asked_for = (server for server, words in self._servers.items() if not set(wanted).isdisjoint(words))
-        scores = self._index(frozenset(asked_for)).likeness(wanted)
-        # What shares neither a word nor a trigram has no score: it is not like the name at all.
-        places = range(len(self._candidates)) if cutoff <= 0 else scores
-        scored = [(-scores.get(place, 0.0), place) for place in places if scores.get(place, 0.0) >= cutoff]
-        return tuple(self._candidates[place] for _, place in sorted(scored)[: max(limit, 0)])
+        mentioned = (server for server, words in self._servers.items() if not set(wanted).isdisjoint(words))
+        scores = self._index(frozenset(mentioned)).similarities(wanted)
+        # A candidate that shares neither a word nor a trigram has no entry: its similarity is 0.
+        positions = range(len(self._candidates)) if cutoff <= 0 else scores
+        scored = [(-scores.get(i, 0.0), i) for i in positions if scores.get(i, 0.0) >= cutoff]
+        return tuple(self._candidates[i] for _, i in sorted(scored)[: max(limit, 0)])
 
-    def _indexed(self, asked_for: frozenset[str]) -> "_Index":
-        """The candidates by their words, without a server in front that is not asked for."""
+    def _indexed(self, mentioned: frozenset[str]) -> "_Index":
+        """Index the candidates by their words; a server prefix counts only if the query mentions it."""
         known = []
         for candidate in self._candidates:
             server, _, name = candidate.rpartition(":")
-            front = self._servers[server] if server in asked_for else []
-            known.append(front + _words(name) if _WORD.search(name) else _words(candidate))
+            prefix = self._servers[server] if server in mentioned else []
+            known.append(prefix + _words(name) if _WORD.search(name) else _words(candidate))
         return _Index(known)
 
 
 class _Index:
-    """Names by their words and trigrams, so that a query meets only the names it shares some with."""
+    """Names by word and trigram, so that a query is compared only with names that share one."""
 
     def __init__(self, known: list[list[str]]) -> None:
         counts = Counter(chain.from_iterable(map(set, known)))
@@ -67,35 +67,38 @@ class _Index:
         self._texts = ["".join(words) for words in known]
         self._totals = [sum(self._weights[word] for word in dict.fromkeys(words)) for words in known]
         trigrams = [_trigrams(text) for text in self._texts]
-        self._sizes = [len(one) for one in trigrams]
-        self._with_word = _places(known)
-        self._with_trigram = _places(trigrams)
+        self._sizes = [len(grams) for grams in trigrams]
+        self._with_word = _positions(known)
+        self._with_trigram = _positions(trigrams)
 
-    def likeness(self, wanted: list[str]) -> dict[int, float]:
-        """How like a name, given as its words, is to each that shares some with it: by place, up to 1."""
+    def similarities(self, wanted: list[str]) -> dict[int, float]:
+        """The similarity (0 to 1) of a name, given as words, to each name sharing a word or trigram.
+
+        The keys are positions in the list of known names.
+        """
         weights = {word: self._weights.get(word, self._rare) for word in wanted}
         total, text = sum(weights.values()), "".join(wanted)
         shared: dict[int, float] = defaultdict(float)
         for word, weight in weights.items():
-            for place in self._with_word.get(word, ()):
-                shared[place] += weight
+            for i in self._with_word.get(word, ()):
+                shared[i] += weight
         trigrams = _trigrams(text)
-        same = Counter(chain.from_iterable(self._with_trigram.get(one, ()) for one in trigrams))
-        found = {}
-        for place in {**shared, **same}:
-            letters = 2 * same[place] / (len(trigrams) + self._sizes[place])
-            words = shared.get(place, 0) / (total + self._totals[place])
-            found[place] = 1.0 if self._texts[place] == text else letters / 2 + words
-        return found
+        same = Counter(chain.from_iterable(self._with_trigram.get(gram, ()) for gram in trigrams))
+        similarities = {}
+        for i in {**shared, **same}:
+            letters = 2 * same[i] / (len(trigrams) + self._sizes[i])
+            words = shared.get(i, 0) / (total + self._totals[i])
+            similarities[i] = 1.0 if self._texts[i] == text else letters / 2 + words
+        return similarities
 
 
-def _places(rows: Iterable[Iterable[str]]) -> Mapping[str, list[int]]:
-    """By member the places of the rows that have it."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for place, row in enumerate(rows):
+def _positions(rows: Iterable[Iterable[str]]) -> Mapping[str, list[int]]:
+    """For each member, the positions of the rows that contain it."""
+    positions: dict[str, list[int]] = defaultdict(list)
+    for position, row in enumerate(rows):
         for member in dict.fromkeys(row):
-            found[member].append(place)
-    return found
+            positions[member].append(position)
+    return positions
 
 
 def _words(name: str) -> list[str]:
@@ -103,6 +106,6 @@ def _words(name: str) -> list[str]:
 
 
 def _trigrams(text: str) -> set[str]:
-    # Two spaces in front, one behind: the first letters count more, as people seldom err in them.
+    # Two spaces before and one after give the first letters more weight: people rarely get them wrong.
     padded = f"  {text} "
     return set(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))

@@ -1,4 +1,4 @@
-"""A configuration that was read, checked and expanded: the servers, the toolsets, the settings."""
+"""A configuration after reading, checking and expansion: servers, toolsets and settings."""
 
 import hashlib
 from collections.abc import Mapping
@@ -16,11 +16,12 @@ from inspector.domain.toolset import Toolset
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """`source` is the file it came from; `trusted` is true only for the demo that ships with Toolsight.
+    """`source` is the file it came from; `trusted` is true only for the bundled demo.
 
-    `settings` are the defaults and the file's `tool_discovery`: the base under the profile's values; `values`
-    are the file's `settings` by path, over the profile's. `predicates` is the absolute path of a Python file
-    that would be executed, `predicates_digest` the SHA-256 of what it held when the configuration was read.
+    `settings` holds the defaults and the file's `tool_discovery`, the base below the profile's values;
+    `values` holds the file's `settings` by path, which override the profile. `predicates` is the absolute
+    path of a Python file that would be executed, `predicates_digest` the SHA-256 of its content when it was
+    read.
     """
 
     source: str
@@ -34,9 +35,9 @@ class Configuration:
     predicates_digest: str = ""
 
     def fingerprint(self) -> str:
-        """What a consent is tied to: a change of any command, argument, folder or variable voids it.
+        """The hash a consent is tied to: changing any command, argument, folder or variable voids it.
 
-        So does a change of one byte of the file with predicates, which is executed too.
+        So does changing one byte of the predicates file, which is executed too.
         """
         servers = sorted((server.name, server.fingerprint()) for server in self.servers)
         own = [self.predicates, self.predicates_digest]
@@ -44,7 +45,7 @@ class Configuration:
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
     def toolset(self, name: str) -> Toolset | None:
-        """The toolset of that name; None for "", which permits everything. Raises ConfigError."""
+        """The toolset of that name, or None for "", which permits everything. Raises ConfigError."""
         if name and name not in self.toolsets:
             near = (
                 ", ".join(closest(name, list(self.toolsets)) or tuple(self.toolsets)) or "none is configured"
@@ -53,7 +54,7 @@ class Configuration:
         return self.toolsets.get(name)
 
     def deferred_servers(self, discovery: DiscoverySettings) -> frozenset[str]:
-        """The servers whose tools wait for a search; `defer_all` overrides the per-server switch."""
+        """The servers whose tools are deferred; `defer_all` overrides the per-server switch."""
         if not discovery.enabled:
             return frozenset()
         return frozenset(spec.name for spec in self.servers if discovery.defer_all or spec.defer_loading)

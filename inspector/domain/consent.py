@@ -1,18 +1,18 @@
-"""What a configuration would start, as a person has to see it before saying yes."""
+"""What a configuration would start, shown to the user before consent."""
 
 from dataclasses import dataclass
 
 from inspector.domain.configuration import Configuration
 
-_PREDICATES = "predicates, in Python"
+_PREDICATES = "predicates (Python)"
 _DIGEST_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ServerConsent:
-    """One server: the exact command line and folder, or the address; names of variables, not their values.
+    """One server: its exact command line and folder, or its URL; variable names, never their values.
 
-    Or no server but the file of predicates: `executes` is its path, `digest` the start of its SHA-256.
+    For the predicates file instead of a server, `executes` is its path and `digest` the start of its SHA-256.
     """
 
     name: str
@@ -26,7 +26,7 @@ class ServerConsent:
 
 
 def describe(configuration: Configuration) -> tuple[ServerConsent, ...]:
-    """What a yes would allow, server by server; the Python file that would be executed comes last."""
+    """What consent would allow, server by server; the Python file to be executed comes last."""
     servers = tuple(
         ServerConsent(
             name=spec.name,

@@ -1,4 +1,4 @@
-"""The conversation as a person reads it: one item per message, search, call and notice, from the events."""
+"""The conversation as people read it: one item per message, search, call and notice, built from events."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -48,7 +48,7 @@ class ItemStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One block of the conversation. `seq` is the event that opened it; `text` is the body, raw."""
+    """One block of the conversation. `seq` is the event that opened it; `text` is the raw body."""
 
     seq: int
     kind: ItemKind
@@ -68,7 +68,7 @@ class Conversation:
     items: tuple[Item, ...] = ()
 
     def after(self, record: Record) -> "Conversation":
-        """The conversation after one more event; the same object where the event adds nothing to it."""
+        """The conversation after one more event; the same object if the event adds nothing."""
         items = _step(record.event, record.seq, self.items)
         return self if items is self.items else Conversation(items)
 
@@ -78,7 +78,7 @@ _Items = tuple[Item, ...]
 
 @singledispatch
 def _step(_event: Event, _seq: int, items: _Items) -> _Items:
-    """Most events are no part of the conversation."""
+    """Ignore events that are not part of the conversation."""
     return items
 
 
@@ -105,7 +105,7 @@ def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _settings_changed(event: SettingsChanged, seq: int, items: _Items) -> _Items:
-    title = f"profile {event.profile}: from the next model call on"
+    title = f"profile {event.profile} from the next model call"
     return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.changed), title=title))
 
 
@@ -188,13 +188,13 @@ def _tool_evicted(event: ToolEvicted, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
-    title = f"near the window, {event.step}: {event.before:,} -> {count(event.after, 'token')}"
+    title = f"window nearly full, {event.step}: {event.before:,} -> {count(event.after, 'token')}"
     return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
 
 
 @_step.register
 def _redundant_search(event: RedundantSearch, seq: int, items: _Items) -> _Items:
-    title = f"redundant search: {percent(event.overlap)} of what {event.earlier} had found"
+    title = f"redundant search: {percent(event.overlap)} already found by {event.earlier}"
     return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
 
 
@@ -206,7 +206,7 @@ def _turn_ended(event: TurnEnded, seq: int, items: _Items) -> _Items:
 
 
 def _closed(items: _Items) -> _Items:
-    """Nothing keeps running after the turn that it belonged to has ended."""
+    """Mark items that still run as failed: nothing outlives its turn."""
     return tuple(
         replace(item, status=ItemStatus.FAILED) if item.status is ItemStatus.RUNNING else item
         for item in items

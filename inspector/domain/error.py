@@ -1,21 +1,21 @@
 """Every error Toolsight raises on purpose.
 
 ToolsightError
-├── ConfigError        a configuration that cannot be used
-│   └── MissingValue   a variable or an input of it has no value
-├── ConnectError       a server that cannot be reached
-│   ├── ServerExited   its process ended, or its connection closed
-│   ├── AuthRequired   it wants credentials
+├── ConfigError        the configuration is invalid
+│   └── MissingValue   one of its variables or inputs has no value
+├── ConnectError       a server cannot be reached
+│   ├── ServerExited   its process ended or its connection closed
+│   ├── AuthRequired   it requires credentials
 │   └── ConnectTimeout it did not answer in time
-├── ProtocolError      it answered, but not as the protocol says
-├── CallTimeout        a tool call ran out of time
-├── ModelError         a language model that failed
-└── StoreError         the database
+├── ProtocolError      its answer violates the protocol
+├── CallTimeout        a tool call timed out
+├── ModelError         a language model failed
+└── StoreError         the database failed
 """
 
 
 class ToolsightError(Exception):
-    """What happened, where, and (`hint`) what to try."""
+    """`message` says what happened and where; `hint` says what to try."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -24,11 +24,11 @@ class ToolsightError(Exception):
 
 
 class ConfigError(ToolsightError):
-    """A configuration that cannot be used; the message names the file and the key."""
+    """The configuration is invalid; the message names the file and the key."""
 
 
 class MissingValue(ConfigError):
-    """A configuration refers to a variable or an input that has no value; `name` says which."""
+    """The configuration refers to a variable or input without a value; `name` says which."""
 
     def __init__(self, message: str, *, name: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -36,7 +36,7 @@ class MissingValue(ConfigError):
 
 
 class ConnectError(ToolsightError):
-    """A server that cannot be reached; `stderr_tail` holds the last lines it wrote."""
+    """A server cannot be reached; `stderr_tail` holds its last lines of stderr."""
 
     def __init__(self, message: str, *, hint: str = "", stderr_tail: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -48,23 +48,23 @@ class ServerExited(ConnectError):
 
 
 class AuthRequired(ConnectError):
-    """The server refuses to talk without credentials."""
+    """The server requires credentials."""
 
 
 class ConnectTimeout(ConnectError):
-    """The server did not finish its handshake in time."""
+    """The server did not finish the handshake in time."""
 
 
 class ProtocolError(ToolsightError):
-    """The server answered something that the protocol does not allow."""
+    """The server's answer violates the protocol."""
 
 
 class CallTimeout(ToolsightError):
-    """A tool call that did not return in time."""
+    """A tool call did not return in time."""
 
 
 class ModelError(ToolsightError):
-    """A language model that could not answer: no key, rate limit, no tool support, broken stream."""
+    """A language model could not answer: no key, rate limit, no tool support, broken stream."""
 
 
 class StoreError(ToolsightError):

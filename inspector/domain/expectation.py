@@ -1,4 +1,4 @@
-"""What has to occur in a session's stream, or must not: checked against its records."""
+"""Expectations: events that a session's records must or must not contain."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
@@ -14,7 +14,7 @@ _SHOWN = 80
 
 
 class Operator(StrEnum):
-    """How a field is compared; CONTAINS is a text in a text, or an item of a list."""
+    """How a field is compared; CONTAINS looks for text in a text or an item in a list."""
 
     EQUALS = "equals"
     CONTAINS = "contains"
@@ -27,7 +27,7 @@ _WRITTEN = frozenset(Operator) - {Operator.EQUALS}
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What one field has to be."""
+    """A requirement on one field."""
 
     field: str
     how: Operator
@@ -52,7 +52,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """An event of one kind, each of whose conditions holds."""
+    """An event of one kind that meets every condition."""
 
     kind: str
     conditions: tuple[Condition, ...] = ()
@@ -66,16 +66,16 @@ class Expectation:
 
     @property
     def text(self) -> str:
-        """The event in words, for people."""
+        """The event in words."""
         return ", ".join((self.kind, *(condition.text for condition in self.conditions)))
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What became of one expectation.
+    """The outcome of one expectation.
 
-    `seq` is the record that decided it: the one that met it or, where it is not met, the nearest one, if any.
-    `reason` is for people. With `forbidden` the expectation is met when no record is like it.
+    `seq` is the record that decided it: the one that met it, or else the nearest one, if any. `reason` is for
+    people. A `forbidden` expectation is met if no record matches it.
     """
 
     expectation: Expectation
@@ -86,7 +86,7 @@ class Finding:
 
     @property
     def text(self) -> str:
-        """The whole finding in one line."""
+        """The finding in one line."""
         never = "never " if self.forbidden else ""
         return f"{never}{self.expectation.text}: {self.reason}"
 
@@ -94,15 +94,15 @@ class Finding:
 def expectation(entry: Mapping[str, Any]) -> Expectation:
     """Read `{event: loop, tool: "weather:get_forecast", count: {at_least: 3}}`.
 
-    A mapping of nothing but `contains`, `at_least` and `at_most` is a condition; any other value has to be
-    equal. Raises ConfigError, with the nearest names, for an unknown event or field.
+    A mapping with only `contains`, `at_least` and `at_most` is a condition; any other value must be equal.
+    Raises ConfigError, with the nearest names, for an unknown event or field.
     """
     kind = entry.get("event")
     if not isinstance(kind, str):
-        raise ConfigError("event is missing" if kind is None else "event has to be text")
+        raise ConfigError("event is missing" if kind is None else "event must be text")
     if kind not in EVENT_TYPES:
         raise _unknown(f"there is no event '{kind}'", kind, EVENT_TYPES)
-    known = [one.name for one in fields(EVENT_TYPES[kind])]
+    known = [field.name for field in fields(EVENT_TYPES[kind])]
     conditions: list[Condition] = []
     for name, value in entry.items():
         if name == "event":
@@ -116,10 +116,10 @@ def expectation(entry: Mapping[str, Any]) -> Expectation:
 def check(
     records: Sequence[Record], expect: Sequence[Expectation], never: Sequence[Expectation] = ()
 ) -> tuple[Finding, ...]:
-    """One finding for each of `expect`, which have to occur in this order, then one for each of `never`.
+    """Return a finding for each of `expect`, which must occur in this order, then one for each of `never`.
 
-    Each takes the first record after the one before it, which finds an order wherever there is one. One that
-    is not met holds up none of those after it.
+    Each expectation takes the first matching record after the previous match, so an order is found if one
+    exists. An unmet expectation does not affect those after it.
     """
     findings: list[Finding] = []
     position = 0
@@ -134,14 +134,14 @@ def check(
 
 
 def _missed(wanted: Expectation, records: Sequence[Record], position: int) -> Finding:
-    """Why it is not met, by the later record with the fewest conditions unmet, or else by an earlier one."""
+    """Explain an unmet expectation by the later record, or else the earlier one, closest to meeting it."""
     later = [record for record in records[position:] if record.kind == wanted.kind]
     alike = later or [record for record in records[:position] if record.kind == wanted.kind]
     early = next((record for record in records[:position] if wanted.is_met(record)), None)
     if early is not None:
         return Finding(wanted, False, f"not met in this order: it occurs at {early.seq}", early.seq)
     if not alike:
-        return Finding(wanted, False, f"not met: there is no event {wanted.kind}")
+        return Finding(wanted, False, f"not met: no event {wanted.kind} occurs")
     nearest = min(alike, key=lambda record: len(wanted.unmet(record)))
     differs = "; ".join(
         f"{condition.field} is {_shown(getattr(nearest.event, condition.field))}"
@@ -162,14 +162,14 @@ def _conditions(name: str, value: Any) -> list[Condition]:
         return [Condition(name, Operator.EQUALS, value)]
     for how, bound in value.items():
         if how == Operator.CONTAINS and not isinstance(bound, str):
-            raise ConfigError(f"{name}: {how} has to be text")
+            raise ConfigError(f"{name}: {how} must be text")
         if how != Operator.CONTAINS and not _is_number(bound):
-            raise ConfigError(f"{name}: {how} has to be a number")
+            raise ConfigError(f"{name}: {how} must be a number")
     return [Condition(name, Operator(how), bound) for how, bound in value.items()]
 
 
 def _same(expected: Any, actual: Any) -> bool:
-    """Equal as JSON: a list and a tuple are one thing, a number and a switch are two."""
+    """Compare as JSON: a list equals a tuple, a boolean never equals a number."""
     if is_dataclass(actual) and not isinstance(actual, type):
         actual = asdict(actual)
     if isinstance(expected, bool) or isinstance(actual, bool):

@@ -1,4 +1,4 @@
-"""The fold from events to the state of a session: `state = apply(state, record)`."""
+"""Folds events into session state: `state = apply(state, record)`."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -42,7 +42,7 @@ from inspector.domain.session import Binding, CallCost, ServerState, SessionStat
 
 
 def fold(records: Iterable[Record], state: SessionState | None = None) -> SessionState:
-    """Replay a stream from the start, or on from `state`."""
+    """Fold a stream from the start, or from `state` on."""
     current = state or SessionState()
     for record in records:
         current = apply(current, record)
@@ -57,7 +57,7 @@ def apply(state: SessionState, record: Record) -> SessionState:
 
 @singledispatch
 def _step(_event: Event, state: SessionState) -> SessionState:
-    """Events that only the conversation or the feed shows change nothing here."""
+    """Ignore events that only the conversation or the feed shows."""
     return state
 
 
@@ -174,7 +174,7 @@ def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
 
 
 def _rebound(known: ToolState | None, entry: CatalogEntry) -> ToolState:
-    """Loaded tools stay loaded and evicted ones evicted when the catalog is built again (PRD section 5)."""
+    """Loaded tools stay loaded and evicted ones evicted when the catalog is rebuilt (PRD section 5)."""
     fresh = Binding.DEFERRED if entry.deferred else Binding.PINNED
     if known is None:
         return ToolState(entry.id, entry.tokens, fresh)
@@ -236,18 +236,18 @@ def _tool_evicted(event: ToolEvicted, state: SessionState) -> SessionState:
 
 @_step.register
 def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
-    """What the gate let through is bound for this call; what it had let through before waits again."""
+    """Bind the tools the gate selected for this call; those it selected before are deferred again."""
     before, tools = frozenset(state.load_order), dict(state.tools)
     scores = {one.tool: one.score for one in event.candidates}
     for tool_id in before.difference(event.active) & tools.keys():
-        waiting = "not at the gate this turn"
-        tools[tool_id] = replace(tools[tool_id], binding=Binding.DEFERRED, reason=waiting)
+        reason = "not selected by the gate this turn"
+        tools[tool_id] = replace(tools[tool_id], binding=Binding.DEFERRED, reason=reason)
     known = (tool_id for tool_id in dict.fromkeys(event.active) if tool_id in tools)
     active = tuple(id_ for id_ in known if tools[id_].binding is not Binding.PINNED)
-    for place, tool_id in enumerate(active, start=1):
+    for rank, tool_id in enumerate(active, start=1):
         reason = f"gate {scores.get(tool_id, 0.0):.2f}"
-        found = _found_tool(state, tools[tool_id], reason, Binding.LOADED)
-        tools[tool_id] = replace(found, place=place)
+        loaded = _found_tool(state, tools[tool_id], reason, Binding.LOADED)
+        tools[tool_id] = replace(loaded, place=rank)
     loads = sum(tool_id not in before for tool_id in active)
     discovered = state.discovered.union(active)
     return replace(

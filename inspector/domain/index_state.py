@@ -1,11 +1,11 @@
-"""How far the search index is."""
+"""The state of the search index."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class IndexPhase(StrEnum):
-    """Searches work in every phase; before READY some go by words alone."""
+    """Searches work in every phase; before READY some tools are matched by words alone."""
 
     OFF = "words only"
     DOWNLOADING = "downloading the model"
@@ -18,9 +18,9 @@ class IndexPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """`embedded` of `total` texts (several a tool) have a vector of `model`; `reason` says what failed.
+    """`embedded` of `total` texts (several per tool) have a vector from `model`; `reason` says what failed.
 
-    While the model is downloaded these are bytes.
+    During a download both count bytes.
     """
 
     phase: IndexPhase = IndexPhase.OFF

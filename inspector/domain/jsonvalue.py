@@ -8,13 +8,13 @@ JsonObject = Mapping[str, Any]
 
 
 def compact(value: object) -> str:
-    """The bytes a provider is sent: no spaces, UTF-8 kept, key order as given.
+    """JSON as sent to a provider: no spaces, non-ASCII kept, key order as given.
 
-    Every token count in Toolsight is taken on this form, so that both sides of a comparison pay alike.
+    Toolsight counts all tokens on this form, so that both sides of a comparison are measured alike.
     """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def canonical(value: object) -> str:
-    """A form that is equal for equal values: sorted keys, ASCII only. For hashes, never for counts."""
+    """The same text for equal values: sorted keys, ASCII only. For hashes, never for token counts."""
     return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)

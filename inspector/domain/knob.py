@@ -1,4 +1,4 @@
-"""The settings tree as a flat list: every knob by its dotted path, documented, checked, changeable."""
+"""The settings tree as a flat list: each setting by its dotted path, with its documentation and checks."""
 
 import json
 from collections.abc import Mapping
@@ -14,19 +14,19 @@ from inspector.domain.settings import Settings
 
 
 class KnobKind(StrEnum):
-    """What a value may be."""
+    """The type of a setting's value, in words."""
 
     SWITCH = "true or false"
     COUNT = "a whole number"
     NUMBER = "a number"
     TEXT = "text"
-    LIST = "a list of texts"
-    TABLE = "a table of lists of texts"
-    TEXTS = "a table of texts"
+    LIST = "a list of strings"
+    TABLE = "a table of string lists"
+    TEXTS = "a table of strings"
 
 
 class Origin(StrEnum):
-    """What gave a knob its value; each wins over those before it."""
+    """Where a setting's value comes from; each origin overrides those before it."""
 
     DEFAULT = "default"
     FILE = "file"
@@ -40,7 +40,7 @@ _EXAMPLES: Mapping[KnobKind, str] = {
     KnobKind.TABLE: '{"mail:*": ["first", "second"]}',
     KnobKind.TEXTS: '{"mail:*": "text"}',
 }
-# Whole numbers up to here are exact as floats.
+# Integers up to this one are exact as floats.
 _EXACT = 2**53
 
 _KINDS: Mapping[object, KnobKind] = {
@@ -56,7 +56,7 @@ _KINDS: Mapping[object, KnobKind] = {
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One value of the tree. `path` is `section.name`; `low` and `high` are included."""
+    """One setting. `path` is `section.name`; `low` and `high` are inclusive."""
 
     path: str
     kind: KnobKind
@@ -67,7 +67,7 @@ class Knob:
 
     @property
     def allowed(self) -> str:
-        """What the value may be, in words: "a whole number, 1 to 100"."""
+        """The allowed values in words: "a whole number, 1 to 100"."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         if self.low is None and self.high is None:
@@ -77,11 +77,11 @@ class Knob:
         return (
             f"{self.kind}, {self.low:g} to {self.high:g}"
             if self.low is not None
-            else (f"{self.kind}, {self.high:g} at most")
+            else (f"{self.kind}, at most {self.high:g}")
         )
 
     def check(self, value: Any) -> Any:
-        """The value as the tree holds it. Raises ConfigError for one that the knob cannot have."""
+        """Return the value as the tree stores it. Raises ConfigError if the setting does not allow it."""
         checked = _converted(self.kind, value)
         if checked is None:
             raise self._error(f"must be {self.kind}, not {_shown(value)}")
@@ -99,32 +99,30 @@ class Knob:
 
 @cache
 def knobs() -> tuple[Knob, ...]:
-    """Every knob, in the order of the tree."""
-    found = []
-    for section, sectype in get_type_hints(Settings).items():
-        hints = get_type_hints(sectype)
-        for one in fields(sectype):
-            meta = one.metadata
-            hint = hints[one.name]
+    """Every setting, in tree order."""
+    all_knobs = []
+    for section, section_type in get_type_hints(Settings).items():
+        hints = get_type_hints(section_type)
+        for field in fields(section_type):
+            meta = field.metadata
+            hint = hints[field.name]
             choices = get_args(hint) if get_origin(hint) is Literal else ()
             kind = KnobKind.TEXT if choices else _KINDS[hint]
-            path = f"{section}.{one.name}"
-            found.append(
-                Knob(
-                    path=path,
-                    kind=kind,
-                    about=meta["about"],
-                    low=meta["low"],
-                    high=meta["high"],
-                    choices=choices,
-                )
+            known = Knob(
+                path=f"{section}.{field.name}",
+                kind=kind,
+                about=meta["about"],
+                low=meta["low"],
+                high=meta["high"],
+                choices=choices,
             )
-    return tuple(found)
+            all_knobs.append(known)
+    return tuple(all_knobs)
 
 
 def find_knob(path: str) -> Knob:
-    """The knob of a path. Raises ConfigError with the nearest paths."""
-    by_path = {one.path: one for one in knobs()}
+    """The setting at a path. Raises ConfigError with the nearest paths."""
+    by_path = {knob.path: knob for knob in knobs()}
     if path in by_path:
         return by_path[path]
     near = closest(path, list(by_path), limit=1)
@@ -139,7 +137,7 @@ def value_of(settings: Settings, path: str) -> Any:
 
 
 def with_values(settings: Settings, values: Mapping[str, Any]) -> Settings:
-    """The tree with values changed by path. Raises ConfigError, and then nothing is changed."""
+    """Return the tree with the given values changed by path. Raises ConfigError if any is not allowed."""
     changed: dict[str, dict[str, Any]] = {}
     for path, value in values.items():
         section, _, name = path.partition(".")
@@ -154,10 +152,10 @@ def origins(
     file: Mapping[str, Any],
     session: Mapping[str, Any],
 ) -> dict[str, Origin]:
-    """Where the value of every knob comes from.
+    """Where each setting's value comes from.
 
-    `base` is what the file's `tool_discovery` says; the others are values by path: those of the profile, of
-    the file's `settings`, and of the session.
+    `base` holds the file's `tool_discovery`; the others are values by path from the profile, the file's
+    `settings` and the session.
     """
     layers = (
         (Origin.FILE, differences(base, Settings())),
@@ -165,16 +163,16 @@ def origins(
         (Origin.SETTINGS, file),
         (Origin.SESSION, session),
     )
-    found = {one.path: Origin.DEFAULT for one in knobs()}
+    by_path = {knob.path: Origin.DEFAULT for knob in knobs()}
     for origin, values in layers:
-        found |= dict.fromkeys(values, origin)
-    return found
+        by_path |= dict.fromkeys(values, origin)
+    return by_path
 
 
 def parse_value(knob: Knob, text: str) -> Any:
-    """A typed value: JSON, or without its signs where that is clear (on, kaman, a list with commas).
+    """Parse a typed value: JSON, or plain text where that is clear (on, kaman, a list with commas).
 
-    Raises ConfigError for what the knob cannot have.
+    Raises ConfigError if the setting does not allow it.
     """
     value = _json(text)
     if knob.kind is KnobKind.TEXT:
@@ -189,7 +187,7 @@ def parse_value(knob: Knob, text: str) -> Any:
 
 
 def render_value(value: Any) -> str:
-    """A value of the tree as one printable line that `parse_value` reads as the same value."""
+    """Render a value as one printable line that `parse_value` reads back unchanged."""
     if isinstance(value, str):
         return value if value.isprintable() and not isinstance(_json(value), str) else json.dumps(value)
     if isinstance(value, tuple | list):
@@ -203,11 +201,11 @@ def render_value(value: Any) -> str:
 
 
 def differences(settings: Settings, base: Settings) -> dict[str, Any]:
-    """What `settings` has otherwise than `base`, by path."""
+    """The values of `settings` that differ from `base`, by path."""
     return {
-        one.path: value_of(settings, one.path)
-        for one in knobs()
-        if value_of(settings, one.path) != value_of(base, one.path)
+        knob.path: value_of(settings, knob.path)
+        for knob in knobs()
+        if value_of(settings, knob.path) != value_of(base, knob.path)
     }
 
 
@@ -219,7 +217,7 @@ def _empty_table(knob: Knob, text: str) -> Any:
 
 
 def _number_of(text: str) -> float | str:
-    """JSON wants a digit before the point; people do not."""
+    """Accept ".5" too: JSON requires a digit before the point, people leave it out."""
     try:
         return float(text)
     except ValueError:
@@ -227,7 +225,7 @@ def _number_of(text: str) -> float | str:
 
 
 def _json(text: str) -> Any:
-    """The value of a JSON text; None for a text that is none."""
+    """The value of a JSON text, or None if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -235,7 +233,7 @@ def _json(text: str) -> Any:
 
 
 def _converted(kind: KnobKind, value: Any) -> Any:
-    """None for a value of another kind: a number is no switch, and text is no number."""
+    """The value as stored, or None if it has another type; a number is not a boolean, nor text a number."""
     if kind is KnobKind.SWITCH:
         return value if isinstance(value, bool) else None
     if kind in (KnobKind.COUNT, KnobKind.NUMBER):
@@ -259,7 +257,7 @@ def _number(value: Any, *, whole: bool) -> float | int | None:
 
 
 def _texts(value: Any) -> tuple[str, ...] | None:
-    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return tuple(value)
     return None
 
@@ -268,9 +266,9 @@ def _table(value: Any, *, lists: bool) -> dict[str, Any] | None:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         return None
     if lists:
-        texts = {key: _texts(one) for key, one in value.items()}
+        texts = {key: _texts(item) for key, item in value.items()}
         return None if None in texts.values() else texts
-    return dict(value) if all(isinstance(one, str) for one in value.values()) else None
+    return dict(value) if all(isinstance(item, str) for item in value.values()) else None
 
 
 def _shown(value: Any) -> str:

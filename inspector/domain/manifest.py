@@ -1,15 +1,15 @@
 """The server manifest and the `search_tools` definition that carries it (PRD sections 2.2 and 2.3).
 
-A manifest over its budget of tokens is shortened by these rules, one after the other. Each goes through the
-servers from the last one up, and only as far as is needed:
+A manifest over its token budget is shortened by these rules in order. Each rule is applied to the servers
+from the last to the first, and only as far as needed:
 
 1. a summary is cut to its first sentence, and that to 80 characters;
 2. a summary is left out;
-3. a server lists no more names than one of many tools does (`listed_of_many`), if that is shorter;
-4. a server lists no names, only how many there are;
-5. a server is left out, and the last line tells how many are.
+3. a server lists at most `listed_of_many` names, if that is shorter;
+4. a server lists no names, only their number;
+5. a server is left out, and the last line says how many are.
 
-Where not even one server fits, the header alone tells how many there are.
+If not even one server fits, the header alone gives the number of servers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ _ADVICE_PARAMETERS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class ManifestEntry:
-    """One server of the manifest: its name, its permitted deferred tools, and one line about it."""
+    """One server in the manifest: its name, its permitted deferred tools, and a one-line summary."""
 
     server: str
     tools: tuple[str, ...]
@@ -89,7 +89,7 @@ def entries(deferred: Iterable[Tool], summaries: Mapping[str, str]) -> tuple[Man
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A manifest, its tokens, and the rules that shortened it, in words and in their order."""
+    """A manifest, its tokens, and the rules that shortened it, in words and in order."""
 
     text: str
     tokens: int
@@ -99,10 +99,10 @@ class Manifest:
 def fitted_manifest(
     servers: Sequence[ManifestEntry], settings: ManifestSettings, count: Callable[[str], int]
 ) -> Manifest:
-    """The manifest in at most `settings.max_tokens` tokens, by the rules above; 0 is no limit.
+    """Shorten the manifest to at most `settings.max_tokens` tokens by the rules above; 0 means no limit.
 
-    Only the header alone may still be more than that. A larger budget never shows less, whatever `count` is:
-    the search asks at the same places until the larger budget takes the longer half.
+    Only the bare header may exceed the limit. A larger budget never shows less, whatever `count` is: the
+    binary search takes the same steps until the larger budget takes the longer half.
     """
     if not servers:
         return Manifest("", 0, ())
@@ -123,9 +123,9 @@ def fitted_manifest(
 
 
 class _Forms:
-    """Every form of a manifest, from 0 steps (nothing is left out) to `steps` (the header alone).
+    """Every form of a manifest, from 0 steps (complete) to `steps` (the header alone).
 
-    A step applies one rule to one server.
+    Each step applies one rule to one server.
     """
 
     def __init__(self, servers: Sequence[ManifestEntry], settings: ManifestSettings) -> None:
@@ -151,27 +151,27 @@ class _Forms:
         return "\n\n".join([_HEADER, *shown, *([_more(left_out)] if left_out else [])])
 
     def rules(self, steps: int) -> tuple[str, ...]:
-        """What was done in so many steps, one text a rule."""
-        told = []
+        """What the first `steps` steps did, one text per rule."""
+        texts = []
         for rule in range(1, 5):
             done = sum(applied == rule for applied, _ in self._shortenings[:steps])
             total = sum(applied == rule for applied, _ in self._shortenings)
             if done:
-                told.append(_rule_text(rule, done, total, self._few))
+                texts.append(_rule_text(rule, done, total, self._few))
         left_out = self._left_out(steps)
         if left_out:
-            told.append(f"{left_out} of {_counted(len(self._servers), 'server')} left out")
-        return tuple(told)
+            texts.append(f"{left_out} of {_counted(len(self._servers), 'server')} left out")
+        return tuple(texts)
 
     def _left_out(self, steps: int) -> int:
         return max(0, steps - len(self._shortenings))
 
 
 def _server_forms(entry: ManifestEntry, settings: ManifestSettings) -> tuple[str, ...]:
-    """The entry as it is, and after each of the rules 1 to 4."""
+    """The entry in full, and after each of rules 1 to 4."""
     few = settings.listed_of_many
     listed = len(entry.tools) if len(entry.tools) <= settings.listed_in_full else few
-    # Where a server of many tools lists none, rule 3 would be rule 4.
+    # If `listed_of_many` is 0, rule 3 would do the same as rule 4.
     fewer = min(listed, few) if few else listed
     line, with_few = _line(entry, listed), _line(entry, fewer)
     summary = one_line(entry.summary)
@@ -216,9 +216,9 @@ def _rule_text(rule: int, done: int, total: int, few: int) -> str:
 
 
 def search_tools_definition(manifest: str, *, advisory: bool = False) -> dict[str, Any]:
-    """The meta-tool of PRD section 2.3, as an entry of the `tools` array.
+    """The meta-tool of PRD section 2.3, as an entry in the `tools` array.
 
-    An advisory one is for sessions that have every tool loaded. An empty manifest is not announced.
+    The advisory form is for sessions in which every tool is loaded. An empty manifest is left out.
     """
     purpose = _ADVICE if advisory else _PURPOSE
     description = f"{purpose}\n\n<manifest>\n{manifest}\n</manifest>" if manifest else purpose

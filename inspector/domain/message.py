@@ -1,4 +1,4 @@
-"""The conversation as a model gets it."""
+"""The conversation as a model receives it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from inspector.domain.jsonvalue import JsonObject, compact
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call the model asks for. `error` says why `arguments` could not be read, if they could not."""
+    """A call the model requests. `error` says why `arguments` could not be read, if so."""
 
     id: str
     name: str
@@ -23,7 +23,7 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:
-    """What the model said; a `thought` answers a NoteMessage and calls nothing."""
+    """What the model said; a `thought` answers a NoteMessage and makes no calls."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
@@ -32,9 +32,9 @@ class AssistantMessage:
 
 @dataclass(frozen=True, slots=True)
 class ToolMessage:
-    """What a call returned, for the model; with `failed` it was an error, or never reached its server.
+    """A call's result for the model; `failed` if it was an error or never reached its server.
 
-    `left_out` are the tokens that Toolsight took out of its middle to make room.
+    `left_out` counts the tokens that Toolsight cut from the middle to make room.
     """
 
     call_id: str
@@ -46,9 +46,9 @@ class ToolMessage:
 
 @dataclass(frozen=True, slots=True)
 class NoteMessage:
-    """What Toolsight itself tells the model between two of its turns; providers get it as the user's.
+    """A note from Toolsight to the model between two model calls; providers receive it as a user message.
 
-    One that stands for `exchanges` of user and model came in their place, to make room.
+    With `exchanges`, it replaces that many exchanges of user and model, to make room.
     """
 
     text: str
@@ -60,9 +60,9 @@ Message = UserMessage | AssistantMessage | ToolMessage | NoteMessage
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Everything one model call is sent. `tools` is the array exactly as it goes out.
+    """Everything sent in one model call. `tools` is the array exactly as sent.
 
-    With `think` the model may not call a tool: the array stays what it is, so that no prompt cache is lost.
+    With `think` the model may not call a tool; the array stays the same to keep the prompt cache.
     """
 
     system: str
@@ -74,7 +74,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider reports them; None where it does not."""
+    """Tokens as reported by the provider; None if it does not report them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -103,7 +103,7 @@ ModelChunk = TextDelta | ModelReply
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a server returned: `text` for the model, `structured` if it sent any, `is_error` as it says."""
+    """A server's result: `text` for the model, `structured` content if any, `is_error` as reported."""
 
     text: str
     is_error: bool = False
@@ -112,7 +112,7 @@ class ToolResult:
 
 
 def arguments_text(arguments: JsonObject | None) -> str:
-    """Call arguments in one line, as `key=value` pairs."""
+    """Call arguments on one line, as `key=value` pairs."""
     pairs = (
         f"{key}={value if isinstance(value, str) else compact(value)}"
         for key, value in (arguments or {}).items()

@@ -1,4 +1,4 @@
-"""Numbers as people read them: short, with their unit once. Every text, page and report writes them so."""
+"""Formats numbers for people: short, with the unit once. Every text, page and report uses these functions."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ _MOST_DECIMALS = 8
 
 
 def plural(number: int, noun: str, nouns: str = "") -> str:
-    """`tool` for one, `tools` for any other number; `nouns` where the plural takes more than an s."""
+    """`tool` for 1, `tools` for any other number; `nouns` is the plural if it is irregular."""
     return noun if number == 1 else nouns or f"{noun}s"
 
 
@@ -31,32 +31,32 @@ def percent(fraction: float, decimals: int = 0) -> str:
 
 
 def percent_down(fraction: float) -> str:
-    """94.9 %: cut after one decimal and not rounded, so that it never looks like more than it is."""
+    """94.9 %: truncated to one decimal, never rounded up."""
     return f"{int(fraction * 1000 + 1e-9) / 10:.1f} %"
 
 
 def signed_percent(fraction: float, decimals: int = 0) -> str:
-    """+12 %, -4 %, and 0 % for what is rounded to nothing."""
+    """+12 %, -4 %, and 0 % for what rounds to zero."""
     return f"{signed(fraction * 100, decimals)} %"
 
 
 def signed(value: float, decimals: int = 0) -> str:
-    """A difference: +1,204, -0.042, and 0 for what is rounded to nothing."""
+    """A difference: +1,204, -0.042, and 0 for what rounds to zero."""
     text = f"{value:+,.{decimals}f}"
     return text if text.strip("+-0.") else text[1:]
 
 
 def money(dollars: float, decimals: int | None = None) -> str:
-    """$12.50, $0.012, $0.000045: two digits that say something, and cents from a dollar on.
+    """$12.50, $0.012, $0.000045: two significant digits, and at least cents.
 
-    The amounts of a column share the `decimals` that `money_decimals` finds for them.
+    Amounts in one column share the `decimals` that `money_decimals` returns for them.
     """
     digits = money_decimals((dollars,)) if decimals is None else decimals
     return f"{'-' if dollars < 0 else ''}${abs(dollars):,.{digits}f}"
 
 
 def money_decimals(amounts: Iterable[float]) -> int:
-    """How many decimals two digits of the least amount take; never fewer than cents."""
+    """The decimals needed for two significant digits of the smallest amount; at least cents."""
     least = min((abs(amount) for amount in amounts if amount), default=1.0)
     exponent = int(f"{least:.1e}".partition("e")[2])
     return min(max(_CENTS, 1 - exponent), _MOST_DECIMALS)
@@ -70,13 +70,13 @@ def milliseconds(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """9 s, 4 min, 2.0 h: how long something takes, roughly."""
+    """9 s, 4 min, 2.0 h: a rough duration."""
     if seconds < 59.5:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 3570 else f"{seconds / 3600:.1f} h"
 
 
 def bar(share: float, cells: int) -> str:
-    """A bar of `cells` cells at 1, drawn in eighths of a cell, without the cells that stay empty."""
+    """A bar that fills `cells` cells at 1, drawn in eighths of a cell, without trailing empty cells."""
     full, eighths = divmod(round(min(max(share, 0.0), 1.0) * cells * len(_EIGHTHS)), len(_EIGHTHS))
     return _EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")

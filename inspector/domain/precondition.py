@@ -1,8 +1,8 @@
-"""Preconditions of tools: small predicates over what is known of a session (Tool Attention, section 5.4).
+"""Preconditions of tools: small predicates over the state of a session (Tool Attention, section 5.4).
 
-They are written as one Python call with literal arguments, such as `is_authenticated(scope="github:write")`,
-and they are read, never evaluated as Python. They ask the session's state and no text of anyone, so that no
-wording of a request can get around them.
+A predicate is written as one Python call with literal arguments, such as
+`is_authenticated(scope="github:write")`, and is parsed, never evaluated as Python. Predicates check the
+session's state and no text from anyone, so no wording of a request can get around them.
 """
 
 import ast
@@ -15,13 +15,13 @@ from inspector.domain.error import ConfigError
 Literal = str | int | float | bool | None | tuple["Literal", ...]
 
 MAX_LENGTH = 500
-_HINT = "Write one call, such as milestone_reached('plan_confirmed'), perhaps with `not` in front."
-_ARGUMENT_HINT = "Arguments are text, numbers, True, False, None, and lists of these."
+_HINT = "Write one call, such as milestone_reached('plan_confirmed'), optionally preceded by `not`."
+_ARGUMENT_HINT = "Arguments may be strings, numbers, True, False, None, and lists of these."
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """One call: `args` and `kwargs` hold literals, lists as tuples; `text` is what it was read from."""
+    """One call: `args` and `kwargs` hold literals, with lists as tuples; `text` is the source."""
 
     name: str
     args: tuple[Literal, ...] = ()
@@ -32,7 +32,7 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a session: scopes it holds, ids of tools that returned something, milestones."""
+    """What predicates can check: scopes the session holds, tools that returned output, milestones."""
 
     scopes: frozenset[str] = frozenset()
     outputs: frozenset[str] = frozenset()
@@ -40,14 +40,14 @@ class Facts:
 
 
 def is_authenticated(facts: Facts, scope: str) -> bool:
-    """Whether the session holds the scope; a held scope that ends in `*` covers all that begin like it."""
+    """Whether the session holds the scope; a held scope ending in `*` covers all scopes with its prefix."""
     return scope in facts.scopes or any(
         held.endswith("*") and scope.startswith(held[:-1]) for held in facts.scopes
     )
 
 
 def has_prior_tool_output(facts: Facts, prefix: str) -> bool:
-    """Whether a tool returned something whose id, or whose name without the server, begins like this."""
+    """Whether a tool whose id or plain name starts with `prefix` returned output."""
     return any(
         tool_id.startswith(prefix) or tool_id.partition(":")[2].startswith(prefix)
         for tool_id in facts.outputs
@@ -55,7 +55,7 @@ def has_prior_tool_output(facts: Facts, prefix: str) -> bool:
 
 
 def milestone_reached(facts: Facts, name: str) -> bool:
-    """Whether the milestone was reached in this session."""
+    """Whether the session has reached the milestone."""
     return name in facts.milestones
 
 
@@ -67,27 +67,27 @@ BUILT_IN: Mapping[str, Callable[..., bool]] = {
 
 
 def parse_predicate(text: str) -> Predicate:
-    """The predicate that a text is. Raises ConfigError, and nothing else, for a text that is none."""
+    """Parse a predicate. Raises ConfigError, and nothing else, if the text is not one."""
     stripped = text.strip()
     if len(stripped) > MAX_LENGTH:
         raise _unreadable(stripped, f"is longer than {MAX_LENGTH} characters")
     if not stripped:
         raise _unreadable(stripped, "is empty")
     if len(stripped.splitlines()) > 1:
-        raise _unreadable(stripped, "takes more than one line")
+        raise _unreadable(stripped, "spans more than one line")
     try:
         return _predicate(stripped, _parsed(stripped))
     except SyntaxError as error:
-        raise _unreadable(stripped, f"is no call: {error.msg}") from error
+        raise _unreadable(stripped, f"is not a call: {error.msg}") from error
     except (RecursionError, MemoryError) as error:
         raise _unreadable(stripped, "is nested too deeply") from error
     except ValueError as error:
-        raise _unreadable(stripped, "holds characters that no call may hold") from error
+        raise _unreadable(stripped, "contains characters that are not allowed") from error
 
 
 def _parsed(text: str) -> ast.expr:
     with warnings.catch_warnings():
-        # An odd escape in a string is no reason to write over the screen.
+        # Python's warning about an odd escape in a string would print over the screen.
         warnings.simplefilter("ignore")
         return ast.parse(text, mode="eval").body
 
@@ -96,22 +96,22 @@ def _predicate(text: str, tree: ast.expr) -> Predicate:
     negated = isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
     call = tree.operand if isinstance(tree, ast.UnaryOp) and negated else tree
     if not isinstance(call, ast.Call):
-        raise _unreadable(text, "is no call")
+        raise _unreadable(text, "is not a call")
     if not isinstance(call.func, ast.Name):
-        raise _unreadable(text, "calls something that is no plain name")
+        raise _unreadable(text, "calls something other than a plain name")
     args = tuple(_literal(text, node) for node in call.args)
     return Predicate(call.func.id, args, _keywords(text, call.keywords), text, negated)
 
 
 def _keywords(text: str, keywords: Sequence[ast.keyword]) -> Mapping[str, Literal]:
-    found: dict[str, Literal] = {}
+    literals: dict[str, Literal] = {}
     for keyword in keywords:
         if keyword.arg is None:
-            raise _unreadable(text, "has an argument that is no literal", _ARGUMENT_HINT)
-        if keyword.arg in found:
-            raise _unreadable(text, f"gives {keyword.arg!r:.80} twice")
-        found[keyword.arg] = _literal(text, keyword.value)
-    return found
+            raise _unreadable(text, "has an argument that is not a literal", _ARGUMENT_HINT)
+        if keyword.arg in literals:
+            raise _unreadable(text, f"repeats the argument {keyword.arg!r:.80}")
+        literals[keyword.arg] = _literal(text, keyword.value)
+    return literals
 
 
 def _literal(text: str, node: ast.expr) -> Literal:
@@ -123,7 +123,7 @@ def _literal(text: str, node: ast.expr) -> Literal:
                 return -value
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return tuple(_literal(text, item) for item in items)
-    raise _unreadable(text, "has an argument that is no literal", _ARGUMENT_HINT)
+    raise _unreadable(text, "has an argument that is not a literal", _ARGUMENT_HINT)
 
 
 def _unreadable(text: str, problem: str, hint: str = _HINT) -> ConfigError:
@@ -131,13 +131,13 @@ def _unreadable(text: str, problem: str, hint: str = _HINT) -> ConfigError:
 
 
 def milestones_in(texts: Iterable[str]) -> tuple[str, ...]:
-    """The milestones that predicates ask for; an unreadable text asks for none."""
-    found: list[str] = []
+    """The milestones that predicates require; unreadable texts are ignored."""
+    names: list[str] = []
     for text in texts:
         try:
             predicate = parse_predicate(text)
         except ConfigError:
             continue
         if predicate.name == "milestone_reached":
-            found += [str(value) for value in (*predicate.args, *dict(predicate.kwargs).values())]
-    return tuple(dict.fromkeys(found))
+            names += [str(value) for value in (*predicate.args, *dict(predicate.kwargs).values())]
+    return tuple(dict.fromkeys(names))

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 
 HOUR_SECONDS = 3600.0
-# Quotients of prices are written with few digits: 1.25e-07 / 1.25e-06 is meant to be 0.1.
+# Price ratios are rounded, so that 1.25e-07 / 1.25e-06 is exactly 0.1.
 _DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars a token. Prices for the cache are None where the provider's list has none.
+    """US dollars per token. Cache prices are None if the provider lists none.
 
-    `source` says whose list it is, `date` of which day, both for people.
+    `source` names the price list and `date` its day, both for people.
     """
 
     model: str
@@ -27,9 +27,9 @@ class Prices:
 
     @property
     def terms(self) -> CacheTerms:
-        """How this model's prompt cache charges.
+        """The terms of this model's prompt cache.
 
-        A list without a price for writing charges it as input; one without a price for reading has no cache.
+        Without a write price, writes cost as much as input; without a read price there is no cache.
         """
         if self.cache_read is None or not self.input:
             return UNCACHED
@@ -38,7 +38,7 @@ class Prices:
 
     @property
     def hour_terms(self) -> CacheTerms | None:
-        """The same for prefixes that live an hour; None where the list has no price for them."""
+        """The same for prefixes that live an hour; None if they have no price."""
         if self.cache_read is None or self.cache_write_hour is None or not self.input:
             return None
         write, read = self._multiple(self.cache_write_hour), self._multiple(self.cache_read)
@@ -48,5 +48,5 @@ class Prices:
         return round(price / self.input, _DIGITS)
 
     def cost(self, charge: Charge, terms: CacheTerms, output: int = 0) -> float:
-        """US dollars of a request whose input is charged so, and of the tokens of its answer."""
+        """US dollars for a request's input, charged on `terms`, plus `output` tokens of answer."""
         return charge.billed(terms) * self.input + output * self.output

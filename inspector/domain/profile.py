@@ -1,4 +1,4 @@
-"""Profiles: the published designs, and Toolsight's own, as values of one settings tree."""
+"""Profiles: the published designs and Toolsight's own, as values in one settings tree."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ DEFAULT_PROFILE = "toolsight"
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A named set of values over the defaults; `values` go by the path of the knob."""
+    """A named set of values that override the defaults; `values` is keyed by setting path."""
 
     name: str
     title: str
@@ -34,19 +34,19 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "toolsight",
             "Toolsight",
-            "Found tools stay bound up to a number, appended so that the prompt cache keeps its prefix; "
-            "searches may say that nothing fits; loops are broken, repeats are noted.",
+            "Found tools stay bound up to a limit and are appended to keep the prompt cache's prefix; "
+            "a search can abstain; the guard breaks loops and notes redundant searches.",
         ),
         Profile(
             "static",
             "Static binding",
-            "Every tool of every server is bound on every call. No search, no guard: what agents do today.",
+            "Every tool is bound in every model call. No search and no guard: what most agents do today.",
             {"discovery.enabled": False, "binding.policy": "all", **_QUIET},
         ),
         Profile(
             "prd",
             "Deferred loading",
-            "A manifest in search_tools, BM25, and what was found stays loaded for the session.",
+            "A manifest in search_tools, BM25, and found tools stay loaded for the session.",
             {
                 "discovery.ranker": "prd-bm25",
                 "discovery.results": "full",
@@ -58,8 +58,8 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "kaman",
             "Bounded context",
-            "Few tools at a time: those that expired go first, then the least recently used. "
-            "Loops evict their tool and ask the model to think; repeated searches are noted.",
+            "Few tools at a time: expired tools are evicted first, then the least recently used. "
+            "A loop evicts its tool and asks the model to think; redundant searches are noted.",
             {
                 "discovery.results": "full",
                 "binding.policy": "bounded",
@@ -72,8 +72,8 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "attention",
             "Per-turn gate",
-            "No search: a summary of every tool is always in the prompt, and each turn binds the tools "
-            "whose cosine with it is over a threshold and whose preconditions hold.",
+            "No search: the prompt always has a summary of every tool, and each turn binds the tools "
+            "whose cosine is over a threshold and whose preconditions hold.",
             {
                 "discovery.search_tool": False,
                 "discovery.defer_all": True,
@@ -85,8 +85,8 @@ PROFILES: Mapping[str, Profile] = {
         ),
         Profile(
             "advisory",
-            "Search that advises",
-            "Every tool is bound, and a fuzzy search helps the model to pick one.",
+            "Advisory search",
+            "Every tool is bound, and a fuzzy search helps the model pick one.",
             {
                 "discovery.ranker": "fuzzy",
                 "discovery.results": "full",
@@ -98,7 +98,7 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "stack",
             "Layers",
-            "Server first, then tool, within tags; found tools stay while there is room.",
+            "Picks the server first, then the tool, within tags; found tools stay bound while there is room.",
             {
                 "discovery.ranker": "two-stage",
                 "discovery.results": "full",
@@ -123,6 +123,6 @@ def find_profile(name: str) -> Profile:
 def profile_settings(
     name: str, base: Settings | None = None, values: Mapping[str, Any] | None = None
 ) -> Settings:
-    """The profile's values over `base`, and over both of them `values` by path. Raises ConfigError."""
+    """A profile's settings: its values override `base`, and `values` override both. Raises ConfigError."""
     profiled = with_values(base or Settings(), find_profile(name).values)
     return with_values(profiled, values or {})

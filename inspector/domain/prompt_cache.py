@@ -1,9 +1,9 @@
-"""What a provider's prompt cache makes of a request.
+"""Models how a provider's prompt cache charges a request.
 
-A cache holds prefixes. A request is a row of blocks, in the order in which providers read it: tool
-definitions, system prompt, messages. What stands in front and is block for block what an earlier request had
-there is read from the cache; what follows is written to it. Providers differ in what they charge for either,
-in how long a prefix lives after its last use, and in how long one has to be at least.
+A cache holds prefixes. A request is a row of blocks in the order in which providers read it: tool
+definitions, system prompt, messages. The longest prefix that equals an earlier request's, block by block, is
+read from the cache; the rest is written to it. Providers differ in what reads and writes cost, in how long a
+prefix lives after its last use, and in the shortest prefix they cache.
 """
 
 import hashlib
@@ -17,9 +17,9 @@ _DIGEST = 16
 
 @dataclass(frozen=True, slots=True)
 class CacheTerms:
-    """What a provider charges, in multiples of the price of an input token.
+    """What a provider charges for writes and reads, as multiples of the price of an input token.
 
-    `ttl_seconds` is how long a prefix lives after its last use, `minimum` the tokens of the shortest one.
+    `ttl_seconds` is how long a prefix lives after its last use, `minimum` the shortest prefix in tokens.
     """
 
     write: float = 1.25
@@ -29,12 +29,12 @@ class CacheTerms:
 
 
 UNCACHED = CacheTerms(write=1.0, read=1.0, ttl_seconds=0.0, minimum=1 << 62)
-"""No cache: every token is charged in full."""
+"""No cache: every token costs the full price."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a request that is the same as another's or is not. `part` says what it is, for people."""
+    """A part of a request that is compared as a whole. `part` names it for people."""
 
     text: str
     tokens: int
@@ -43,11 +43,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """The input tokens of a request by how they are charged.
+    """A request's input tokens by how they are charged.
 
-    `plain` are too few for a cache. `broke` says why the cache did not have the whole of the last request:
-    the part of the first block that is not as it was there, or that it has expired. It is empty where
-    everything was found again, and where the last request was too short to be cached.
+    `plain` tokens belong to a request too short to cache. `broke` says why the cache did not hold all of the
+    previous request: the part of the first block that changed, or that the prefix expired. It is empty if all
+    of it was read, or if the previous request was too short to cache.
     """
 
     read: int = 0
@@ -57,22 +57,22 @@ class Charge:
 
     @property
     def tokens(self) -> int:
-        """Raw tokens."""
+        """All input tokens."""
         return self.read + self.written + self.plain
 
     @property
     def hit_rate(self) -> float:
-        """The share that came out of the cache (0 to 1)."""
+        """The share read from the cache (0 to 1)."""
         return self.read / self.tokens if self.tokens else 0.0
 
     def billed(self, terms: CacheTerms) -> float:
-        """What they cost, in input tokens at full price."""
+        """The cost in input tokens at full price."""
         return self.read * terms.read + self.written * terms.write + self.plain
 
 
 @dataclass(frozen=True, slots=True)
 class _Cached:
-    """The last request that was cached: its blocks, and the digest of each prefix, the shortest first."""
+    """The last cached request: its blocks, and the digest of each prefix, shortest first."""
 
     row: tuple[Block, ...] = ()
     digests: tuple[bytes, ...] = ()
@@ -80,20 +80,20 @@ class _Cached:
 
 
 class PromptCache:
-    """Remembers the prefixes of the requests that were sent to it, as long as they live."""
+    """Remembers the prefixes of sent requests until they expire."""
 
     def __init__(self, terms: CacheTerms) -> None:
         self.terms = terms
-        # By digest of a prefix the second of its last use, the longest unused first.
+        # Maps a prefix's digest to the time of its last use, least recently used first.
         self._used_at: dict[bytes, float] = {}
         self._last = _Cached()
 
     def __len__(self) -> int:
-        """How many prefixes are remembered."""
+        """The number of prefixes in the cache."""
         return len(self._used_at)
 
     def send(self, blocks: Iterable[Block], at: float) -> Charge:
-        """How a request at that second is charged; `at` never goes back."""
+        """Send a request at second `at`, which never decreases, and return how it is charged."""
         row = tuple(blocks)
         sizes = list(accumulate(block.tokens for block in row))
         total = sizes[-1] if sizes else 0
@@ -124,22 +124,22 @@ class PromptCache:
         return last.row[same].part if same < len(last.row) else ""
 
     def _forget(self, at: float) -> None:
-        """Drop what is dead; whatever was used since stands behind it."""
+        """Drop expired prefixes; they come first, because the cache is in order of last use."""
         used_at = self._used_at
-        dead = list(takewhile(lambda digest: not self._lives(used_at[digest], at), used_at))
-        for digest in dead:
+        expired = list(takewhile(lambda digest: not self._lives(used_at[digest], at), used_at))
+        for digest in expired:
             del used_at[digest]
 
 
 def _common(before: Sequence[Block], after: Sequence[Block]) -> int:
-    """How many blocks in front are the same."""
+    """The number of leading blocks that are equal."""
     pairs = zip(before, after, strict=False)
     differing = (i for i, (one, other) in enumerate(pairs) if one is not other and one.text != other.text)
     return next(differing, min(len(before), len(after)))
 
 
 def _prefixes(row: Sequence[Block], known: Sequence[bytes]) -> list[bytes]:
-    """The digest of each prefix, the shortest first; those in front are `known`."""
+    """The digest of each prefix, shortest first; `known` holds the first ones."""
     digests = list(known)
     last = digests[-1] if digests else bytes(_DIGEST)
     for block in row[len(digests) :]:

@@ -1,4 +1,4 @@
-"""What a search found, and why: scores that come with their parts."""
+"""Search results and their scores, each with the parts that explain it."""
 
 import math
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ TOLERANCE = 1e-9
 
 
 class Signal(StrEnum):
-    """Where a part of a score comes from; the value is the letter shown for it."""
+    """The source of a part of a score; the value is the letter shown for it."""
 
     NAME = "N"
     DESCRIPTION = "D"
@@ -27,7 +27,7 @@ class Signal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One share of a score: which signal, for which term, how much, computed from which inputs."""
+    """One part of a score: its signal, term, value, and the inputs it was computed from."""
 
     signal: Signal
     term: str
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A tool's score for a query. The parts add up to `value`, or the explanation is a bug."""
+    """A tool's score for a query. The parts add up to `value`; otherwise the explanation is wrong."""
 
     tool_id: str
     value: float
@@ -48,7 +48,7 @@ class Score:
 
 
 class Outcome(StrEnum):
-    """What became of a scored tool."""
+    """What happened to a scored tool."""
 
     LOADED = "loaded"
     ALREADY_LOADED = "already loaded"
@@ -63,13 +63,13 @@ class Outcome(StrEnum):
 
     @property
     def is_result(self) -> bool:
-        """Whether the tool is among what the search returned."""
+        """Whether the search returned the tool."""
         return self in (Outcome.LOADED, Outcome.ALREADY_LOADED, Outcome.FOUND)
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One line of a search report: rank from 1, the score, and what became of the tool."""
+    """One line of a search report: rank from 1, score and outcome."""
 
     rank: int
     score: Score
@@ -84,7 +84,7 @@ class Hit:
 class SearchRequest:
     """The arguments of `search_tools` (PRD section 2.3); at least one must be given.
 
-    `tags` keep to servers that carry all of them (layered composition, layer 1).
+    `tags` restricts the search to servers that have all of them (layered composition, layer 1).
     """
 
     query: str = ""
@@ -97,7 +97,7 @@ class SearchRequest:
         return not (self.query.strip() or self.server_name or self.tool_names or self.tags)
 
     def label(self) -> str:
-        """The request in one line, for people."""
+        """The request on one line, for people."""
         parts = [f"“{self.query}”"] if self.query else []
         parts += [f"server {self.server_name}"] if self.server_name else []
         parts += [", ".join(self.tool_names)] if self.tool_names else []
@@ -107,11 +107,11 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """A search, best first. `latency_ms` is the ranking alone.
+    """A search and its hits, best first. `latency_ms` covers the ranking alone.
 
-    `scored` tools were considered; `hits` are the results and the best of the others. `probability` is how
-    likely any tool fits, None where the ranker has no opinion; below `threshold` nothing is a result. `note`
-    says what the ranker had to do without.
+    `scored` counts the tools considered; `hits` are the results and the best of the rest. `probability` is
+    how likely it is that any tool fits, None if the ranker does not estimate it; below `threshold` the search
+    abstains. `note` says what the ranker had to do without.
     """
 
     request: SearchRequest
@@ -132,5 +132,5 @@ class SearchReport:
 
     @property
     def abstained(self) -> bool:
-        """Whether the search answered that no tool fits."""
+        """Whether the search abstained: it answered that no tool fits."""
         return self.probability is not None and self.probability < self.threshold

@@ -28,7 +28,7 @@ _SECRET_ENDINGS = (
     *("credential", "credentials", "cookie", "cookies", "auth", "authorization", "bearer"),
 )
 _SECRET_WORDS = frozenset({"pass", "pwd", "pat", "jwt"})
-# A name with one of these says something about a secret, or about another sort of token or key.
+# A name with one of these describes a secret, or means another kind of token or key.
 _QUALIFIERS = frozenset(
     {"max", "min", "limit", "limits", "count", "counts", "budget", "total", "num", "number", "length", "size"}
     | {
@@ -48,7 +48,7 @@ _QUALIFIERS = frozenset(
     | {"used", "per", "input", "output", "page", "next", "continuation", "public", "primary", "foreign"}
     | {"sort", "partition", "cache", "idempotency", "name"}
 )
-# In data, a bare `key` is a name for something; only with one of these beside it does it open a door.
+# In data, a bare `key` is usually an identifier; it holds a secret only next to one of these words.
 _KEY_COMPANIONS = frozenset(
     {"api", "access", "secret", "private", "auth", "encryption", "signing", "master", "account", "license"}
     | {"service", "shared", "subscription", "ssh", "deploy", "app", "client", "bot"}
@@ -67,9 +67,9 @@ _ORDINARY = re.compile(
 )
 _SCHEME = re.compile(r"(?:basic|bearer|token|digest|apikey)\s+(\S+)", re.IGNORECASE)
 
-# What tells a credential from a word of prose: a digit, a change from lower to upper case, or padding.
+# What distinguishes a credential from prose: a digit, a change from lower to upper case, or padding.
 _MIXED = r"(?=[A-Za-z._~+/-]*(?:\d|=|(?<=[a-z])[A-Z]))"
-# Each pattern is tried only where one of its marks occurs (in lower case); group 1, if any, is the secret.
+# Each pattern is tried only if one of its marks occurs (in lower case); group 1, if any, is the secret.
 _PATTERNS: tuple[tuple[tuple[str, ...], "re.Pattern[str]"], ...] = (
     (
         ("private key-----",),
@@ -98,7 +98,8 @@ _PATTERNS: tuple[tuple[tuple[str, ...], "re.Pattern[str]"], ...] = (
     (("aiza",), re.compile(r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}")),
     (("eyj",), re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
 )
-# Fields within text: group 1 is the key, group 2 the value. The last is JSON that is a string in JSON.
+# Fields within text: group 1 is the key, group 2 the value. The last pattern matches JSON inside a JSON
+# string.
 _FIELDS: tuple[tuple[str, "re.Pattern[str]"], ...] = (
     ("=", re.compile(r"[?&]([A-Za-z0-9_.-]+)=([^&#\s\"'<>]+)")),
     ('":', re.compile(r'"([A-Za-z0-9_.-]{3,64})"\s*:\s*"((?:[^"\\\n]|\\.)+)"')),
@@ -107,16 +108,16 @@ _FIELDS: tuple[tuple[str, "re.Pattern[str]"], ...] = (
 
 
 class Redactor:
-    """Replaces secrets by `[redacted]`, or `[redacted NAME]` where the value's name is known.
+    """Replaces secrets with `[redacted]`, or `[redacted NAME]` if the value's name is known.
 
-    Redacting twice changes nothing more. What holds no secret comes back as the same object.
+    Redacting is idempotent. A value without secrets is returned as the same object.
     """
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        """`secrets` maps the names of variables and headers to values.
+        """`secrets` maps the names of variables and headers to their values.
 
-        Values with a secret-looking name count from 4 characters on; others from 8, and only if they are
-        no path, number, plain URL, locale or single word. A name may have a prefix that ends in a dot.
+        A value with a secret-looking name counts from 4 characters; any other from 8, and only if it is not a
+        path, number, plain URL, locale or single word. A name may have a prefix that ends in a dot.
         """
         self._known = dict(_forms(secrets))
         names = "|".join(sorted({re.escape(name) for name in self._known.values()}))
@@ -129,13 +130,13 @@ class Redactor:
         if len(text) < _SHORTEST_SECRET:
             return text
         redacted = self._cached(text) if len(text) <= _CACHED_LENGTH else self._redacted(text)
-        # The cache may answer with an equal text that it saw earlier.
+        # The cache may return an equal text that it saw earlier.
         return text if redacted == text else redacted
 
     def value(self, value: Any) -> Any:
-        """A JSON value, or a dataclass of such, without its secrets; strings under secret keys included."""
+        """A JSON value or a dataclass without its secrets, including strings under secret keys."""
         if isinstance(value, str):
-            # An enum's member is a string too, and never a secret.
+            # An enum member is a string too, but never a secret.
             return self.text(value) if type(value) is str else value
         if value is None or isinstance(value, int | float):
             return value
@@ -157,7 +158,9 @@ class Redactor:
         found: dict[Any, Any] = {}
         for key, item in value.items():
             name = self.text(key) if type(key) is str else key
-            if isinstance(item, str) and any(self._gives_away(text, item) for text in {str(key), str(name)}):
+            if isinstance(item, str) and any(
+                self._is_secret_field(text, item) for text in {str(key), str(name)}
+            ):
                 kept: Any = MARKER
             else:
                 kept = self.value(item)
@@ -185,15 +188,15 @@ class Redactor:
                 changes[name] = new
         return replace(value, **changes) if changes else value
 
-    def _gives_away(self, key: str, value: str) -> bool:
+    def _is_secret_field(self, key: str, value: str) -> bool:
         if _MARKER_START in key:
             key = self._marker.sub(" ", key)
-        if not _opens_a_door(key):
+        if not _names_secret(key):
             return False
         return not (value == "" or _HARMLESS.fullmatch(value) or self._marker.fullmatch(value))
 
     def _redacted(self, text: str) -> str:
-        # What is left beside a marker can look like a secret where its old neighbour kept it from doing so.
+        # Text next to a new marker can look like a secret once its old neighbor is gone.
         while True:
             pieces = self._marker.split(text) if _MARKER_START in text else [text]
             pieces[::2] = (self._piece(piece) for piece in pieces[::2])
@@ -214,7 +217,7 @@ class Redactor:
         return "".join((*parts, text[done:]))
 
     def _spans(self, text: str) -> Iterator[_Span]:
-        """Every secret, found on the same text, so that none hides a part of another."""
+        """Find every secret in the same text, so that none hides part of another."""
         for secret, name in self._known.items():
             start = text.find(secret)
             while start >= 0:
@@ -228,33 +231,33 @@ class Redactor:
         yield from self._field_spans(text)
 
     def _field_spans(self, text: str) -> Iterator[_Span]:
-        """The values of secret keys in a URL's query, and in JSON that is quoted in the text."""
+        """Find the values of secret keys in URL queries and in JSON within the text."""
         for mark, pattern in _FIELDS:
             if mark in text:
                 for match in pattern.finditer(text):
-                    if self._gives_away(match[1], match[2]):
+                    if self._is_secret_field(match[1], match[2]):
                         yield *match.span(2), ""
 
 
 @cache
 def _open_fields(cls: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass that can hold a secret: what comes from a closed set never is one."""
+    """The fields of a dataclass that can hold a secret; values from a closed set never do."""
     hints = get_type_hints(cls)
     return tuple(field.name for field in fields(cls) if not _is_closed(hints[field.name]))
 
 
 def _is_closed(hint: Any) -> bool:
     choices = get_args(hint) if get_origin(hint) is Union else (hint,)
-    return all(get_origin(one) is Literal for one in choices)
+    return all(get_origin(choice) is Literal for choice in choices)
 
 
 def _is_long_row(value: Sequence[Any]) -> bool:
-    """Whether it is a row of texts that is worth remembering: all bound ids, told at every model call."""
+    """Whether the texts are worth caching as one: the bound ids, for example, recur in every model call."""
     return len(value) >= _LONG_ROW and type(value) is tuple and set(map(type, value)) == {str}
 
 
 def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:
-    """Sorted spans with the overlapping ones made one; the first known name stays."""
+    """Merge overlapping sorted spans, keeping the first known name."""
     start, end, name = spans[0]
     for next_start, next_end, next_name in spans[1:]:
         if next_start < end:
@@ -266,7 +269,7 @@ def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:
 
 
 def _forms(secrets: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each secret as it may turn up: as it is, without its scheme, within JSON, within a URL."""
+    """Each secret in the forms it may take: as is, without its scheme, within JSON, within a URL."""
     for name, value in secrets.items():
         if not _is_secret(name, value):
             continue
@@ -304,8 +307,8 @@ def _looks_secret(name: str) -> bool:
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
-def _opens_a_door(key: str) -> bool:
-    """Whether a key in data holds a secret: stricter than for variables, where `key` alone is enough."""
+def _names_secret(key: str) -> bool:
+    """Whether a key in data holds a secret; stricter than for variables, where `key` alone is enough."""
     if not _looks_secret(key):
         return False
     words = [word.lower() for word in _WORDS.findall(key)]

@@ -1,4 +1,4 @@
-"""A report of tables: what was measured, on what, beside what was published; and its Markdown."""
+"""A report of tables that compare measured with published numbers, and its Markdown."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text under headers. The columns in `right` hold numbers. Notes stand below."""
+    """Rows of text under headers. The columns in `right` hold numbers. Notes go below."""
 
     title: str
     headers: tuple[str, ...]
@@ -17,9 +17,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A page of a report. `measured` says what on what, `findings` where published numbers do not agree.
+    """A page of a report. `measured` says what was measured on what.
 
-    `source` is the publication with its section. `bars` are (what is demanded, measured, met).
+    `findings` say where published numbers disagree. `source` is the publication and its section. `bars` are
+    (demanded, measured, met).
     """
 
     id: str
@@ -41,7 +42,7 @@ class Report:
 
 
 def markdown(report: Report) -> str:
-    """The report as GitHub's Markdown, ending in a line break."""
+    """The report as GitHub Markdown, ending in a newline."""
     blocks = [f"# {report.title}", *report.intro]
     for section in report.sections:
         blocks += _section(section)
@@ -57,7 +58,7 @@ def _section(section: Section) -> Iterator[str]:
     for table in section.tables:
         yield from _table(table)
     if section.bars:
-        rows = tuple((what, found, "yes" if met else "**no**") for what, found, met in section.bars)
+        rows = tuple((what, value, "yes" if met else "**no**") for what, value, met in section.bars)
         yield from _table(Table("Bars", ("demanded", "measured", "met"), rows))
     if section.findings:
         yield "Where the published numbers do not hold together:"
@@ -78,5 +79,5 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """One line, and no bar that would begin a column."""
+    """The text on one line, with `|` escaped."""
     return " ".join(text.split()).replace("|", "\\|")

@@ -1,4 +1,4 @@
-"""Which sessions are given up: too old, or too many, the oldest first (paper, section 6.4)."""
+"""Decides which recorded sessions to delete: too old or too many, oldest first (paper, section 6.4)."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,7 +7,7 @@ DAY = 24 * 60 * 60.0
 
 
 class Aged(Protocol):
-    """A session; `ended_at` is the time of its last event in seconds since 1970."""
+    """A session; `ended_at` is the time of its last event, in seconds since 1970."""
 
     @property
     def id(self) -> str: ...
@@ -17,9 +17,9 @@ class Aged(Protocol):
 
 
 def overdue(sessions: Sequence[Aged], *, max_count: int, max_days: float, now: float) -> tuple[str, ...]:
-    """The ids to give up, the oldest first; a limit of 0 is none."""
+    """The ids of the sessions to delete, oldest first; a limit of 0 means no limit."""
     by_age = sorted(sessions, key=lambda session: (session.ended_at, session.id))
-    old = [one.id for one in by_age if max_days and now - one.ended_at > max_days * DAY]
-    kept = by_age[len(old) :]
-    many = [one.id for one in kept[: max(len(kept) - max_count, 0)]] if max_count else []
-    return (*old, *many)
+    too_old = [session.id for session in by_age if max_days and now - session.ended_at > max_days * DAY]
+    kept = by_age[len(too_old) :]
+    too_many = [session.id for session in kept[: max(len(kept) - max_count, 0)]] if max_count else []
+    return (*too_old, *too_many)

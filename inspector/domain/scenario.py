@@ -1,4 +1,4 @@
-"""A scenario: what a user says and a scripted model answers, on which settings, and what comes of it."""
+"""A scenario: what the user says, what a scripted model answers, on which settings, and what must happen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from inspector.domain.expectation import Expectation
 
 @dataclass(frozen=True, slots=True)
 class ScriptedCall:
-    """A call of a step. `name` is the wire name."""
+    """A call within a step. `name` is the wire name."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -17,10 +17,9 @@ class ScriptedCall:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One model call of the scenario: what it says and what it calls.
+    """One model call: what the model says and which tools it calls.
 
-    `think` is what the model answers where it has to think before this step; `wait` are the seconds it takes
-    to answer.
+    `think` is its answer if it has to think before this step; `wait` is how many seconds it takes to answer.
     """
 
     say: str = ""
@@ -31,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class AddedTool:
-    """A tool that a server has from now on. A call of it returns `answer`; without one, it is an error."""
+    """A tool added to a server. Calling it returns `answer`, or an error without one."""
 
     id: str
     description: str = ""
@@ -40,7 +39,7 @@ class AddedTool:
 
 @dataclass(frozen=True, slots=True)
 class CatalogChange:
-    """What becomes of one server's tools: ids to `remove`, tools to `add`, new descriptions by id."""
+    """A change to one server's tools: ids to `remove`, tools to `add`, new descriptions by id."""
 
     server: str
     remove: tuple[str, ...] = ()
@@ -50,7 +49,7 @@ class CatalogChange:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What happens before the user speaks: seconds pass, a milestone is reached, a server changes."""
+    """What happens before a user message: seconds pass, a milestone is reached, a server's tools change."""
 
     wait: float = 0.0
     milestone: str = ""
@@ -59,11 +58,11 @@ class Preparation:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What the user says, turn by turn, and for each turn the steps of the model.
+    """What the user says in each turn, and the model's steps for it.
 
-    `users`, `turns` and `prepare` go together by position. `settings` are values by the path of the knob,
-    over the profile's. `expect` has to occur in its order, `never` must not occur. `window` are the tokens
-    of the scripted model's window, 0 for one that nothing fills.
+    `users`, `turns` and `prepare` match by position. `settings` are values by setting path that override the
+    profile. The events in `expect` must occur in that order, those in `never` must not occur. `window` is the
+    scripted model's window in tokens, 0 for one that never fills.
     """
 
     title: str
@@ -78,7 +77,7 @@ class Scenario:
     window: int = 0
 
     def preparation(self, turn: int) -> Preparation:
-        """What happens before a turn, counted from 0; nothing where the scenario says nothing."""
+        """What happens before a turn, counted from 0; nothing if the scenario does not say."""
         return self.prepare[turn] if turn < len(self.prepare) else Preparation()
 
     @property

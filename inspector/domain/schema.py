@@ -1,7 +1,7 @@
-"""JSON Schema, read as a flat list of fields: for parameter summaries, forms and argument filling.
+"""Reads JSON Schema as a flat list of fields, for parameter summaries, forms and argument filling.
 
-Follows local references (`#/...`) of JSON Schema 2020-12; a reference that leads nowhere, outside, or back
-to itself is left as it stands. Schemas are outside text: any shape must be survivable.
+Local references (`#/...`) of JSON Schema 2020-12 are followed; a reference that is broken, external or
+circular is left as it is. Schemas are untrusted input: no shape may cause an error.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class SchemaField:
 
 
 def fields(schema: JsonObject) -> tuple[SchemaField, ...]:
-    """The parameters of an object schema in declaration order, references resolved."""
+    """The parameters of an object schema in declaration order, with references resolved."""
     root = schema if isinstance(schema, Mapping) else {}
     resolved = resolve(root, root)
     properties = resolved.get("properties")
@@ -60,7 +60,7 @@ def _field(name: str, raw: object, required: bool, root: JsonObject) -> SchemaFi
 
 
 def _without_null(schema: JsonObject, root: JsonObject) -> tuple[JsonObject, bool]:
-    """`anyOf: [X, null]`, as pydantic writes optional parameters, is X that may be null."""
+    """Reduce `anyOf: [X, null]`, as pydantic writes optional parameters, to a nullable X."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
         if isinstance(options, list):
@@ -76,7 +76,7 @@ def _without_null(schema: JsonObject, root: JsonObject) -> tuple[JsonObject, boo
 
 
 def type_name(schema: JsonObject, root: JsonObject | None = None) -> str:
-    """A short name for a schema's type, for people and for the search result text."""
+    """A short name for a schema's type, for people and for search results."""
     if isinstance(schema.get("enum"), list):
         return "enum"
     types = schema.get("type")
@@ -104,7 +104,7 @@ def _option_name(option: object, root: JsonObject | None) -> str:
 
 
 def resolve(schema: JsonObject, root: JsonObject) -> JsonObject:
-    """Follow `$ref` until there is none; siblings of a reference win over its target."""
+    """Follow `$ref` to its final target; siblings of a reference override the target."""
     current: JsonObject = schema
     for _ in range(MAX_REFERENCES):
         reference = current.get("$ref")
@@ -119,7 +119,7 @@ def resolve(schema: JsonObject, root: JsonObject) -> JsonObject:
 
 
 def _lookup(pointer: str, root: JsonObject) -> JsonObject | None:
-    """A JSON Pointer (RFC 6901) in URI fragment form."""
+    """Look up a JSON Pointer (RFC 6901) in URI fragment form."""
     node: object = root
     for step in pointer.removeprefix("#").split("/")[1:]:
         key = unquote(step).replace("~1", "/").replace("~0", "~")

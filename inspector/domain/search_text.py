@@ -1,4 +1,4 @@
-"""What a model reads after a search (PRD sections 2.5 and 5)."""
+"""The text a model reads after a search (PRD sections 2.5 and 5)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,10 +18,9 @@ NOTHING_ASKED = "Provide at least one of query, server_name or tool_names."
 def found_text(
     loaded: Sequence[Tool], already: Sequence[Tool], no_room: Sequence[Tool] = (), *, brief: bool = False
 ) -> str:
-    """The structured summary of the matches; full definitions go into the `tools` array instead.
+    """The structured summary of the matches; their full definitions go into the `tools` array.
 
-    `no_room` are matches that are not loaded, because the others take all the room there is. A `brief` text
-    leaves out what the definitions say again.
+    `no_room` are matches not loaded for lack of room. A `brief` text leaves out what the definitions repeat.
     """
     if not loaded and not already and not no_room:
         return NOTHING_FOUND
@@ -33,22 +32,21 @@ def found_text(
         blocks += _listed(f"{_count(already)} already loaded:", already, brief)
     if no_room:
         blocks.append(
-            f"Not loaded, as there is room for no more: {', '.join(tool.id for tool in no_room)}. "
-            "Load those that you need with tool_names; others are unloaded for them."
+            f"Not loaded, as there is no more room: {', '.join(tool.id for tool in no_room)}. "
+            "Load those you need with tool_names; others are then unloaded."
         )
     return "\n\n".join(blocks)
 
 
 def abstained_text(probability: float, near: Sequence[Tool]) -> str:
-    """Better no tool than a wrong one; what came closest is named, not loaded."""
+    """The text of a search that abstains; it names the closest tools without loading them."""
     lines = [
         f"No tool fits this request (probability {probability:.2f}), so none was loaded. "
-        "Do it without tools, say that it cannot be done, or search in other words."
+        "Do it without tools, say that it cannot be done, or search with other words."
     ]
     if near:
         lines.append(
-            "Closest, to be loaded with tool_names if one is right after all: "
-            f"{', '.join(tool.id for tool in near)}."
+            f"Closest, load with tool_names if one is right after all: {', '.join(tool.id for tool in near)}."
         )
     return "\n".join(lines)
 
@@ -60,7 +58,7 @@ def _listed(title: str, tools: Sequence[Tool], brief: bool) -> list[str]:
 
 
 def _brief_text(tool: Tool) -> str:
-    """One match in one line: its id, and the first sentence of its description."""
+    """One match on one line: its id and the first sentence of its description."""
     sentence = shortened(first_sentence(tool.description) or one_line(tool.description), _BRIEF)
     return f"- {tool.id}: {sentence}" if sentence else f"- {tool.id}"
 
@@ -70,7 +68,7 @@ def _count(tools: Sequence[Tool]) -> str:
 
 
 def tool_text(tool: Tool) -> str:
-    """One match: its id, its description, its parameters in one line."""
+    """One match: its id, its description, and its parameters on one line."""
     parameters = ", ".join(map(_parameter, fields(tool.input_schema))) or "none"
     lines = [f"- {tool.id}"]
     if tool.description.strip():
@@ -87,12 +85,12 @@ def unknown_server_text(name: str, valid: Sequence[str]) -> str:
 
 
 def pinned_text(tool_ids: Sequence[str]) -> str:
-    """For tools that were asked for and never have to be searched for."""
+    """The text for requested tools that are pinned."""
     return f"Already loaded, call without a search: {', '.join(tool_ids)}."
 
 
 def unknown_tools_text(closest: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """For each name that no tool has, the closest ones that exist."""
+    """The text for unknown tool names, each with its closest matches."""
     lines = [
         f"Unknown tool '{name}'." + (f" Closest matches: {', '.join(near)}." if near else "")
         for name, near in closest
@@ -101,7 +99,7 @@ def unknown_tools_text(closest: Sequence[tuple[str, Sequence[str]]]) -> str:
 
 
 def unmet_text(closed: Mapping[str, Sequence[str]]) -> str:
-    """For each tool that was asked for by name and may not be used yet, what it waits for."""
+    """The text for tools requested by name whose preconditions do not hold."""
     return "\n".join(
         f"{tool_id} cannot be used yet: {'; '.join(predicates)} does not hold."
         for tool_id, predicates in closed.items()

@@ -1,4 +1,4 @@
-"""An MCP server: how to start it, what state its connection is in, what it said of itself."""
+"""An MCP server: how to start it, the state of its connection, and what it reports about itself."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from inspector.domain.jsonvalue import canonical
 
 
 class Era(StrEnum):
-    """How a connection is opened: the handshake until 2025-11-25, or the stateless protocol of 2026-07-28."""
+    """How a connection opens: the handshake up to 2025-11-25, or the stateless protocol of 2026-07-28."""
 
     LEGACY = "legacy"
     MODERN = "2026-07-28"
@@ -18,7 +18,7 @@ class Era(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """What it takes to reach one server: a `command` (stdio) or a `url` (streamable HTTP), never both."""
+    """How to reach one server: a `command` (stdio) or a `url` (streamable HTTP), never both."""
 
     name: str
     command: str = ""
@@ -42,13 +42,13 @@ class ServerSpec:
         return (self.command, *self.args)
 
     def fingerprint(self) -> str:
-        """A hash of everything that decides what runs; a consent given for it covers exactly this."""
-        what = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]
-        return hashlib.sha256(canonical(what).encode()).hexdigest()
+        """A hash of everything that decides what runs; consent covers exactly this."""
+        parts = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]
+        return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 
 class ServerPhase(StrEnum):
-    """Where a connection stands."""
+    """The state of a connection."""
 
     CONNECTING = "connecting"
     READY = "ready"
@@ -58,7 +58,7 @@ class ServerPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a server said of itself when it connected."""
+    """What a server reported about itself when it connected."""
 
     name: str = ""
     version: str = ""
@@ -69,7 +69,7 @@ class ServerInfo:
 
 @dataclass(frozen=True, slots=True)
 class SkippedTool:
-    """A tool the server lists that cannot be used, and why."""
+    """A tool that the server lists but that cannot be used, and why."""
 
     name: str
     reason: str

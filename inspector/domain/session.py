@@ -1,4 +1,4 @@
-"""The state of a session: what `domain.fold` makes of its events."""
+"""The state of a session, folded from its events by `domain.fold`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 
 
 class Binding(StrEnum):
-    """Whether a model sees a tool. Pinned tools are bound from the start and are never evicted."""
+    """Whether the model sees a tool. Pinned tools are bound from the start and never evicted."""
 
     PINNED = "pinned"
     LOADED = "loaded"
@@ -30,10 +30,10 @@ class Binding(StrEnum):
 class ToolState:
     """One permitted tool in the session.
 
-    `last_turn` is the model call in which it was last used, `found` how often a search or the gate bound
-    it, `discovered_at` and `last_used_at` are seconds since 1970 of its first binding and of what keeps it
-    from being the least recently used. `reason` is why it is where it is, `place` its rank in the search
-    that found it (0 by hand), `changed_turn` the model call before which its server changed it.
+    `last_turn` is the model call that last used it, `found` how often a search or the gate found it,
+    `discovered_at` when it was first bound and `last_used_at` when it was last used or found, both in seconds
+    since 1970. `reason` explains its binding, `place` is its rank in the search that found it (0 if bound by
+    hand), and `changed_turn` the model call before which its server changed it.
     """
 
     id: str
@@ -55,7 +55,7 @@ class ToolState:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """One server's connection as the session knows it."""
+    """One server's connection in the session."""
 
     name: str
     phase: ServerPhase = ServerPhase.STOPPED
@@ -72,10 +72,10 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class CallCost:
-    """What one model call cost: `turn` counts model calls, `at` is seconds since 1970 when it was sent.
+    """What one model call cost. `turn` counts model calls; `at` is when it was sent, in seconds since 1970.
 
-    `static_tools` is what binding every permitted tool would have cost in it. `charge` is what a prompt
-    cache on `terms` makes of its input. `reported_…` are the provider's own counts, None where it has none.
+    `static_tools` is what binding every permitted tool would have cost. `charge` is how a prompt cache on
+    `terms` charges its input. `reported_…` are the provider's own counts, None if it reports none.
     """
 
     turn: int
@@ -90,11 +90,11 @@ class CallCost:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """Everything a screen shows of a session, and everything its policies decide by.
+    """Everything screens show about a session and its policies decide by.
 
-    `at` is the time of the last event. `outputs` are the tools that returned something, `recoveries` the
-    rejected calls after which the model called a tool it has. `counts` is what the iteration guard knew
-    after the last call of each tool.
+    `at` is the time of the last event. `outputs` holds the tools that returned output; `recoveries` counts
+    the rejected calls after which the model called an available tool. `counts` holds the iteration guard's
+    counts after the last call of each tool.
     """
 
     config: str = ""
@@ -140,12 +140,12 @@ class SessionState:
     counts: Mapping[str, CallCounted] = field(default_factory=dict)
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
-        """The tools in any of the given states, in catalog order."""
+        """The tools with any of the given bindings, in catalog order."""
         return tuple(tool for tool in self.tools.values() if tool.binding in bindings)
 
     @property
     def bound_ids(self) -> tuple[str, ...]:
-        """What the next model call gets: pinned tools in catalog order, then loaded ones in load order."""
+        """The tools bound in the next model call: pinned in catalog order, then loaded in load order."""
         pinned = [tool.id for tool in self.tools.values() if tool.binding is Binding.PINNED]
         return (*pinned, *self.load_order)
 
@@ -156,12 +156,12 @@ class SessionState:
 
     @property
     def accuracy(self) -> float | None:
-        """Discovery accuracy |discovered and used| / |discovered| (paper, equation 4); None before any."""
+        """Discovery accuracy |discovered and used| / |discovered| (paper, equation 4); None without any."""
         return len(self.discovered & self.used) / len(self.discovered) if self.discovered else None
 
     @property
     def tool_tokens(self) -> tuple[int, ...]:
-        """What the model was told of tools, call by call."""
+        """The tool tokens of each model call, in order."""
         return tuple(cost.parts.tool_tokens for cost in self.costs)
 
     @property

@@ -1,4 +1,4 @@
-"""Splits a request into steps: one thing to do each, in the words of the user."""
+"""Splits a request into steps: one action each, in the user's words."""
 
 import re
 
@@ -20,7 +20,7 @@ _OBJECT = (
     r"the|a|an|it|them|that|this|these|those|my|me|us|our|all|each|every|any|on|off|up|down|to|for|in|out|how"
     r"|what|which|whether|\d|[A-Z\x00\"'“‘]"
 )
-# A noun can look like a verb ("orders and mail"), so a verb counts only before what it acts on.
+# A noun can look like a verb ("orders and mail"), so a verb counts only before its object.
 _AND_VERB = re.compile(
     rf"(?:,\s*(?:and\s+|also\s+|please\s+)*|\s+and\s+(?:also\s+|please\s+)*)"
     rf"(?=(?i:{_VERBS})\s+(?:(?i:{_OBJECT.replace('A-Z', '')})\b|(?:{_OBJECT})))"
@@ -29,7 +29,7 @@ _LEADING = re.compile(r"^(?:and|also|please|then|,)\s+", re.IGNORECASE)
 
 
 def split(text: str) -> tuple[str, ...]:
-    """The steps in order, at most MAX_STEPS; what is quoted is never split."""
+    """The steps in order, at most MAX_STEPS; quoted text is never split."""
     quotes: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
@@ -53,12 +53,12 @@ def _tidy(piece: str, quotes: list[str]) -> str:
 
 
 def quoted(text: str) -> tuple[str, ...]:
-    """What stands in quotes, without them."""
+    """The quoted texts, without their quotes."""
     return tuple(
         match.group()[1:-1].strip() for match in _QUOTED.finditer(text) if match.group()[1:-1].strip()
     )
 
 
 def without_quotes(text: str) -> str:
-    """The text with every quote left out."""
+    """The text without its quoted parts."""
     return _QUOTED.sub(" ", text)

@@ -1,7 +1,7 @@
-"""The summary pool: one short line a tool, always in the prompt (Tool Attention, sections 4.4 and 5.6).
+"""The summary pool: one short line per tool, always in the prompt (Tool Attention, sections 4.4 and 5.6).
 
-It lets a model know of every tool whose definition is not loaded. It is part of the prefix that a provider
-caches, so its text depends on nothing but the catalog.
+It tells the model about tools whose definitions are not loaded. It is part of the prefix that a provider
+caches, so its text depends only on the catalog.
 """
 
 import re
@@ -15,15 +15,15 @@ _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s|(?<=[。！？])")
 _NAME_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
 _ELLIPSIS = "…"
-# Far more than a token of running text holds: beyond it a text is cut without being counted first.
+# Far more than a token of prose holds: longer text is cut without counting its tokens first.
 _CHARACTERS_A_TOKEN = 40
 
 
 def summary_pool(tools: Sequence[Tool], max_tokens: int, count: Callable[[str], int]) -> str:
-    """A header and one line a tool, in catalog order; empty without tools.
+    """A header and one line per tool, in catalog order; empty without tools.
 
-    A tool that comes to the end leaves everything before it as it is, byte for byte. `max_tokens` is that of
-    a line, see `tool_summary`.
+    Adding a tool at the end leaves everything before it unchanged, byte for byte. `max_tokens` limits each
+    line, see `tool_summary`.
     """
     if not tools:
         return ""
@@ -31,9 +31,9 @@ def summary_pool(tools: Sequence[Tool], max_tokens: int, count: Callable[[str], 
 
 
 def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> str:
-    """`server:name: first sentence of the description` in one line of at most `max_tokens` tokens.
+    """`server:name: first sentence of the description` on one line of at most `max_tokens` tokens.
 
-    The words of its name stand for a description that a tool does not have. What is too long ends with an
+    Without a description, the words of the tool's name replace it. A line that is too long ends with an
     ellipsis.
     """
     body = first_sentence(tool.description) or _words(tool.name)
@@ -52,25 +52,25 @@ def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> st
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a text in one line: it ends where a paragraph does, if not before."""
+    """The first sentence of a text on one line; it ends with the first paragraph at the latest."""
     opening = _PARAGRAPH_END.split(text.strip(), maxsplit=1)[0]
     return _SENTENCE_END.split(one_line(opening), maxsplit=1)[0]
 
 
 def one_line(text: str) -> str:
-    """The text with one space for every run of whitespace and control characters, and none around it."""
+    """The text with each run of whitespace and control characters replaced by one space, and stripped."""
     return " ".join(without_breaks(text).split())
 
 
 def without_breaks(text: str) -> str:
-    """The text with a space for every control character and every character that ends a line."""
+    """The text with each control character and line separator replaced by a space."""
     return _BREAK.sub(" ", text)
 
 
 def shortened(line: str, limit: int) -> str:
-    """The line in at most `limit` characters, the ellipsis included.
+    """Shorten the line to at most `limit` characters, including the ellipsis.
 
-    It is cut between words; inside one only where half of the room would be lost otherwise.
+    The cut is between words, unless that would lose more than half of the room.
     """
     if len(line) <= limit:
         return line

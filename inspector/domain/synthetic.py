@@ -1,4 +1,4 @@
-"""Tools of Toolsight's own: handled here, never sent to a server (PRD section 2.8)."""
+"""Toolsight's own tools: handled here, never sent to a server (PRD section 2.8)."""
 
 from inspector.domain.manifest import SEARCH_TOOLS
 

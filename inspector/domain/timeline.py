@@ -1,7 +1,7 @@
-"""A session over its turns: which tool was bound in which model call, what moved it, and why.
+"""A session over its turns: which tools each model call had bound, what moved them, and why.
 
-A turn is one model call. Column `n` is what call `n` was sent; what the call then did shows in its actions,
-and what that moved shows in column `n + 1`, the first call to see it. The column after the last call is now.
+A turn is one model call. Column `n` shows what call `n` was sent; its actions show what it did, and the moves
+they caused appear in column `n + 1`, the first call to see them. The column after the last call is now.
 """
 
 from bisect import bisect_right
@@ -40,10 +40,10 @@ _ACTION_LIMIT = 300
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A tool whose binding changed before model call `turn`, the first one to see it.
+    """A change of a tool's binding before model call `turn`, the first one to see it.
 
-    `binding_from` is None where the tool was not in the catalog, `binding_to` where it left it. `cause` is
-    `load`, `gate`, `catalog`, or what an eviction gives as its cause; `reason` is for people.
+    `binding_from` is None if the tool was not in the catalog, `binding_to` is None if it left it. `cause` is
+    `load`, `gate`, `catalog` or the cause of an eviction; `reason` is for people.
     """
 
     tool: str
@@ -56,36 +56,36 @@ class Move:
 
     @property
     def is_move(self) -> bool:
-        """Whether it is more than the tool's coming into the catalog."""
+        """Whether the binding changed, rather than the tool joining the catalog."""
         return self.binding_from is not None
 
 
 @dataclass(slots=True)
 class Lane:
-    """One tool over the turns. `moves` begin with its arrival in the catalog."""
+    """One tool over the turns. The first of its `moves` is its arrival in the catalog."""
 
     tool: str
     moves: list[Move] = field(default_factory=list)
 
     def during(self, turn: int) -> Binding | None:
-        """The binding while model call `turn` ran; None while the tool was not in the catalog."""
-        place = bisect_right(self.moves, turn, key=lambda move: move.turn)
-        return self.moves[place - 1].binding_to if place else None
+        """The binding during model call `turn`, or None while the tool was not in the catalog."""
+        done = bisect_right(self.moves, turn, key=lambda move: move.turn)
+        return self.moves[done - 1].binding_to if done else None
 
     def states(self, first: int, count: int) -> Iterator[tuple[Binding | None, bool]]:
-        """The binding in each of `count` calls from `first` on, and whether it moved before that call."""
-        place = bisect_right(self.moves, first - 1, key=lambda move: move.turn)
+        """The binding in each of `count` calls from `first` on, and whether it changed before that call."""
+        done = bisect_right(self.moves, first - 1, key=lambda move: move.turn)
         for turn in range(first, first + count):
-            start = place
-            while place < len(self.moves) and self.moves[place].turn == turn:
-                place += 1
-            binding = self.moves[place - 1].binding_to if place else None
-            yield binding, any(move.is_move for move in self.moves[start:place])
+            start = done
+            while done < len(self.moves) and self.moves[done].turn == turn:
+                done += 1
+            binding = self.moves[done - 1].binding_to if done else None
+            yield binding, any(move.is_move for move in self.moves[start:done])
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What had been counted by a moment; `accuracy` as `SessionState.accuracy`, `tools` by binding."""
+    """Counts up to some moment; `accuracy` is `SessionState.accuracy`, `tools` counts by binding."""
 
     searches: int = 0
     loads: int = 0
@@ -99,7 +99,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something the model did, or that was done about it: a search, a call, a rejection, a loop."""
+    """Something the model did, or a reaction to it: a search, a call, a rejection, a loop."""
 
     seq: int
     kind: str
@@ -109,7 +109,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One model call. `message` counts the user's messages, `tally` is what had been counted before it."""
+    """One model call. `message` counts user messages; `tally` holds the counts before the call."""
 
     number: int
     seq: int
@@ -125,10 +125,10 @@ class Turn:
 
 
 class Timeline:
-    """Grows with the stream, record by record; a record costs the same however long the stream is.
+    """Grows with the stream, record by record; the cost per record does not depend on the stream's length.
 
-    `turns` are the model calls, `lanes` the tools that moved or were pinned by name, in the order in which
-    they first did.
+    `turns` are the model calls; `lanes` the tools that moved or were pinned by name, in the order of their
+    first move.
     """
 
     def __init__(self) -> None:
@@ -153,24 +153,24 @@ class Timeline:
 
     @property
     def now(self) -> int:
-        """The column after the last model call: what the next one will be sent."""
+        """The column after the last model call, which shows what the next one will be sent."""
         return len(self.turns) + 1
 
     def tally(self, column: int) -> Tally:
-        """What had been counted when the model call of the column ran."""
+        """The counts when the column's model call ran."""
         return self.turns[column - 1].tally if 0 < column < self.now else self._tally()
 
     def moves_at(self, column: int) -> tuple[Move, ...]:
-        """Every move that the column is the first to show, in order."""
+        """The moves that appear first in this column, in order."""
         return tuple(self._moves.get(column, ()))
 
     def rest(self, column: int) -> Mapping[Binding, int]:
-        """How many tools without a lane of their own were pinned or deferred."""
+        """The number of tools without a lane, by binding."""
         own = Counter(lane.during(column) for lane in self.lanes)
         return {kind: count - own[kind] for kind, count in self.tally(column).tools.items()}
 
     def after(self, record: Record) -> None:
-        """Go on by one record."""
+        """Add one record."""
         event = record.event
         if isinstance(event, AnswerStreamed):
             return
@@ -258,7 +258,7 @@ class Timeline:
             self._moves.setdefault(move.turn, []).append(move)
 
     def _is_named(self, move: Move, event: Event) -> bool:
-        """Whether the tool is pinned for itself: by a setting, or while others of its server wait."""
+        """Whether the tool is pinned individually: by a setting, or while other tools of its server wait."""
         if move.binding_to is not Binding.PINNED or not isinstance(event, CatalogBuilt):
             return False
         binding = self._state.settings.get("binding")
@@ -267,7 +267,7 @@ class Timeline:
 
 
 def _light(state: SessionState) -> SessionState:
-    """The state without what grows with the stream: copying that for every record is quadratic."""
+    """The state without the parts that grow with the stream; copying them per record would be quadratic."""
     if not state.conversation.items and not state.costs:
         return state
     return replace(state, conversation=_NO_CONVERSATION, costs=())
@@ -276,7 +276,7 @@ def _light(state: SessionState) -> SessionState:
 def _candidates(
     event: Event, before: Mapping[str, ToolState], after: Mapping[str, ToolState]
 ) -> Iterator[str] | Sequence[str]:
-    """The tools that the event can have moved."""
+    """The tools that the event may have moved."""
     if isinstance(event, ToolLoaded | ToolEvicted):
         return (event.tool,)
     return iter(dict.fromkeys((*before, *after)))
@@ -292,8 +292,8 @@ def _reason(event: Event, binding_from: Binding | None, tool: ToolState | None) 
     toolset = f", toolset {event.toolset}" if event.toolset else ""
     if tool is None:
         return f"left the catalog{toolset}"
-    came = "always bound" if tool.binding is Binding.PINNED else "waits for a search"
-    return f"{came} from here on{toolset}" if binding_from else f"{came}{toolset}"
+    state = "always bound" if tool.binding is Binding.PINNED else "waits for a search"
+    return f"{state} from here on{toolset}" if binding_from else f"{state}{toolset}"
 
 
 def _action(record: Record) -> Action:
@@ -305,7 +305,7 @@ def _action(record: Record) -> Action:
 
 
 def _strings(value: Any) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list | tuple) else ()
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
 
 
 def _server(tool_id: str) -> str:

@@ -1,4 +1,4 @@
-"""A tool as its server declares it, and the definition a model is given for it."""
+"""A tool as its server declares it, and its definition as sent to a model."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ _HASH_DIGITS = 10
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """The server's own claims about a tool; None where it makes no claim. Claims, not facts."""
+    """The server's own claims about a tool, which need not be true; None if it makes no claim."""
 
     read_only: bool | None = None
     destructive: bool | None = None
@@ -38,20 +38,20 @@ class Tool:
 
     @property
     def id(self) -> str:
-        """`server:tool`, unique in a catalog and how Toolsight shows a tool."""
+        """`server:tool`, unique in a catalog; Toolsight shows tools by it."""
         return f"{self.server}:{self.name}"
 
     @property
     def wire_name(self) -> str:
-        """The name a model calls it by."""
+        """The name by which a model calls it."""
         return wire_name(self.server, self.name)
 
 
 def wire_name(server: str, name: str) -> str:
-    """Map (server, tool) to a name every provider takes: `^[a-zA-Z0-9_-]{1,64}$`.
+    """Map (server, tool) to a name every provider accepts: `^[a-zA-Z0-9_-]{1,64}$`.
 
-    The name depends on nothing but its two arguments, so it never changes while a catalog does. Where
-    `server__tool` would be too long, or could be read back in more than one way, a hash of both ends it.
+    The name depends only on its two arguments, so it stays the same when the catalog changes. If
+    `server__tool` would be too long or ambiguous, the name ends with a hash of both.
     """
     joined = f"{server}{_SEPARATOR}{name}"
     if len(joined) <= MAX_WIRE_NAME and _reads_back_one_way(server, name):
@@ -72,12 +72,12 @@ def _reads_back_one_way(server: str, name: str) -> bool:
 
 
 def definition(tool: Tool) -> dict[str, Any]:
-    """The function definition as the OpenAI chat-completions `tools` array wants it."""
+    """The tool's function definition for the `tools` array of OpenAI's chat completions API."""
     return function_definition(tool.wire_name, tool.description, tool.input_schema)
 
 
 def function_definition(name: str, description: str, parameters: JsonObject) -> dict[str, Any]:
-    """A `tools` entry of the chat-completions wire format."""
+    """An entry in the `tools` array of the chat completions format."""
     return {
         "type": "function",
         "function": {"name": name, "description": description, "parameters": dict(parameters)},

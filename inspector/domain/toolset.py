@@ -1,4 +1,4 @@
-"""Toolsets: named restrictions of what may be listed, found or called (PRD section 2.6)."""
+"""Toolsets: named restrictions on which tools may be listed, found or called (PRD section 2.6)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ class ServerRule:
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """A named restriction. A server that is not mentioned is not permitted at all.
+    """A named restriction. A server that is not listed is not permitted at all.
 
-    `always_include` are patterns of tools that are pinned, instead of the setting; None leaves it to that.
+    `always_include` holds patterns of pinned tools and overrides the setting; None keeps the setting.
     """
 
     name: str
@@ -37,5 +37,5 @@ class Toolset:
 
 
 def permitted(tools: Iterable[Tool], toolset: Toolset | None) -> tuple[Tool, ...]:
-    """The tools that pass; no toolset permits everything."""
+    """The tools that the toolset permits; without a toolset, all of them."""
     return tuple(tool for tool in tools if toolset is None or toolset.permits(tool))

@@ -1,9 +1,9 @@
-"""A request in the form of OpenAI's chat completions API, the one that every token count is taken on.
+"""A request in the format of OpenAI's chat completions API, on which all tokens are counted.
 
     {"messages":[{"role":"system",…},{"role":"user",…},…],"tools":[{"type":"function",…},…]}
 
-as compact JSON: what of a request's body becomes the model's input. Providers turn it into a prompt of their
-own, with some tokens of framing that nobody publishes; what they report is shown beside what was counted.
+as compact JSON: the part of the request body that becomes the model's input. Providers turn it into their own
+prompt and add unpublished framing tokens, so their reported counts are shown next to the counted ones.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from inspector.domain.message import AssistantMessage, Message, ModelRequest, To
 
 
 def wire_messages(request: ModelRequest) -> list[dict[str, Any]]:
-    """The system prompt, if there is any, and the conversation."""
+    """The system prompt, if any, and the conversation."""
     system = [wire_system(request.system)] if request.system else []
     return [*system, *map(wire_message, request.messages)]
 
@@ -42,5 +42,5 @@ def _wire_call(call: ToolCall) -> dict[str, Any]:
 
 
 def sendable(text: str) -> str:
-    """HTTP bodies are UTF-8, which lone surrogates are not."""
+    """Replace lone surrogates, which UTF-8 and so HTTP bodies cannot hold."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,32 +1,36 @@
 """A session as it can be looked at: everything that a page or a command reads, and nothing that changes it.
 
 The running session implements `SessionView`, and so does the replay of a recorded moment. What changes a
-session is `inspector.engine.commands.Commands`.
+session is `inspector.engine.commands.Commands`. Only names of types: importing this imports none of them.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from __future__ import annotations
 
-from inspector.domain.budget import ToolCost
-from inspector.domain.catalog import Catalog
-from inspector.domain.configuration import Configuration
-from inspector.domain.evaluation import EvalSet
-from inspector.domain.events import Record
-from inspector.domain.message import ModelRequest
-from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import CacheTerms
-from inspector.domain.ranking import SearchRequest
-from inspector.domain.session import SessionState
-from inspector.domain.settings import DiscoverySettings, Settings
-from inspector.domain.tool import Tool
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import SearchAnswer
-from inspector.engine.ports import Clock
-from inspector.engine.tokens.cost.setup_change import Setup
-from inspector.engine.tokens.count.measure import BudgetMeter
-from inspector.engine.tokens.count.other_model import OtherModels
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from inspector.domain.budget import ToolCost
+    from inspector.domain.catalog import Catalog
+    from inspector.domain.configuration import Configuration
+    from inspector.domain.evaluation import EvalSet
+    from inspector.domain.events import Record
+    from inspector.domain.message import ModelRequest
+    from inspector.domain.price import Prices
+    from inspector.domain.prompt_cache import CacheTerms
+    from inspector.domain.ranking import SearchRequest
+    from inspector.domain.session import SessionState
+    from inspector.domain.settings import DiscoverySettings, Settings
+    from inspector.domain.tool import Tool
+    from inspector.engine.discovery.index import ToolIndex
+    from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+    from inspector.engine.discovery.rules import SearchRules
+    from inspector.engine.discovery.search import SearchAnswer
+    from inspector.engine.ports import Clock
+    from inspector.engine.tokens.cost.setup_change import Setup
+    from inspector.engine.tokens.count.measure import BudgetMeter
+    from inspector.engine.tokens.count.other_model import OtherModels
 
 
 class DiscoveryView(Protocol):

@@ -171,8 +171,8 @@ def _latency_row(ranker: str, latency: Latency, tools: int) -> Row:
     return (
         f"latency of a search, {ranker}",
         f"below {MILLISECONDS:g} ms",
-        f"{milliseconds(latency.median)} ms in the median, {milliseconds(latency.p95)} ms at p95, {tools} tools, "
-        f"{latency.queries} queries",
+        f"{milliseconds(latency.median)} ms in the median, {milliseconds(latency.p95)} ms at p95, "
+        f"{tools} tools, {latency.queries} queries",
         _met(latency.p95 < MILLISECONDS),
     )
 

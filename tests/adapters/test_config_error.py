@@ -66,17 +66,17 @@ def test_a_syntax_error_is_told_with_line_and_column(
     [
         ("", "is empty"),
         (" \n ", "is empty"),
-        ("[]", "holds no object"),
-        ("null", "holds no object"),
+        ("[]", "is not a JSON object"),
+        ("null", "is not a JSON object"),
         ("{}", "has no servers"),
         ({"mcpServers": {}}, "has no servers"),
-        ({"mcpServer": {"s": SERVER}}, "Did you mean `mcpServers` by `mcpServer`?"),
-        ({"mcpServers": {"s": {"command": "x", "disabled": True}}}, "every server is switched off"),
+        ({"mcpServer": {"s": SERVER}}, "Did you mean `mcpServers` instead of `mcpServer`?"),
+        ({"mcpServers": {"s": {"command": "x", "disabled": True}}}, "every server is disabled"),
         ({"mcpServers": []}, "mcpServers must be an object, not a list"),
         ({"mcpServers": {"s": "x"}}, "mcpServers.s must be an object, not a string"),
         ({"servers": {"s": {"command": 1}}}, "servers.s.command must be a string, not a number"),
-        ('{"mcpServers": {"s": {"command": "x"}, "s": {"command": "y"}}}', "mcpServers.s is there twice"),
-        ('{"mcpServers": {"s": {"command": "x", "command": "y"}}}', "mcpServers.s.command is there twice"),
+        ('{"mcpServers": {"s": {"command": "x"}, "s": {"command": "y"}}}', "mcpServers.s appears twice"),
+        ('{"mcpServers": {"s": {"command": "x", "command": "y"}}}', "mcpServers.s.command appears twice"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )
@@ -103,7 +103,10 @@ def test_a_file_without_usable_servers_is_refused(tmp_path: Path, content: objec
         ({"tool_set": {}, "mcpServers": {"s": SERVER}}, "Did you mean `tool_sets`?"),
         (own(comand="y"), "mcpServers.s.comand is not a key Toolsight knows | Did you mean `command`?"),
         (own(defer_loading=True, deferLoading=True), "Did you mean `defer_loading`?"),
-        (own(args="-v"), "mcpServers.s.args must be a list, not a string | Write each argument"),
+        (
+            own(args="-v"),
+            "mcpServers.s.args must be a list, not a string | Write a list in brackets",
+        ),
         (
             own(args=["a", 1]),
             "mcpServers.s.args[1] must be a string, not a number | Put it in double quotes.",
@@ -148,19 +151,19 @@ def test_a_wrong_toolset_is_told_with_its_place(tmp_path: Path, content: object,
     [
         ({"command": "x", "url": "http://a"}, "mcpServers.s has both command and url"),
         ({}, "mcpServers.s has neither command nor url"),
-        ({"comand": "x"}, "Is `comand` meant to be one?"),
+        ({"comand": "x"}, "Is `comand` a misspelling?"),
         ({"command": ""}, "has neither command nor url"),
-        ({"command": "${NO:-}"}, "mcpServers.s.command is empty once its variables are filled in"),
+        ({"command": "${NO:-}"}, "mcpServers.s.command is empty after its variables are expanded"),
         ({"command": "x", "type": "http"}, "mcpServers.s.type is http, which needs a url"),
         ({"url": "http://a", "type": "stdio"}, "mcpServers.s.type is stdio, which needs a command"),
-        ({"url": "ftp://a/b"}, "mcpServers.s.url is no http or https address"),
-        ({"url": "http://a:99999/"}, "is no http or https address"),
-        ({"url": "http://a/\n"}, "is no http or https address"),
-        ({"url": "https:///x"}, "is no http or https address"),
-        ({"url": "http://a", "headers": {"X": "a\r\nY: b"}}, "mcpServers.s.headers.X is no header"),
-        ({"command": "x", "args": ["a\0b"]}, "mcpServers.s.args[0] holds a character"),
-        ({"command": "x", "args": ["\ud800"]}, "mcpServers.s.args[0] holds a character"),
-        ({"command": "x", "env": {"A=B": "c"}}, "mcpServers.s.env.A=B is no name for a variable"),
+        ({"url": "ftp://a/b"}, "mcpServers.s.url is not an http or https URL"),
+        ({"url": "http://a:99999/"}, "is not an http or https URL"),
+        ({"url": "http://a/\n"}, "is not an http or https URL"),
+        ({"url": "https:///x"}, "is not an http or https URL"),
+        ({"url": "http://a", "headers": {"X": "a\r\nY: b"}}, "mcpServers.s.headers.X is not a valid header"),
+        ({"command": "x", "args": ["a\0b"]}, "mcpServers.s.args[0] has a character"),
+        ({"command": "x", "args": ["\ud800"]}, "mcpServers.s.args[0] has a character"),
+        ({"command": "x", "env": {"A=B": "c"}}, "mcpServers.s.env.A=B is not a valid variable name"),
     ],
 )
 def test_a_server_that_cannot_be_started_is_refused(tmp_path: Path, server: object, expected: str) -> None:
@@ -198,7 +201,7 @@ def test_an_input_without_a_value_is_told_with_its_description(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["", " ", "a:b", "a\nb", "\u202eab"])
 def test_a_server_name_that_would_break_tool_ids_is_refused(tmp_path: Path, name: str) -> None:
-    assert "is no usable server name" in refused_content(tmp_path, {"mcpServers": {name: SERVER}})
+    assert "is not a valid server name" in refused_content(tmp_path, {"mcpServers": {name: SERVER}})
 
 
 def test_a_secret_value_is_not_repeated_in_an_error(tmp_path: Path) -> None:

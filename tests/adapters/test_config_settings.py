@@ -91,8 +91,8 @@ def test_a_clients_other_keys_are_an_error_beside_our_settings(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ({"profile": "kamann"}, ": profile is 'kamann', which there is not | Did you mean `kaman`?"),
-        ({"profile": ""}, ": profile is '', which there is not"),
+        ({"profile": "kamann"}, ": profile 'kamann' does not exist | Did you mean `kaman`?"),
+        ({"profile": ""}, ": profile '' does not exist"),
         ({"profile": 3}, ": profile must be a string, not a number"),
         ({"profil": "kaman"}, "Did you mean `profile`?"),
         ({"setings": {}}, "Did you mean `settings`?"),
@@ -102,7 +102,7 @@ def test_a_clients_other_keys_are_an_error_beside_our_settings(tmp_path: Path) -
         ({"settings": {"binding.capacty": 8}}, ": settings.binding.capacty is not a setting"),
         ({"settings": {"bindng": {"capacity": 8}}}, "Did you mean `binding.capacity`?"),
         ({"settings": {"binding": {}, "bindng": {}}}, "Did you mean `binding`?"),
-        ({"settings": {"binding": 8}}, ": settings.binding must be an object | Its settings go in braces"),
+        ({"settings": {"binding": 8}}, ": settings.binding must be an object | Put its settings in braces"),
         ({"settings": {"binding": {}, "capacity": 8}}, "Did you mean `binding.capacity`?"),
         (
             {"settings": {"binding": {"capacity": -1}}},
@@ -112,7 +112,7 @@ def test_a_clients_other_keys_are_an_error_beside_our_settings(tmp_path: Path) -
         ({"settings": {"binding.policy": "keeep"}}, "must be one of all, keep, bounded, gate"),
         (
             {"settings": {"binding": {"capacity": 8}, "binding.capacity": 9}},
-            ": settings.binding.capacity is there twice | Keep one of them.",
+            ": settings.binding.capacity appears twice | Keep one of them.",
         ),
         ({"settings": {"gate": {"threshold": {}}}}, ": settings.gate.threshold must be a number"),
         ({"settings": {"gate.": 1, "..": 2}}, "is not a setting"),

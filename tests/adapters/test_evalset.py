@@ -146,11 +146,11 @@ GOOD = {"id": "q0", "query": "x", "relevant": []}
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (b"{", "is no JSON"),
-        (b"[]", "holds no object"),
+        (b"{", "is not JSON"),
+        (b"[]", "is not a JSON object"),
         (b"\xff", "not UTF-8"),
         (b'{"id": NaN}', "NaN is not JSON"),
-        (b"1" * 5000, "is no JSON"),
+        (b"1" * 5000, "is not JSON"),
         (b"[" * 200_000, "nested too deeply"),
         ({"query": "x", "relevant": []}, "id is missing"),
         ({"id": "a", "relevant": []}, "query is missing"),
@@ -162,7 +162,7 @@ GOOD = {"id": "q0", "query": "x", "relevant": []}
         ({"id": "a", "query": "x", "relevant": [["s:a", None]]}, "relevant[0][1] must be a string, not null"),
         ({"id": "a", "query": "x", "relevant": [], "groups": 3}, "groups must be a list"),
         ({"id": "a", "query": "x", "relevant": [], "kind": 3}, "kind must be a string"),
-        ({"id": "q0", "query": "x", "relevant": []}, "'q0' is there twice"),
+        ({"id": "q0", "query": "x", "relevant": []}, "'q0' appears twice"),
     ],
 )
 def test_a_bad_line_is_told_with_its_place_and_what_to_do(
@@ -183,7 +183,7 @@ def test_a_bad_line_is_told_with_its_place_and_what_to_do(
         ({"id": "t2", "name": ""}, "name is empty"),
         ({"id": "t2", "name": "x", "server": 3}, "server must be a string"),
         ({"id": "t2", "name": "x", "inputSchema": []}, "inputSchema must be an object, not a list"),
-        ({"id": "t1", "name": "x"}, "'t1' is there twice"),
+        ({"id": "t1", "name": "x"}, "'t1' appears twice"),
     ],
 )
 def test_a_bad_tool_is_told_with_its_place(

@@ -166,12 +166,12 @@ def test_one_model_is_not_another_of_the_same_repository(tmp_path: Path) -> None
 
 
 def test_an_unknown_name_is_told_with_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="knows no embedding model") as caught:
+    with pytest.raises(ModelError, match="has no embedding model") as caught:
         NamedEmbedder("all-MiniLM-L6", tmp_path).prepare(lambda *_: None, lambda: False)
     assert NAME in caught.value.hint
     with pytest.raises(ModelError) as caught:
         download("\ud800", tmp_path, progress=lambda *_: None, cancelled=lambda: False)
-    assert "Known are" in caught.value.hint
+    assert "Known models:" in caught.value.hint
 
 
 def test_a_model_that_is_not_there_is_never_downloaded_in_passing(tmp_path: Path) -> None:

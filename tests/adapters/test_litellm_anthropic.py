@@ -113,7 +113,7 @@ async def test_tools_and_results_arrive_in_the_shape_of_the_messages_api() -> No
 
 async def test_a_refused_key_names_the_variable() -> None:
     error = await failure(401, "authentication_error", "invalid x-api-key")
-    assert "refuses the key" in error.message
+    assert "rejected the key" in error.message
     assert "ANTHROPIC_API_KEY" in error.hint
 
 

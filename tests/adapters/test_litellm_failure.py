@@ -66,13 +66,13 @@ async def test_a_connection_that_is_cut_in_the_answer_is_told_as_that(
     make: Maker, events: tuple[str, ...]
 ) -> None:
     async with silent_server(events, cuts=True) as stub:
-        assert "broke off" in (await failure(make(stub.address))).message
+        assert "stopped in the middle" in (await failure(make(stub.address))).message
 
 
 async def test_a_cut_in_the_middle_of_a_call_does_not_become_a_call() -> None:
     half_call = chunk(fragment(0, "c1", "shop__list", '{"b": '))
     with stub_server(stream(half_call)) as stub:
-        assert "broke off" in (await failure(openai(stub.address))).message
+        assert "stopped in the middle" in (await failure(openai(stub.address))).message
 
 
 async def test_giving_up_hangs_up() -> None:
@@ -115,8 +115,8 @@ async def test_a_usage_that_nobody_reported_is_not_made_up() -> None:
         ("claude-sonnet-4-5", "no key", "ANTHROPIC_API_KEY"),
         ("gemini/gemini-2.0-flash", "no key", "GEMINI_API_KEY"),
         ("azure/deployment", "no key", "AZURE_API_KEY"),
-        ("perplexity/sonar", "cannot be sent tools", "supports tool calls"),
-        ("nosuch/model", "whose model", "provider/model"),
+        ("perplexity/sonar", "does not support tools", "supports tool calls"),
+        ("nosuch/model", "does not know the provider", "provider/model"),
         ("groq/llama3", "cannot be reached", "--api-base"),
     ],
 )

@@ -59,15 +59,15 @@ async def test_the_counts_of_the_last_line_are_the_usage() -> None:
 
 
 async def test_a_cut_stream_is_an_error() -> None:
-    with pytest.raises(ModelError, match="broke off"):
+    with pytest.raises(ModelError, match="stopped in the middle"):
         await ask(line("half"))
 
 
 @pytest.mark.parametrize(
     ("status", "words", "told"),
     [
-        (400, "registry/library/gemma does not support tools", "cannot be sent tools"),
-        (404, "model 'qwen3' not found", "has no model called ollama/qwen3"),
+        (400, "registry/library/gemma does not support tools", "ollama/qwen3 does not support tools"),
+        (404, "model 'qwen3' not found", "has no model named ollama/qwen3"),
     ],
 )
 async def test_a_refusal_is_told_by_its_kind(status: int, words: str, told: str) -> None:

@@ -85,7 +85,7 @@ async def test_a_server_that_wants_credentials_says_how_to_give_them(tmp_path: P
         assert "s3cret" not in error.message
         sent = {"authorization": "Bearer old"}
         error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp", headers=sent))
-        assert "refuses the configured" in error.hint
+        assert "rejected the configured" in error.hint
 
 
 async def test_a_wrong_path_is_told_from_a_wrong_server(tmp_path: Path) -> None:

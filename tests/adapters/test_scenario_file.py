@@ -76,9 +76,9 @@ STEP = "turns[0].steps[0]"
 @pytest.mark.parametrize(
     ("text", "told", "hint"),
     [
-        ("title: x\nturns: [", "2:9: not readable as YAML", "quote text"),
-        ("turns: [{user: a: b}]", "1:17: not readable as YAML", "quote text"),
-        ("turns: " + "[" * 5000, "not readable as YAML: nested too deeply", ""),
+        ("title: x\nturns: [", "2:9: not valid YAML", "quote text"),
+        ("turns: [{user: a: b}]", "1:17: not valid YAML", "quote text"),
+        ("turns: " + "[" * 5000, "not valid YAML: nested too deeply", ""),
         ("- a list", "1: must be an object, not a list", ""),
         ("", "1: must be an object, not null", ""),
         ("title: x", "1: turns is missing", "`user` and `steps`"),
@@ -90,7 +90,7 @@ STEP = "turns[0].steps[0]"
         ("turns: []", "1: turns is empty", "`user` and `steps`"),
         (
             "turns: [{user: a, user: b, steps: [{say: b}]}]",
-            "1:19: not readable as YAML: user is there twice",
+            "1:19: not valid YAML: user appears twice",
             "",
         ),
         ("title: [x]\nturns: [{user: a, steps: [{say: b}]}]", "1: title must be a string, not a list", ""),
@@ -119,7 +119,7 @@ STEP = "turns[0].steps[0]"
         (
             "turns: [{user: a, steps: [{calls: [{tool: t, arguments: {day: 2026-03-02}}]}]}]",
             f"1: {STEP}.calls[0].arguments has a value that JSON cannot hold",
-            "Put a date in quotes",
+            "Put dates in quotes",
         ),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_turn_that_cannot_be_played_is_refused_by_line_and_key(
 @pytest.mark.parametrize(
     ("text", "told", "hint"),
     [
-        ("profile: kamen", "profile is 'kamen', which there is not", "Did you mean `kaman`?"),
+        ("profile: kamen", "profile 'kamen' does not exist", "Did you mean `kaman`?"),
         ("profile: [x]", "1: profile must be a string", ""),
         ("settings: [x]", "1: settings must be an object", ""),
         ("settings: {binding.capcity: 2}", "settings.binding.capcity is not a setting", "binding.capacity"),
@@ -165,12 +165,12 @@ def test_settings_may_stand_in_sections_as_in_a_configuration(tmp_path: Path) ->
     [
         ("{remove: [x]}", "change.server is missing", "whose tools change"),
         ("{server: a, added: []}", "change.added is not a key", "Did you mean `add`?"),
-        ("{server: a, remove: [b]}", "change names b, no tool of a", "Write a:NAME."),
-        ("{server: a, remove: ['a:']}", "change names a:, no tool of a", "Write a:NAME."),
-        ("{server: a, add: [{id: 'b:c'}]}", "change names b:c, no tool of a", "Write a:NAME."),
+        ("{server: a, remove: [b]}", "change names b, not a tool of a", "Write a:NAME."),
+        ("{server: a, remove: ['a:']}", "change names a:, not a tool of a", "Write a:NAME."),
+        ("{server: a, add: [{id: 'b:c'}]}", "change names b:c, not a tool of a", "Write a:NAME."),
         ("{server: a, add: [{description: x}]}", "change.add[0].id is missing", "server:NAME"),
         ("{server: a, describe: {'a:b': 3}}", 'change.describe."a:b" must be a string', "double quotes"),
-        ("{server: a, describe: {1: x}}", "change.describe[1] is a key that is no string", "double quotes"),
+        ("{server: a, describe: {1: x}}", "change.describe[1] is not a string key", "double quotes"),
         ("x", "change must be an object, not a string", ""),
     ],
 )

@@ -100,7 +100,7 @@ def test_a_full_disk_is_told_and_what_was_there_stays(path: Path) -> None:
 
 def test_a_file_that_is_no_database_is_refused_and_kept(path: Path) -> None:
     path.write_text("groceries: milk, eggs, " * 50, encoding="utf-8")
-    assert "no SQLite database" in refusal(path).hint
+    assert "not an SQLite database" in refusal(path).hint
     assert path.read_text(encoding="utf-8").startswith("groceries")
 
 
@@ -147,7 +147,7 @@ def test_a_read_only_folder_is_refused(tmp_path: Path) -> None:
 def test_a_read_only_database_is_told_as_read_only(path: Path) -> None:
     with SqliteStore(path) as store:
         store.append(said(1))
-        store._database._opened().conn.execute("PRAGMA query_only = ON")
+        store._database._opened().execute("PRAGMA query_only = ON")
         with pytest.raises(StoreError, match="cannot be written") as raised:
             store.append(said(2))
     assert "read-only" in raised.value.hint

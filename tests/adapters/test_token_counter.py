@@ -140,6 +140,7 @@ def test_nothing_is_no_token_and_special_tokens_are_text(counter: TokenCounter) 
     assert counter.count("<EOT>") > 1
 
 
+@pytest.mark.slow
 @REAL
 @pytest.mark.parametrize(
     "text",

@@ -46,7 +46,7 @@ async def test_a_burst_of_records_is_shown_once() -> None:
             rig.bench.milestone(str(number))
         timers.fire()
         assert [milestones(view) for view in shown] == [["0", "1", "2", "3", "4"]]
-        assert shown[0].session == rig.bench.state
+        assert shown[0].state == rig.bench.state
         timers.fire()
         assert len(shown) == 1
 

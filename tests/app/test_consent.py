@@ -7,11 +7,8 @@ from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.consent_text import consent_body
 from inspector.domain.consent import ServerConsent
 from tests.support.app import app_rig
-from tests.support.picture import Shown, SnapCompare, after, still
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-
-__all__ = ["still"]
 
 LOCAL = ServerConsent("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("TOKEN", "URL"))
 REMOTE = ServerConsent("shop", url="https://shop.example/mcp", header_names=("Authorization",))
@@ -81,8 +78,3 @@ async def test_the_safe_answer_is_the_easy_one(key: str) -> None:
         await pilot.press("down", key)
         await pilot.pause()
         assert [ConsentDialog.accepted(answer) for answer in answers] == [False]
-
-
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
-def test_the_question_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    assert snap_compare(Shown(), terminal_size=size, run_before=after(screen=dialog))  # type: ignore[arg-type]

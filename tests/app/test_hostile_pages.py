@@ -53,7 +53,7 @@ async def test_no_page_lets_hostile_text_through(size: tuple[int, int]) -> None:
         calls((EVIL, {"x": EVIL})),
         says("\n".join(SHORTENED.values())),
     )
-    async with app_rig(*steps, servers=hostile_servers(), size=size) as (pilot, rig):
+    async with app_rig(*steps, servers=hostile_servers(), size=size, at_home=True) as (pilot, rig):
         await pilot.press(*"go", "enter")
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("end",))))
         for keys in ((), ("f2", "end"), ("f3",), ("f5",), ("f6", "end", "up", "up"), ("f7",)):

@@ -7,6 +7,9 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.search.screen import SearchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
+from inspector.app.replay import ReplayedSession
+from inspector.engine.commands import Commands
+from inspector.engine.workbench import Workbench
 from tests.support.app import app_rig, until
 from tests.support.office import office
 from tests.support.told_model import says
@@ -57,6 +60,13 @@ async def test_a_threshold_chosen_on_the_curve_is_an_event_and_outlives_another_
         assert chosen != before
         rig.bench.policy.set("binding.capacity", 3)
         assert rig.bench.retrieval.rules.threshold == chosen
+
+
+def test_a_replayed_session_has_none_of_the_commands() -> None:
+    commands = {name for name in vars(Commands) if not name.startswith("_")}
+    assert commands >= {"chat", "load", "change_setting"}
+    assert not {name for name in commands if hasattr(ReplayedSession, name)}
+    assert {name for name in commands if hasattr(Workbench, name)} == commands
 
 
 async def test_choosing_a_ranker_in_a_replay_leaves_the_live_session_as_it_was() -> None:

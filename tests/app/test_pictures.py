@@ -1,64 +1,304 @@
-"""How the session, the pages and the dialogs look; the pictures are compared."""
+"""How every page looks, once on a small terminal and once on a wide one; the pictures are compared.
+
+A page is shown in the state that says most of it. What else there is to see of it (empty, failed, filtered,
+replayed) is asserted as text by the tests of the page.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.screen import Screen
 
-from inspector.adapters.memory.fakes import MemoryServer
-from inspector.domain.error import ConnectError, ModelError
-from inspector.domain.tool import Tool
-from tests.support.picture import Shown, SnapCompare, after, still
-from tests.support.told_model import Step, calls, says, searches
-from tests.support.workbench import shop_and_weather
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
+from inspector.app.base_screen import BaseScreen
+from inspector.app.dialogs.choice import ToolsetDialog
+from inspector.app.dialogs.consent import ConsentDialog
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.help import HelpScreen
+from inspector.app.pages import registry
+from inspector.app.pages.chat.race.screen import RaceScreen
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.cost.budget.screen import BudgetScreen
+from inspector.app.pages.find.compare.screen import CompareScreen
+from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.app.pages.find.steps.screen import StepsScreen
+from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.find.what_if.text_editor import DescriptionArea
+from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
+from inspector.app.pages.lab.bench.screen import BenchScreen
+from inspector.app.pages.lab.calibration.screen import CalibrationScreen
+from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
+from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
+from inspector.app.pages.lab.scenario.screen import GuardLabScreen
+from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
+from inspector.app.pages.settings.profile.screen import ProfileScreen
+from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
+from inspector.app.pages.tools.manifest.screen import ManifestScreen
+from inspector.app.pages.tools.servers.screen import ServersScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.pages.trace.events.screen import EventsScreen
+from inspector.app.pages.trace.timeline.screen import TimelineScreen
+from inspector.app.reproduction import Reproduction
+from inspector.app.scenario_job import Choice
+from inspector.domain.consent import ServerConsent
+from inspector.domain.ranking import SearchRequest
+from tests.app.test_confusable_page import offices
+from tests.app.test_page_keys import one_fails
+from tests.app.test_race_page import race_lab
+from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
+from tests.app.test_what_if_page import BETTER, PAY, QUERY as REFUND, keys, shop
+from tests.support import firm
+from tests.support.canned_report import CATALOG_SIZE
+from tests.support.lab import MemoryLab, written
+from tests.support.office import office
+from tests.support.picture import NARROW, WIDE, Act, Asked, Lacks, Opens, Shown, Shows, SnapCompare, acted
+from tests.support.reproduction import MemorySource
+from tests.support.told_model import Step, ToldModel, calls, says, searches
+from widgets import Confirm
 
-__all__ = ["still"]
-
-SEARCH = searches(query="forecast for a city")
-CALL = calls(("weather__get_forecast", {"city": "Oslo"}))
-TALK: tuple[Step, ...] = (SEARCH, CALL, says("Sunny in Oslo."))
-LOOP: tuple[Step, ...] = (SEARCH, CALL, CALL, CALL, says("It does not change."))
-REFUND: tuple[Step, ...] = (
-    searches(tool_names=["refund_order"]),
-    calls(("shop__refund_order", {"order": 7, "reason": "late"})),
+QUERY = "send a late order message"
+LATE = SearchRequest("send the customer of a late order a message")
+SEVERAL = SearchRequest("refund the order, then send a message and create an event")
+ALIKE = "4 pairs among 6 tools"
+ORDERS = {"orders": [{"id": 7, "status": "late"}, {"id": 9, "status": "late"}]}
+STARTED = (
+    ServerConsent("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("TOKEN", "URL")),
+    ServerConsent("shop", url="https://shop.example/mcp", header_names=("Authorization",)),
 )
-NO_KEY = ModelError("no key for openai/x", hint="Set OPENAI_API_KEY, or take demo/planner.")
-ASK = (*"forecast", "enter")
 
 
-def one_fails() -> dict[str, MemoryServer]:
-    fault = ConnectError(
-        "The command no-such is not on PATH", hint="Install it.", stderr_tail="boom: no TOKEN"
-    )
-    return {**shop_and_weather(), "broken": MemoryServer([Tool("broken", "x")], fault=fault)}
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A screen, and what leads to it; `acts` may need a folder for files."""
+
+    screen: type[Screen[Any]]
+    app: Callable[[], Shown]
+    acts: Callable[[Path], tuple[Act, ...]]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 32), (200, 60)])
-def test_a_conversation_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    assert snap_compare(Shown(*TALK), terminal_size=size, run_before=after(*ASK))
+def _talk() -> Shown:
+    call = calls(("weather__get_forecast", {"city": "Oslo"}))
+    steps: tuple[Step, ...] = (searches(query="forecast for a city"), call, says("Sunny in Oslo."))
+    return Shown(*steps, at_home=True)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-def test_an_empty_session_looks_the_same(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
-    assert snap_compare(Shown(), terminal_size=size, run_before=after())
+def _office() -> Shown:
+    return Shown(servers=office(), embedder=MemoryEmbedder())
 
 
-def test_a_session_in_light_looks_the_same(snap_compare: SnapCompare) -> None:
-    assert snap_compare(Shown(*TALK), terminal_size=(120, 32), run_before=after(*ASK, light=True))
+def _firm() -> Shown:
+    tokens = TiktokenCounter("gpt-5")
+    return Shown(*firm.STEPS, servers=firm.firm(), counter_for=lambda _: tokens, prices=(firm.PRICES,))
 
 
-def test_an_eviction_looks_the_same(snap_compare: SnapCompare) -> None:
-    assert snap_compare(Shown(*LOOP), terminal_size=(200, 60), run_before=after(*ASK))
+def _offices() -> Shown:
+    return Shown(servers=offices(), embedder=MemoryEmbedder())
 
 
-def test_a_model_error_beside_a_failed_server_looks_the_same(snap_compare: SnapCompare) -> None:
-    app = Shown(NO_KEY, servers=one_fails())
-    assert snap_compare(app, terminal_size=(120, 32), run_before=after(*ASK))
+def _failing() -> Shown:
+    return Shown(servers=one_fails())
 
 
-@pytest.mark.parametrize("key", ["f2", "f3", "f5", "f6", "f1", "ctrl+t", "ctrl+o"])
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-def test_a_page_looks_the_same(snap_compare: SnapCompare, key: str, size: tuple[int, int]) -> None:
-    app = Shown(servers=one_fails())
-    assert snap_compare(app, terminal_size=size, run_before=after(key, "end"))
+def _lab(folder: Path) -> MemoryLab:
+    return MemoryLab(written(folder))
 
 
-def test_the_question_before_a_change_looks_the_same(snap_compare: SnapCompare) -> None:
-    assert snap_compare(Shown(*REFUND), terminal_size=(120, 32), run_before=after(*ASK))
+def _compared(folder: Path) -> ProfileCompareScreen:
+    lab = _lab(folder)
+    file = next(file for file in lab.scenarios() if file.path.stem == "alternate")
+    return ProfileCompareScreen(lab, file, Choice("toolsight"))
+
+
+def _measured() -> ReproduceScreen:
+    measured = Reproduction(MemorySource())
+    measured.sections["catalog-size"] = (CATALOG_SIZE,)
+    return ReproduceScreen(measured)
+
+
+def _consent() -> ConsentDialog:
+    return ConsentDialog("/home/me/mcp.json", STARTED)
+
+
+def _acts(*acts: Act) -> Callable[[Path], tuple[Act, ...]]:
+    return lambda _folder: acts
+
+
+MEASURED = ("f8", Shows("requests over"), "r", Shows("rankers measured"))
+PAGES: Mapping[str, Picture] = {
+    "session": Picture(SessionScreen, _talk, _acts(Asked("forecast"), Shows("Sunny in Oslo."))),
+    "race": Picture(
+        RaceScreen,
+        Shown,
+        lambda folder: (
+            Opens(lambda: RaceScreen(race_lab(folder))),
+            Shows("starts the race"),
+            "r",
+            Shows("instead of"),
+        ),
+    ),
+    "search": Picture(SearchScreen, _office, _acts("f4", *keys(QUERY), "enter", Shows("terms", "#facts"))),
+    "compare": Picture(
+        CompareScreen,
+        _office,
+        _acts(
+            Opens(lambda: CompareScreen(LATE, "shop:cancel_order")),
+            Shows("hybrid"),
+            Lacks("to come", "#facts"),
+        ),
+    ),
+    "steps": Picture(
+        StepsScreen, _office, _acts(Opens(lambda: StepsScreen(SEVERAL)), Shows("only the steps"))
+    ),
+    "why-not": Picture(
+        WhyNotScreen,
+        _office,
+        _acts(
+            Opens(lambda: WhyNotScreen("shop:cancel_order", LATE)),
+            Shows("fuzzy", "#ranks"),
+            Lacks("…", "#ranks"),
+        ),
+    ),
+    "what-if": Picture(
+        WhatIfScreen,
+        lambda: Shown(servers=shop(), embedder=MemoryEmbedder()),
+        _acts(
+            Opens(lambda: WhatIfScreen(PAY.id, REFUND)),
+            Shows("up to date"),
+            *keys(BETTER),
+            Shows("up to date"),
+        ),
+    ),
+    "tool": Picture(
+        ToolScreen,
+        Shown,
+        _acts(Opens(lambda: ToolScreen("weather:get_forecast")), "4", *"Oslo", "enter", Shows("✓ ok")),
+    ),
+    "servers": Picture(ServersScreen, _failing, _acts("f2", "end", Shows("boom"))),
+    "manifest": Picture(ManifestScreen, Shown, _acts("f3", Shows("weather"))),
+    "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
+    "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
+    "budget": Picture(BudgetScreen, _firm, _acts(Asked("late"), "f5", Shows("tools tax so far"))),
+    "events": Picture(EventsScreen, _failing, _acts("f6", "end")),
+    "timeline": Picture(
+        TimelineScreen,
+        lambda: Shown(*STEPS, servers=reading_office()),
+        _acts(Asked(QUESTION), "f10", Shows("now of 6"), "home", "right", "down"),
+    ),
+    "profile": Picture(
+        ProfileScreen,
+        Shown,
+        _acts(Opens(ProfileScreen), "down", "down", "down", "enter", "tab", "d", "down"),
+    ),
+    "scenario": Picture(
+        GuardLabScreen,
+        Shown,
+        lambda folder: (
+            Opens(lambda: GuardLabScreen(_lab(folder))),
+            Shows("enter runs it"),
+            "enter",
+            Shows("step 1 of"),
+            *["right"] * 15,
+            Shows("step 16 of"),
+        ),
+    ),
+    "profile-compare": Picture(
+        ProfileCompareScreen,
+        Shown,
+        lambda folder: (Opens(lambda: _compared(folder)), "r", Shows("2 profiles ran")),
+    ),
+    "bench": Picture(BenchScreen, _office, _acts(*MEASURED)),
+    "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),
+    "calibration": Picture(
+        CalibrationScreen, _office, _acts(*MEASURED[:2], "t", Shows("of its probability"))
+    ),
+    "reproduce": Picture(
+        ReproduceScreen, Shown, _acts(Opens(_measured), Shows("exactly 420", "#section-text"))
+    ),
+}
+PAGES_FOLDER = Path(registry.__file__).parent
+# Pages on which colour says what words do not say again.
+LIGHT = ("session", "search", "budget")
+DIALOGS: Mapping[str, Picture] = {
+    "help": Picture(HelpScreen, Shown, _acts("f2", "f1")),
+    "toolset": Picture(ToolsetDialog, Shown, _acts("ctrl+t")),
+    "setting": Picture(
+        KnobDialog,
+        Shown,
+        _acts(Opens(ProfileScreen), "tab", "slash", *"binding.capacity", "enter", "enter", "x"),
+    ),
+    "approval": Picture(Confirm, Shown, _acts(Opens(lambda: ToolScreen("shop:refund_order")), "4", "ctrl+r")),
+    "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
+    "detail": Picture(
+        DetailScreen,
+        Shown,
+        _acts(Opens(lambda: DetailScreen("shop:list_orders", "2 orders are late", ORDERS))),
+    ),
+}
+
+
+def _looks_the_same(
+    snap_compare: SnapCompare, picture: Picture, size: tuple[int, int], folder: Path, *, light: bool = False
+) -> bool:
+    acts = acted(*picture.acts(folder), shows=picture.screen, light=light)
+    return snap_compare(picture.app(), terminal_size=size, run_before=acts)
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DescriptionArea, "cursor_blink", False)
+
+
+@pytest.fixture(autouse=True)
+def _small_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So small that the firm's conversation fills a part of it that can be seen."""
+    monkeypatch.setattr(ToldModel, "window", 16_000)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_looks_the_same(snap_compare: SnapCompare, tmp_path: Path, name: str) -> None:
+    assert _looks_the_same(snap_compare, PAGES[name], NARROW, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_on_a_wide_terminal_looks_the_same(
+    snap_compare: SnapCompare, tmp_path: Path, name: str
+) -> None:
+    assert _looks_the_same(snap_compare, PAGES[name], WIDE, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LIGHT)
+def test_a_page_in_light_looks_the_same(snap_compare: SnapCompare, tmp_path: Path, name: str) -> None:
+    assert _looks_the_same(snap_compare, PAGES[name], WIDE, tmp_path, light=True)
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_a_dialog_looks_the_same(snap_compare: SnapCompare, tmp_path: Path, name: str) -> None:
+    assert _looks_the_same(snap_compare, DIALOGS[name], NARROW, tmp_path)
+
+
+def _pages(parent: type[BaseScreen]) -> Iterator[type[BaseScreen]]:
+    """Every page there is: what no other page is derived from."""
+    derived = [page for page in parent.__subclasses__() if page.__module__.startswith("inspector.")]
+    for page in derived:
+        yield from _pages(page)
+    if not derived:
+        yield parent
+
+
+def test_every_page_has_a_picture_on_both_terminals() -> None:
+    for module in PAGES_FOLDER.rglob("*screen.py"):
+        import_module(".".join(module.relative_to(PAGES_FOLDER.parents[2]).with_suffix("").parts))
+    registered = {*map(registry.page_class, registry.PAGES), SessionScreen, ToolScreen}
+    assert registered <= set(_pages(BaseScreen)) == {picture.screen for picture in PAGES.values()}
+    stored = Path(__file__).with_name("__snapshots__") / Path(__file__).stem
+    for name in PAGES:
+        assert (stored / f"test_a_page_looks_the_same[{name}].svg").is_file()
+        assert (stored / f"test_a_page_on_a_wide_terminal_looks_the_same[{name}].svg").is_file()

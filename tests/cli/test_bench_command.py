@@ -185,7 +185,7 @@ def test_data_that_is_not_there_is_an_error_with_its_path(run: Run, tmp_path: Pa
 def test_an_output_that_has_no_folder_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
     refused = run("--ranker", "bm25", "--output", str(tmp_path / "gone" / "report.md"))
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "it has no folder" in refused.stderr
+    assert "its folder does not exist" in refused.stderr
 
 
 class StoppingEmbedder:

@@ -177,4 +177,4 @@ def test_a_setting_of_the_command_line_goes_over_the_scenario(toolsight: Toolsig
     changed = toolsight("scenario", "run", "capacity_overflow", "--check", *changes)
     assert changed.exit_code == 1
     assert "✕ evict" in changed.stdout
-    assert "not met: there is no event evict" in changed.stdout
+    assert "not met: no event evict occurs" in changed.stdout

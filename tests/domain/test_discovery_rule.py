@@ -35,7 +35,7 @@ def test_a_small_catalog_is_bound_whole(
 
 def test_the_decision_tells_its_inputs() -> None:
     text = decide(DiscoverySettings(auto="window"), 84, 10_378, 128_000).text
-    assert text == "on: 8.1 % of the window, discovery from 3.0 % on"
+    assert text == "on: 8.1 % of the window, discovery starts at 3.0 %"
 
 
 @given(st.integers(0, 500), st.integers(0, 10**6), st.integers(-5, 10**6))

@@ -71,7 +71,7 @@ def test_what_is_missing_is_told_by_the_nearest_event_and_what_differs_there() -
 
 def test_an_event_that_never_occurs_is_told_as_such() -> None:
     (finding,) = found(recorded(LOADED), {"event": "loop"})
-    assert finding.reason == "not met: there is no event loop"
+    assert finding.reason == "not met: no event loop occurs"
 
 
 def test_one_that_is_not_met_holds_up_none_after_it() -> None:
@@ -137,12 +137,12 @@ def test_a_switch_is_no_number() -> None:
     ("entry", "told", "near"),
     [
         ({}, "event is missing", ""),
-        ({"event": 3}, "event has to be text", ""),
+        ({"event": 3}, "event must be text", ""),
         ({"event": "loops"}, "there is no event 'loops'", "loop"),
         ({"event": "evict", "causes": "lru"}, "the event 'evict' has no field 'causes'", "cause"),
-        ({"event": "loop", "count": {"at_least": "3"}}, "count: at_least has to be a number", ""),
-        ({"event": "loop", "count": {"at_most": True}}, "count: at_most has to be a number", ""),
-        ({"event": "loop", "guidance": {"contains": 3}}, "guidance: contains has to be text", ""),
+        ({"event": "loop", "count": {"at_least": "3"}}, "count: at_least must be a number", ""),
+        ({"event": "loop", "count": {"at_most": True}}, "count: at_most must be a number", ""),
+        ({"event": "loop", "guidance": {"contains": 3}}, "guidance: contains must be text", ""),
     ],
 )
 def test_an_entry_that_cannot_be_met_is_refused_with_the_nearest_name(

@@ -23,12 +23,16 @@ def configuration(*servers: ServerSpec) -> Configuration:
 
 
 def reordered(table: Mapping[str, str]) -> dict[str, str]:
-    return dict(reversed(table.items()))
+    return dict(reversed(list(table.items())))
+
+
+def changed(spec: ServerSpec, field: str, value: Any) -> ServerSpec:
+    return replace(spec, **{field: value})
 
 
 def with_another_text(spec: ServerSpec) -> Iterator[ServerSpec]:
     for field in ("command", "cwd", "url"):
-        yield replace(spec, **{field: getattr(spec, field) + "x"})
+        yield changed(spec, field, getattr(spec, field) + "x")
 
 
 def with_other_arguments(spec: ServerSpec) -> Iterator[ServerSpec]:
@@ -47,23 +51,23 @@ def with_other_arguments(spec: ServerSpec) -> Iterator[ServerSpec]:
 def with_another_table(spec: ServerSpec, field: str) -> Iterator[ServerSpec]:
     """One more name, one less, one renamed, one with another value."""
     table: Mapping[str, str] = getattr(spec, field)
-    yield replace(spec, **{field: {**table, "one more": ""}})
+    yield changed(spec, field, {**table, "one more": ""})
     for name, value in table.items():
         others = {other: table[other] for other in table if other != name}
-        yield replace(spec, **{field: others})
-        yield replace(spec, **{field: {**others, f"{name}, renamed": value}})
-        yield replace(spec, **{field: {**others, name: value + "x"}})
+        yield changed(spec, field, others)
+        yield changed(spec, field, {**others, f"{name}, renamed": value})
+        yield changed(spec, field, {**others, name: value + "x"})
 
 
 @given(specs)
 def test_any_change_of_what_runs_voids_the_consent(spec: ServerSpec) -> None:
-    changed = (
+    others = (
         *with_another_text(spec),
         *with_other_arguments(spec),
         *with_another_table(spec, "env"),
         *with_another_table(spec, "headers"),
     )
-    for other in changed:
+    for other in others:
         assert other.fingerprint() != spec.fingerprint(), other
         assert configuration(other).fingerprint() != configuration(spec).fingerprint()
 

@@ -121,10 +121,10 @@ def test_a_value_may_be_typed_without_the_signs_of_json(path: str, text: str, va
         ("gate.threshold", "1e999", "a number"),
         ("gate.top_k", "201", "at most 200"),
         ("binding.policy", "never", "one of all, keep, bounded, gate"),
-        ("binding.always_include", "[1]", "a list of texts"),
-        ("guard.guidance", "try later", "a table of texts"),
-        ("guard.guidance", '{"a": ["b"]}', "a table of texts"),
-        ("access.preconditions", '{"a": "b"}', "a table of lists of texts"),
+        ("binding.always_include", "[1]", "a list of strings"),
+        ("guard.guidance", "try later", "a table of strings"),
+        ("guard.guidance", '{"a": ["b"]}', "a table of strings"),
+        ("access.preconditions", '{"a": "b"}', "a table of string lists"),
     ],
 )
 def test_what_a_knob_cannot_be_is_refused_with_what_it_may_be(path: str, text: str, told: str) -> None:
@@ -155,12 +155,12 @@ def test_a_path_that_there_is_not_is_told_with_the_nearest() -> None:
         ("binding.capacity", "a whole number, 0 or more"),
         ("gate.top_k", "a whole number, 1 to 200"),
         ("binding.policy", "one of all, keep, bounded, gate"),
-        ("access.scopes", "a list of texts"),
+        ("access.scopes", "a list of strings"),
     ],
 )
 def test_what_a_knob_may_be_is_said_in_words(path: str, allowed: str) -> None:
     assert find_knob(path).allowed == allowed
-    assert Knob("a.b", KnobKind.NUMBER, "about", high=1).allowed == "a number, 1 at most"
+    assert Knob("a.b", KnobKind.NUMBER, "about", high=1).allowed == "a number, at most 1"
 
 
 def test_one_wrong_value_changes_nothing() -> None:

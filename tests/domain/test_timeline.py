@@ -2,6 +2,7 @@
 
 from time import process_time
 
+import pytest
 from hypothesis import given
 
 from inspector.domain.budget import TokenParts
@@ -169,7 +170,8 @@ def test_the_lanes_say_what_the_fold_says_at_every_turn(stream: list[Event]) -> 
     assert len(timeline.turns) == len(seen)
 
 
-def test_a_hundred_thousand_records_cost_no_more_apiece_than_ten_thousand() -> None:
+@pytest.mark.slow
+def test_twenty_thousand_records_cost_no_more_apiece_than_two_thousand() -> None:
     turn = [
         request(1, "shop:list"),
         AnswerStreamed("a piece"),

@@ -41,7 +41,7 @@ def test_a_query_is_as_likely_to_be_answered_as_the_likeliest_of_the_first_tools
 def test_the_probability_is_that_of_the_documented_logistic_model(
     coverage: float, best_cosine: float, mean_cosine: float, words: int, logit: float
 ) -> None:
-    signals = FitSignals(*(np.array([value]) for value in (coverage, best_cosine, mean_cosine)), words)
+    signals = FitSignals(np.array([coverage]), np.array([best_cosine]), np.array([mean_cosine]), words)
     assert np.log(1 / FitModel().probability(signals) - 1) == pytest.approx(-logit, abs=1e-4)
 
 

@@ -20,7 +20,8 @@ QUERIES = ("where is my late order", "invite people to an event", "refund", "mes
 
 
 def z(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (values - values.mean()) / values.std()
+    standardised: NDArray[np.float64] = (values - values.mean()) / values.std()
+    return standardised
 
 
 def cosines(query: str) -> NDArray[np.float64]:

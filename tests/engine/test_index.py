@@ -1,12 +1,14 @@
 """What an index takes over from the one before; that it answers like a new one is in the ranker contract."""
 
+import numpy as np
+
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.semantics import Semantics
-from tests.support.retrieval import semantic_index
+from tests.support.retrieval import embedded, semantic_index
 
 
 def semantics() -> Semantics:
@@ -45,3 +47,12 @@ def test_a_tool_that_is_not_embedded_yet_is_judged_by_its_words_alone() -> None:
     ranking = CatalogRankers(grown, DiscoverySettings()).get("hybrid").rank("late orders")
     assert ranking.order()[0] == 11
     assert ranking.explain(11).adds_up()
+
+
+def test_a_servers_vector_that_comes_after_a_search_counts_in_the_next() -> None:
+    source = semantics()
+    catalog = [Tool("shop", "list_orders"), Tool("shop", "refund"), Tool("mail", "send")]
+    smaller = semantic_index(catalog, source).updated(catalog[1:])
+    query = source.query("refund")
+    assert np.isnan(smaller.server_similarities(query)).tolist() == [True, False]
+    assert not np.isnan(embedded(smaller, source).server_similarities(query)).any()

@@ -34,7 +34,7 @@ def by_meaning(name: str, catalogs: Sequence[Catalog]) -> Ranker:
     settings = DiscoverySettings(expert_tools=("create:*",), system_servers=("page",))
     index = ToolIndex(semantics=semantics)
     for catalog in catalogs:
-        index = asked(embedded(index.updated(catalog), semantics), name)
+        index = embedded(asked(index.updated(catalog), name), semantics)
         semantics.settle(index.vectors)
     return CatalogRankers(index, settings).get(name)
 
@@ -48,7 +48,7 @@ def by_words(name: str, catalogs: Sequence[Catalog]) -> Ranker:
 
 
 def asked(index: ToolIndex, name: str) -> ToolIndex:
-    """The index after a search, which leaves in it what a later one can take over."""
+    """The index after a search, which leaves in it what a later one can take over, or must not."""
     CatalogRankers(index, DiscoverySettings()).get(name).rank("create page")
     return index
 
@@ -80,22 +80,24 @@ texts = st.lists(words, max_size=5).map(" ".join)
 schemas = st.lists(words, max_size=2).map(
     lambda names: {"type": "object", "properties": {name: {} for name in names}}
 )
-tools = st.builds(Tool, words, words, texts, schemas, title=words)
+servers = st.one_of(st.sampled_from(["create", "page"]), words)
+tools = st.builds(Tool, servers, words, texts, schemas, title=words)
+
+
+FATES = st.lists(st.sampled_from(["same", "changed", "missing"]), min_size=6, max_size=6)
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[list[Tool]]:
-    """A catalog and up to two earlier ones, where some of its tools are missing and some read otherwise."""
-    catalog = draw(st.lists(tools, max_size=6))
-    fates = st.lists(st.sampled_from(["same", "changed", "missing"]), min_size=6, max_size=6)
-    return [*(earlier(catalog, each) for each in draw(st.lists(fates, max_size=2))), catalog]
+    """Up to three catalogs, one after another, of the same few tools: some come, some go, some change."""
+    pool = draw(st.lists(tools, max_size=6))
+    return [catalog_of(pool, fates) for fates in draw(st.lists(FATES, min_size=1, max_size=3))]
 
 
-def earlier(catalog: Catalog, fates: Sequence[str]) -> list[Tool]:
-    """The catalog before some tools came and others were changed."""
+def catalog_of(pool: Catalog, fates: Sequence[str]) -> list[Tool]:
     return [
         tool if fate == "same" else replace(tool, description="page orders")
-        for tool, fate in zip(catalog, fates, strict=False)
+        for tool, fate in zip(pool, fates, strict=False)
         if fate != "missing"
     ]
 

@@ -78,6 +78,7 @@ def test_every_published_row_stands_in_the_report(found: Study) -> None:
     assert "Projected in the paper, not reproduced" in text
 
 
+@pytest.mark.slow
 def test_the_same_seeds_make_the_same_report(found: Study) -> None:
     again = study(
         quarter,

@@ -63,6 +63,7 @@ def test_a_larger_testbed_has_every_tool_of_a_smaller_one_in_the_same_words() ->
     assert all(described[tool.id] == tool.description for tool in small.tools)
 
 
+@pytest.mark.slow
 @examples(share=0.1)
 @given(seed=st.integers(0, 1000))
 def test_the_same_seed_makes_the_same_tools(seed: int) -> None:

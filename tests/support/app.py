@@ -1,22 +1,62 @@
 """The app on a workbench in memory, driven by real key presses."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
+from textual.app import ComposeResult
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app import app as app_module, bridge
 from inspector.app.app import ToolsightApp
+from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.bridge import View
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
+from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
 from inspector.engine.ports import Embedder
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
-PATIENCE = 400
-_ALIKE = 4
+# Seconds that a condition may take on a machine that is busy with other things.
+PATIENCE = 30
+# Seconds between two looks while only a thread or a timer can bring what is waited for.
+_NAP = 0.003
+
+
+class BlankSession(SessionScreen):
+    """The home of an app whose test looks at another page: the session page takes most of an app's start."""
+
+    CSS_PATH = None  # type: ignore[assignment]
+    AUTO_FOCUS = ""
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+
+    def show_view(self, view: View) -> None:
+        """Nothing to draw."""
+
+
+class RigApp(ToolsightApp):
+    """An app whose home is the session page (`at_home`) or a blank one."""
+
+    CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
+    at_home = False
+
+    def home(self) -> BaseScreen:
+        return SessionScreen() if self.at_home else BlankSession()
+
+    def set_timer(self, delay: float, callback: Any = None, **rest: Any) -> Any:
+        """A burst of records reaches the pages in the app's next turn, not some milliseconds later."""
+        if delay == bridge.INTERVAL:
+            return self.call_later(callback)
+        return super().set_timer(delay, callback, **rest)
 
 
 @asynccontextmanager
@@ -29,8 +69,12 @@ async def app_rig(
     embedder: Embedder | None = None,
     configuration: Configuration | None = None,
     prices: Sequence[Prices] = (),
+    at_home: bool = False,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
-    """The app, running; with `settled` every server is ready or failed and drawn."""
+    """The app, running; with `settled` every server is ready or failed and drawn.
+
+    Tests of the session page take `at_home`; under any other page there is a blank one.
+    """
     approver = ModalApprover()
     async with opened(
         *steps,
@@ -41,44 +85,55 @@ async def app_rig(
         configuration=configuration,
         prices=prices,
     ) as rig:
-        app = app_on(rig, approver)
+        app = app_on(rig, approver, at_home=at_home)
         async with app.run_test(size=size) as pilot:
             if settled:
-                await until(pilot, lambda: bool(rig.store.read("s", kinds=("catalog",))))
-                await rig.bench.wait_connected()
-                await rig.bench.retrieval.settled()
-                await until(pilot, lambda: app.view is not None and app.view.session == rig.bench.state)
+                await ready(pilot, rig)
             yield pilot, rig
 
 
-def app_on(rig: Rig, approver: ModalApprover) -> ToolsightApp:
+async def ready(pilot: Pilot[None], rig: Rig) -> None:
+    """Let the app go on until it shows that every server is ready or failed, and every tool embedded."""
+    await until(pilot, lambda: bool(rig.store.read("s", kinds=("catalog",))))
+    await rig.bench.wait_connected()
+    await rig.bench.retrieval.settled()
+    await until(pilot, lambda: is_up_to_date(pilot, rig))
+
+
+def is_up_to_date(pilot: Pilot[None], rig: Rig) -> bool:
+    """Whether the pages show the session as it is."""
+    view: View | None = pilot.app.view  # type: ignore[attr-defined]
+    return view is not None and view.state == rig.bench.state
+
+
+def app_on(rig: Rig, approver: ModalApprover, *, at_home: bool) -> ToolsightApp:
     """An app that shows the rig's workbench."""
 
     async def start() -> Opened:
         return Opened(rig.bench, rig.memory, approver)
 
-    return ToolsightApp(start)
+    app = RigApp(start)
+    app.at_home = at_home
+    return app
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Let the app go on until the condition holds; fails after many turns of the event loop."""
-    for _ in range(PATIENCE):
-        if condition():
+    """Let the app go on until the condition holds."""
+    try:
+        async with asyncio.timeout(PATIENCE):
             await pilot.pause()
-            return
-        await pilot.pause(0.01)
-    raise AssertionError("the app never got there")
+            while not condition():
+                await asyncio.sleep(_NAP)
+                await pilot.pause()
+    except TimeoutError:
+        raise AssertionError("the app never got there") from None
 
 
-async def until_still(pilot: Pilot[None]) -> None:
-    """Let the app go on until what it draws no longer changes: late layouts, scroll bars, underlines."""
-    last, alike = "", 0
-    for _ in range(PATIENCE):
-        await pilot.wait_for_scheduled_animations()
-        await pilot.pause(0.01)
-        drawn = pilot.app.export_screenshot()
-        alike = alike + 1 if drawn == last else 0
-        last = drawn
-        if alike == _ALIKE:
-            return
-    raise AssertionError("the app never stood still")
+def seen(pilot: Pilot[None]) -> str:
+    """The text of the whole screen, as a person reads it."""
+    return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+
+def said(pilot: Pilot[None], selector: str) -> str:
+    """The whole text of a Static, also of what does not fit on the screen."""
+    return str(pilot.app.screen.query_one(selector, Static).visual)

@@ -1,55 +1,42 @@
-"""An app for pictures: it owns its workbench, because snap_compare runs a loop of its own around it."""
+"""Pictures of the app, compared by snap_compare, which runs a loop of its own around an app."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Any
 
-import pytest
-from textual import constants
 from textual.pilot import Pilot
 from textual.screen import Screen
 
 from inspector.adapters.memory.fakes import MemoryServer
-from inspector.app import app as app_module
-from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.domain.price import Prices
-from inspector.domain.server import ServerPhase
 from inspector.engine.ports import Embedder, TokenCounter
-from tests.support.app import until, until_still
+from tests.support.app import RigApp, is_up_to_date, ready, said, seen, until
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
-from widgets import PlainInput
 
 SnapCompare = Callable[..., bool]
+NARROW, WIDE = (80, 24), (120, 36)
 
 
-@pytest.fixture(autouse=True)
-def still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setattr(PlainInput, "cursor_blink", False)
-
-
-class Shown(ToolsightApp):
-    """An app that opens and closes its workbench: snap_compare runs an event loop of its own around it."""
-
-    CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
+class Shown(RigApp):
+    """An app that opens and closes its own workbench."""
 
     def __init__(
         self,
         *steps: Step,
         servers: Mapping[str, MemoryServer] | None = None,
-        approved: bool = True,
         embedder: Embedder | None = None,
         counter_for: Callable[[str], TokenCounter] | None = None,
         prices: Sequence[Prices] = (),
+        at_home: bool = False,
     ) -> None:
         super().__init__(self._start_rig)
+        self.at_home = at_home
         self._steps = steps
         self._servers = servers
-        self._approved = approved
         self._embedder = embedder
         self._counter_for = counter_for
         self._prices = prices
@@ -63,7 +50,6 @@ class Shown(ToolsightApp):
                 *self._steps,
                 servers=self._servers,
                 approver=approver,
-                approved=self._approved,
                 embedder=self._embedder,
                 counter_for=self._counter_for,
                 prices=self._prices,
@@ -72,35 +58,84 @@ class Shown(ToolsightApp):
         return Opened(self._rig.bench, self._rig.memory, approver)
 
     @property
-    def is_settled(self) -> bool:
-        """Whether everything is connected and drawn."""
-        if self._rig is None or self.view is None:
-            return False
-        state = self._rig.bench.state
-        open_phases = (ServerPhase.CONNECTING, ServerPhase.STOPPED)
-        decided = state.servers and all(s.phase not in open_phases for s in state.servers.values())
-        return bool(decided) and self.view.session == state
+    def rig(self) -> Rig:
+        assert self._rig is not None
+        return self._rig
+
+    async def settle(self, pilot: Pilot[None]) -> None:
+        """Let everything connect that will, and be drawn."""
+        await until(pilot, lambda: self._rig is not None)
+        await ready(pilot, self.rig)
 
     async def on_unmount(self) -> None:  # type: ignore[override]
         super().on_unmount()
         await self._stack.aclose()
 
 
-def after(
-    *keys: str, screen: Callable[[], Screen[None]] | None = None, light: bool = False
+@dataclass(frozen=True, slots=True)
+class Shows:
+    """Wait until a text is on the screen, or within the Static of a selector."""
+
+    text: str
+    within: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lacks:
+    """Wait until a text is gone from the Static of a selector."""
+
+    text: str
+    within: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Ask the model, and wait for its answer."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opens:
+    """Push a screen that no key opens in one step."""
+
+    screen: Callable[[], Screen[Any]]
+
+
+# A text is a key to press.
+Act = str | Shows | Lacks | Asked | Opens
+
+
+def acted(
+    *acts: Act, shows: type[Screen[Any]], light: bool = False
 ) -> Callable[[Pilot[None]], Awaitable[None]]:
+    """What `snap_compare` runs before the picture: one act after another, until that screen is shown."""
+
     async def run(pilot: Pilot[None]) -> None:
         app = pilot.app
         assert isinstance(app, Shown)
-        await until(pilot, lambda: app.is_settled)
+        await app.settle(pilot)
         if light:
             app.action_toggle_theme()
-        if screen is not None:
-            await app.push_screen(screen())
-        for key in keys:
-            await pilot.press(key)
-            await pilot.pause()
-        await until(pilot, lambda: app.is_settled)
-        await until_still(pilot)
+        for act in acts:
+            await _act(pilot, app, act)
+        await pilot.pause()
+        assert isinstance(app.screen, shows)
 
     return run
+
+
+async def _act(pilot: Pilot[None], app: Shown, act: Act) -> None:
+    match act:
+        case str():
+            await pilot.press(act)
+        case Shows(text, within):
+            await until(pilot, lambda: text in (said(pilot, within) if within else seen(pilot)))
+        case Lacks(text, within):
+            await until(pilot, lambda: text not in said(pilot, within))
+        case Asked(question):
+            await app.rig.bench.chat(question)
+            await until(pilot, lambda: is_up_to_date(pilot, app.rig))
+        case Opens(screen):
+            await app.push_screen(screen())
+            await pilot.pause()

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.widgets import Static
 from textual.widgets._footer import FooterKey
 
 from widgets import KeyBar
@@ -11,10 +12,22 @@ from widgets import KeyBar
 OWN = tuple((letter, f"note('{letter}')", f"choice {letter}") for letter in "abcdefgh")
 
 
+class Box(Static, can_focus=True):
+    """Something to focus, with or without a key of its own."""
+
+    def __init__(self, key: str = "") -> None:
+        super().__init__()
+        if key:
+            self._bindings.bind(key, "app.note('x')", f"choice {key}")
+
+
 class Keys(App[None]):
     BINDINGS: ClassVar = [*OWN, ("f1", "note('f1')", "help"), ("f2", "note('f2')", "servers")]
 
     def compose(self) -> ComposeResult:
+        yield Box()
+        yield Box()
+        yield Box("x")
         yield KeyBar()
 
     def action_note(self, _key: str) -> None:
@@ -45,3 +58,14 @@ async def test_the_keys_of_the_page_come_first_and_all_of_them_come_where_there_
         await pilot.pause()
         await pilot.pause()
         assert [key.key for key in shown(app)] == ["a", "b", "f1"]
+
+
+async def test_the_keys_are_made_anew_only_where_the_focus_brings_others() -> None:
+    app = Keys()
+    async with app.run_test(size=(200, 20)) as pilot:
+        await pilot.pause()
+        before = shown(app)
+        await pilot.press("tab")
+        assert shown(app) == before
+        await pilot.press("tab")
+        assert [key.key for key in shown(app)] == ["x", *"abcdefgh", "f1", "f2"]

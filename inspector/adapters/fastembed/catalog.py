@@ -1,4 +1,4 @@
-"""The embedding models that fastembed knows, and whether their files are there."""
+"""The embedding models that fastembed supports, and whether they are downloaded."""
 
 import json
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _GIGABYTE = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """A model of fastembed's list: the repository it comes from, and about how many bytes it has."""
+    """A model on fastembed's list: its repository, its files, and its approximate size in bytes."""
 
     name: str
     repository: str
@@ -20,17 +20,17 @@ class NamedModel:
     size: int
 
     def folder(self, cache: Path) -> Path:
-        """Where huggingface_hub keeps the repository within its cache."""
+        """The folder in huggingface_hub's cache that holds the repository."""
         return cache / f"models--{self.repository.replace('/', '--')}"
 
     def is_whole(self, cache: Path) -> bool:
-        """Whether its download came to its end: fastembed writes the list of a model's files last of all."""
+        """Whether the download is complete: fastembed writes the list of a model's files last."""
         from fastembed import TextEmbedding
 
         folder = self.folder(cache)
         try:
             sizes = json.loads((folder / TextEmbedding.METADATA_FILE).read_bytes())
-            # Two models may share a repository, as nomic-embed-text-v1.5 and its quantised form do.
+            # Two models may share a repository, as nomic-embed-text-v1.5 and its quantized form do.
             present = {
                 path.split("/", 2)[2]
                 for path, meta in sizes.items()
@@ -42,20 +42,20 @@ class NamedModel:
 
 
 def named_model(name: str) -> NamedModel:
-    """The model of that name, in any case. Raises ModelError, with the nearest names as its hint."""
+    """The model with that name, ignoring case. Raises ModelError, with the nearest names as its hint."""
     from fastembed import TextEmbedding
 
     known = {
         model["model"]: model for model in TextEmbedding.list_supported_models() if model["sources"]["hf"]
     }
-    found = next((known[key] for key in known if key.lower() == name.lower()), None)
-    if found is None:
+    model = next((known[key] for key in known if key.lower() == name.lower()), None)
+    if model is None:
         near = closest(name, known)
-        hint = f"Did you mean {' or '.join(near)}?" if near else f"Known are {', '.join(sorted(known))}."
-        raise ModelError(f"fastembed knows no embedding model {name!r}", hint=hint)
+        hint = f"Did you mean {' or '.join(near)}?" if near else f"Known models: {', '.join(sorted(known))}."
+        raise ModelError(f"fastembed has no embedding model {name!r}", hint=hint)
     return NamedModel(
-        name=found["model"],
-        repository=found["sources"]["hf"],
-        files=(found["model_file"], *found["additional_files"]),
-        size=round(found["size_in_GB"] * _GIGABYTE),
+        name=model["model"],
+        repository=model["sources"]["hf"],
+        files=(model["model_file"], *model["additional_files"]),
+        size=round(model["size_in_GB"] * _GIGABYTE),
     )

@@ -1,4 +1,4 @@
-"""Downloading an embedding model, in a process of its own: so it can be watched, and ended at any time."""
+"""Downloads an embedding model in a child process, so that it can be watched and stopped at any time."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from typing import IO
 from inspector.adapters.fastembed.catalog import NamedModel, named_model
 from inspector.domain.error import ModelError
 
-# fastembed's whole `download_model` would hide the reason, and sleep for 39 seconds between its attempts.
+# fastembed's own `download_model` hides why it failed and sleeps for 39 seconds between attempts.
 _CHILD = """
 import sys
 from fastembed import TextEmbedding
@@ -27,7 +27,7 @@ _POLL_SECONDS = 0.1
 _LONGEST_REASON = 500
 _TAIL_BYTES = 8192
 _HINT = (
-    "Is this machine offline, or behind a proxy (HTTPS_PROXY)? HF_ENDPOINT names a mirror of huggingface.co, "
+    "Is this machine offline, or behind a proxy (HTTPS_PROXY)? HF_ENDPOINT names a mirror of huggingface.co; "
     "HF_HUB_OFFLINE forbids every download."
 )
 
@@ -35,10 +35,10 @@ _HINT = (
 def download(
     name: str, folder: Path, *, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
 ) -> None:
-    """Bring a model's files into the cache `folder`; nothing happens when they are there.
+    """Download a model's files into the cache `folder`, unless they are already there.
 
-    Blocks, asking `cancelled` and telling `progress` (bytes so far, about how many there are) several times
-    a second. Raises ModelError: for an unknown name, for a failure, and ("cancelled") for a cancellation.
+    Blocks, and several times a second asks `cancelled` and calls `progress` (bytes so far, approximate
+    total). Raises ModelError for an unknown name, a failure, or a cancellation ("cancelled").
     """
     model = named_model(name)
     if not model.is_whole(folder):
@@ -47,7 +47,7 @@ def download(
             _run(model, folder, progress, cancelled)
         except OSError as error:
             reason = error.strerror or str(error)
-            hint = "Check that the folder exists and that you may write to it."
+            hint = "Check that the folder exists and that you can write to it."
             raise ModelError(f"{model.name} cannot be downloaded to {folder}: {reason}", hint=hint) from error
     progress(model.size, model.size)
 
@@ -55,18 +55,19 @@ def download(
 def _run(
     model: NamedModel, folder: Path, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
 ) -> None:
-    place = model.folder(folder)
-    before = _files(place)
+    repository = model.folder(folder)
+    before = _files(repository)
     with tempfile.TemporaryFile() as stderr:
         child = _start(model, folder, stderr)
         try:
             while not _ended(child):
                 if cancelled():
                     raise ModelError("cancelled")
-                progress(min(sum(_files(place).values()) - sum(before.values()), model.size), model.size)
+                done = sum(_files(repository).values()) - sum(before.values())
+                progress(min(done, model.size), model.size)
         finally:
             _kill(child)
-            _clean(place, before)
+            _clean(repository, before)
         if child.returncode or not model.is_whole(folder):
             reason = _last_line(stderr) or f"the download ended early (exit code {child.returncode})"
             raise ModelError(f"{model.name} cannot be downloaded: {reason}", hint=_HINT)
@@ -74,7 +75,7 @@ def _run(
 
 def _start(model: NamedModel, folder: Path, stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        # -P: a file of the current folder is never taken for a library.
+        # -P: a file in the current folder is never imported in place of a library.
         [sys.executable, "-P", "-c", _CHILD, model.repository, str(folder), *model.files],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -98,19 +99,19 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def _clean(place: Path, before: Mapping[Path, int]) -> None:
-    """Delete what a killed child was writing: huggingface_hub never takes such a file up again.
+def _clean(folder: Path, before: Mapping[Path, int]) -> None:
+    """Delete what a killed child was writing: huggingface_hub never resumes such a file.
 
-    Those that were there before may be another program's.
+    Files that were there before may belong to another program.
     """
-    for path in _files(place):
+    for path in _files(folder):
         if path.suffix == ".incomplete" and path not in before:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 
 
 def _files(folder: Path) -> dict[Path, int]:
-    """The sizes in bytes; a link is no second copy. A file may be renamed while it is looked at."""
+    """File sizes in bytes; links are not counted. A file may be renamed while this runs."""
     sizes: dict[Path, int] = {}
     for parent, _folders, names in os.walk(folder):
         for path in (Path(parent, name) for name in names):

@@ -1,4 +1,4 @@
-"""Sentence vectors from fastembed, on the model that the extra `offline` brings as package data."""
+"""Sentence vectors from fastembed, with the model that the extra `offline` installs as package data."""
 
 import hashlib
 import importlib.util
@@ -52,7 +52,7 @@ _WRITTEN: dict[str, dict[str, Any]] = {
 
 
 class FastembedEmbedder:
-    """Unit vectors of 384 dimensions. The model is laid out under `folder` and loaded on first use."""
+    """Unit vectors of 384 dimensions. The model is copied under `folder` and loaded on first use."""
 
     name = NAME
 
@@ -65,18 +65,18 @@ class FastembedEmbedder:
         progress: Callable[[int, int], None],  # noqa: ARG002 - nothing is downloaded
         cancelled: Callable[[], bool],  # noqa: ARG002
     ) -> None:
-        """Load the packaged model, a second or two. Raises ModelError."""
+        """Load the packaged model, which takes a second or two. Raises ModelError."""
         self.embed(["ready"])
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector a text, in order. Raises ModelError where the model is not there or is damaged."""
+        """One unit vector per text, in order. Raises ModelError if the model is missing or damaged."""
         if not texts:
             return []
         if self._model is None:
             self._model = self._load()
-        # Lone surrogates are no text to a tokenizer.
+        # The tokenizer rejects lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        # One text at a time: a batch pads each to its longest.
+        # One text at a time: a batch pads every text to the length of its longest.
         return [vector.tolist() for vector in self._model.embed(clean, batch_size=1)]
 
     def _load(self) -> "TextEmbedding":
@@ -104,7 +104,7 @@ _HINT = "Install the model with `pip install 'toolsight[offline]'`."
 
 
 def _lay_out(folder: Path) -> None:
-    """Copy the model's files where fastembed looks for them, checked against their hashes."""
+    """Copy the model's files to where fastembed looks for them, checking their hashes."""
     folder.mkdir(parents=True, exist_ok=True)
     for package, inside, name, digest in _FILES:
         target = folder / name
@@ -112,7 +112,7 @@ def _lay_out(folder: Path) -> None:
             continue
         source = _packaged(package, inside)
         if _sha256(source) != digest:
-            raise ModelError(f"{source.name} of {package} is not the file it should be", hint=_HINT)
+            raise ModelError(f"{source.name} of {package} does not have the expected hash", hint=_HINT)
         partial = target.with_suffix(".partial")
         shutil.copyfile(source, partial)
         partial.replace(target)
@@ -121,7 +121,7 @@ def _lay_out(folder: Path) -> None:
 
 
 def _packaged(package: str, inside: str) -> Path:
-    """A file of an installed package, found without importing it."""
+    """A file of an installed package, found without importing the package."""
     spec = importlib.util.find_spec(package)
     path = Path(spec.origin).parent / inside if spec and spec.origin else None
     if path is None or not path.is_file():

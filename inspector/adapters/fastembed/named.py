@@ -1,4 +1,4 @@
-"""Sentence vectors from any model that fastembed knows, by name."""
+"""Sentence vectors from any model that fastembed supports, by name."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -17,34 +17,31 @@ _HINT_DAMAGED = "Delete its folder and download it again."
 
 
 class NamedEmbedder:
-    """Unit vectors of the dimensions that the model has. `prepare` downloads it where that is needed."""
+    """Unit vectors with as many dimensions as the model has. `prepare` downloads the model if needed."""
 
     def __init__(self, name: str, folder: Path) -> None:
-        """`folder` is the cache that holds the downloaded models. Nothing is looked up yet."""
+        """`folder` is the cache of downloaded models. Nothing is looked up yet."""
         self.name = name
         self._folder = folder
         self._model: TextEmbedding | None = None
         self._loading = threading.Lock()
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """Download the model unless it is there, then load it.
-
-        Raises ModelError, also for an unknown name.
-        """
+        """Download the model if it is missing, then load it. Raises ModelError, also for an unknown name."""
         download(self.name, self._folder, progress=progress, cancelled=cancelled)
         self.embed(["ready"])
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector a text, in order. Raises ModelError where the model is not there or is damaged."""
+        """One unit vector per text, in order. Raises ModelError if the model is missing or damaged."""
         if not texts:
             return []
         with self._loading:
             if self._model is None:
                 self._model = self._load()
-        # Lone surrogates are no text to a tokenizer.
+        # The tokenizer rejects lone surrogates.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         try:
-            # One text at a time: a batch pads each to its longest.
+            # One text at a time: a batch pads every text to the length of its longest.
             return [_unit(vector) for vector in self._model.embed(clean, batch_size=1)]
         except Exception as error:
             raise ModelError(f"the embedding model {self.name} failed: {error}") from error
@@ -65,7 +62,7 @@ class NamedEmbedder:
 
 
 def _unit(vector: "np.ndarray") -> list[float]:
-    """The vector at length 1. A text without any token has no direction: it gets the first axis."""
+    """The vector scaled to length 1. A text without tokens has no direction, so it gets the first axis."""
     import numpy as np
 
     exact = np.nan_to_num(vector.astype(np.float64), posinf=0.0, neginf=0.0)

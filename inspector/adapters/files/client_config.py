@@ -1,7 +1,7 @@
-"""Where MCP clients keep their servers on a machine, and what stands there. Nothing is ever written.
+"""Where MCP clients keep their server configurations on a machine, and what those say. Read only.
 
-The files are those that the clients document for themselves: Claude Desktop, Claude Code (user, and by
-project), Cursor, VS Code and its Insiders (with their profiles), Windsurf, Cline, Gemini CLI, Toolsight.
+The paths are the ones each client documents: Claude Desktop, Claude Code (user and project), Cursor,
+VS Code and VS Code Insiders (with profiles), Windsurf, Cline, Gemini CLI, Toolsight.
 """
 
 import re
@@ -20,19 +20,19 @@ from inspector.domain.toolset import ServerRule
 
 USER, PROJECT = "user", "project"
 FILE = "File"
-"""In place of a client: a file that was named, of any client or of Toolsight."""
+"""Stands in for the client when a person named the file: it may be any client's or Toolsight's."""
 TOOLSIGHT, CLAUDE_CODE, GEMINI = "Toolsight", "Claude Code", "Gemini CLI"
 _EDITORS = (("VS Code", "Code"), ("VS Code Insiders", "Code - Insiders"))
 _CLINE_HOSTS = ("Code", "Code - Insiders", "Cursor", "Windsurf")
 _CLINE = Path("globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json")
 _INCLUDED, _EXCLUDED = ("includeTools", "enabledTools"), ("excludeTools", "disabledTools")
-# Gemini CLI takes a variable without braces too.
+# Gemini CLI also accepts variables without braces.
 _BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True, slots=True)
 class ClientFile:
-    """A file that a client would read, whether it is there or not. `scope` is `user` or `project`."""
+    """A file that a client would read, whether it exists or not. `scope` is `user` or `project`."""
 
     client: str
     path: Path
@@ -41,10 +41,10 @@ class ClientFile:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfiguration:
-    """What a client gets from one file, or from the part of it that is for one project.
+    """What a client reads from one file, or from the part of it for one project.
 
-    `configuration` has the servers that can be read, `faults` say of the others, by name, why not; `rules`
-    are for servers of which the client leaves tools out.
+    `configuration` has the readable servers; `faults` say by name why the others cannot be read; `rules`
+    cover servers for which the client leaves tools out.
     """
 
     client: str
@@ -56,7 +56,7 @@ class ClientConfiguration:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file, or a part of one, that no configuration can be read from."""
+    """A file, or a part of one, that cannot be read as a configuration."""
 
     client: str
     scope: str
@@ -67,14 +67,14 @@ class Unreadable:
 def client_files(
     home: Path, folder: Path, platform: str, environment: Mapping[str, str]
 ) -> tuple[ClientFile, ...]:
-    """Every file that a client on this machine would read in a project's folder, each once.
+    """Every file that a client on this machine would read in a project folder, each once.
 
-    `platform` is `sys.platform`; `environment` may move the folders (XDG_CONFIG_HOME, APPDATA,
+    `platform` is `sys.platform`; `environment` can move the folders (XDG_CONFIG_HOME, APPDATA,
     CLAUDE_CONFIG_DIR).
     """
     data = _data_folder(home, platform, environment)
     claude_code = Path(environment.get("CLAUDE_CONFIG_DIR") or home)
-    found = [
+    listed = [
         ClientFile("Claude Desktop", data / "Claude" / "claude_desktop_config.json"),
         ClientFile(CLAUDE_CODE, claude_code / ".claude.json"),
         ClientFile(CLAUDE_CODE, folder / ".mcp.json", PROJECT),
@@ -89,11 +89,11 @@ def client_files(
         ClientFile(GEMINI, folder / ".gemini" / "settings.json", PROJECT),
         ClientFile(TOOLSIGHT, folder / "toolsight.json", PROJECT),
     ]
-    return tuple({file.path.absolute(): file for file in reversed(found)}.values())[::-1]
+    return tuple({file.path.absolute(): file for file in reversed(listed)}.values())[::-1]
 
 
 def client_file_of(path: Path, known: Iterable[ClientFile]) -> ClientFile:
-    """Which of the known files a path is, or else a file of any client."""
+    """The known place with this path, or else a place that may belong to any client."""
     for file in known:
         if file.path.absolute() == path.absolute():
             return replace(file, path=path)
@@ -101,7 +101,7 @@ def client_file_of(path: Path, known: Iterable[ClientFile]) -> ClientFile:
 
 
 def is_there(file: ClientFile) -> bool:
-    """Whether the file exists; one that may not be looked at does, so that it is told of."""
+    """Whether the file exists. One without permission counts as existing, so that it is reported."""
     try:
         return file.path.is_file()
     except PermissionError:
@@ -113,7 +113,7 @@ def is_there(file: ClientFile) -> bool:
 def read_client_file(
     file: ClientFile, *, environment: Mapping[str, str], inputs: Mapping[str, str]
 ) -> tuple[ClientConfiguration | Unreadable, ...]:
-    """The configurations in a file, and what of it cannot be read; nothing where a client has no servers."""
+    """The configurations in a file and its unreadable parts; empty if the client has no servers there."""
     try:
         data = load_object(file.path)
     except ConfigError as error:
@@ -130,40 +130,40 @@ def _read(
         whole = configured(file.path, data, environment=environment, inputs=inputs)
         return ClientConfiguration(file.client, file.scope, whole, rules=_rules(file, data))
     except ConfigError as error:
-        found = _faults(file.path, data, environment, inputs)
-        faults = {name: fault for name, fault in found.items() if isinstance(fault, ConfigError)}
+        by_name = _specs_or_faults(file.path, data, environment, inputs)
+        faults = {name: fault for name, fault in by_name.items() if isinstance(fault, ConfigError)}
         if not faults:
             return Unreadable(file.client, file.scope, file.path, error)
-        specs = tuple(spec for spec in found.values() if isinstance(spec, ServerSpec))
+        specs = tuple(spec for spec in by_name.values() if isinstance(spec, ServerSpec))
         configuration = Configuration(str(file.path), specs)
         return ClientConfiguration(file.client, file.scope, configuration, faults, _rules(file, data))
 
 
 def _rules(file: ClientFile, data: Mapping[str, Any]) -> dict[str, ServerRule]:
-    """Clients name tools in a server's entry that they take, or that they leave out; Toolsight takes all."""
+    """The tools that a server's entry includes or excludes; Toolsight's own files name none."""
     section = next((data[name] for name in SECTIONS if name in data), None)
     if file.client == TOOLSIGHT or not isinstance(section, dict):
         return {}
-    found = {}
+    rules = {}
     for server, entry in section.items():
         included = [_names(entry.get(key)) for key in _INCLUDED] if isinstance(entry, dict) else []
         excluded = [_names(entry.get(key)) for key in _EXCLUDED] if isinstance(entry, dict) else []
         include = next((names for names in included if names is not None), None)
         rule = ServerRule(include, frozenset().union(*(names or () for names in excluded)))
         if rule != ServerRule():
-            found[server] = rule
-    return found
+            rules[server] = rule
+    return rules
 
 
 def _names(value: object) -> frozenset[str] | None:
-    """A list of names; None where there is no such list."""
+    """The names in a list; None if the value is not a list."""
     return frozenset(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
 
 
-def _faults(
+def _specs_or_faults(
     path: Path, data: Mapping[str, Any], environment: Mapping[str, str], inputs: Mapping[str, str]
 ) -> dict[str, ServerSpec | ConfigError]:
-    """Each server of a file that as a whole cannot be used; none where that is not a server's fault."""
+    """Each server of an unusable file, or its fault; empty if no server is to blame."""
     try:
         return servers(path, data, environment=environment, inputs=inputs)
     except ConfigError:
@@ -171,7 +171,7 @@ def _faults(
 
 
 def _parts(file: ClientFile, data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The scopes in a client's file, with their servers and nothing else: its other keys are its own."""
+    """The scopes in a client's file, each with its servers only: all other keys belong to the client."""
     yield from _part(file, file.scope, data)
     projects = data.get("projects") if file.client == CLAUDE_CODE else None
     for folder, project in projects.items() if isinstance(projects, dict) else ():
@@ -194,7 +194,7 @@ def _part(file: ClientFile, scope: str, data: Mapping[str, Any]) -> Iterator[tup
 
 
 def _allowed(entries: Mapping[str, Any], lists: Mapping[str, Any]) -> dict[str, Any]:
-    """Gemini CLI names servers that it takes, or that it leaves out, apart from their entries."""
+    """The entries that Gemini CLI uses: it lists allowed and excluded servers apart from their entries."""
     rule = ServerRule(_names(lists.get("allowed")), _names(lists.get("excluded")) or frozenset())
     return {name: entry for name, entry in entries.items() if rule.permits(name)}
 
@@ -208,7 +208,7 @@ def _braced(value: Any) -> Any:
 
 
 def _data_folder(home: Path, platform: str, environment: Mapping[str, str]) -> Path:
-    """Where desktop applications keep what they are told."""
+    """Where desktop applications keep their settings."""
     if platform == "darwin":
         return home / "Library" / "Application Support"
     if platform == "win32":
@@ -217,7 +217,7 @@ def _data_folder(home: Path, platform: str, environment: Mapping[str, str]) -> P
 
 
 def _editors(data: Path) -> Iterator[ClientFile]:
-    """A profile of VS Code has a file of its own beside that of the default one."""
+    """The files of VS Code and Insiders; every profile has its own beside the default profile's."""
     for client, name in _EDITORS:
         user = data / name / "User"
         yield ClientFile(client, user / "mcp.json")

@@ -1,4 +1,4 @@
-"""The content of a file that a person wrote, or why there is none."""
+"""Reads files that people write; says why when one cannot be read."""
 
 from pathlib import Path
 from typing import Literal
@@ -9,14 +9,14 @@ MEGABYTE = 1024 * 1024
 MAX_BYTES = 16 * MEGABYTE
 _HINTS = {
     "read": "Check the name and the file's permissions.",
-    "written": "Check that its folder exists and may be written to.",
+    "written": "Check that its folder exists and is writable.",
 }
 
 
 def read_bytes(path: Path, kind: str, *, limit: int | None = None, missing: str = "Check the name.") -> bytes:
-    """The bytes of a file that should be a `kind` of file. Raises ConfigError.
+    """Read a file's bytes. Raises ConfigError.
 
-    `missing` is the hint for a file that does not exist.
+    `kind` says in messages what the file should be; `missing` is the hint if it does not exist.
     """
     if path.is_dir():
         raise ConfigError(f"{path} is a folder", hint=f"Name the {kind} file in it.")
@@ -34,7 +34,7 @@ def read_bytes(path: Path, kind: str, *, limit: int | None = None, missing: str 
 
 
 def read_text(path: Path, kind: str, *, limit: int | None = None, missing: str = "Check the name.") -> str:
-    """The same as text, without its byte order mark. Raises ConfigError."""
+    """Read a file's text, without its byte order mark. Raises ConfigError."""
     data = read_bytes(path, kind, limit=limit, missing=missing)
     try:
         return data.decode("utf-8-sig")
@@ -44,6 +44,6 @@ def read_text(path: Path, kind: str, *, limit: int | None = None, missing: str =
 
 
 def unusable(path: Path, error: Exception, verb: Literal["read", "written"]) -> ConfigError:
-    """The error for a file that the system does not let us read or write."""
+    """The error for a file that the operating system does not let us read or write."""
     reason = getattr(error, "strerror", None) or error
     return ConfigError(f"{path} cannot be {verb}: {reason}", hint=_HINTS[verb])

@@ -2,8 +2,8 @@
 
 A folder has `tools.jsonl` (`name`; optional `id`, `server`, `description`, `inputSchema`) and
 `queries.jsonl` (`id`, `query`, and `relevant` or `groups`; optional `kind` or `split`), which names tools by
-their `id` in the folder. A file of cases is the same as `queries.jsonl`, but names tools as `server:tool`.
-The first bad line stops the reading with its file and number: a data set that lost lines measures wrongly.
+their `id` in the folder. A file of cases is like `queries.jsonl`, but names tools as `server:tool`.
+Reading stops at the first bad line, with its file and number: a data set with lost lines measures wrongly.
 """
 
 import json
@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 
 from inspector.adapters.files import content
@@ -24,9 +23,7 @@ from inspector.domain.tool import Tool
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
 _SEED = 0
-_RELEVANT_HINT = (
-    '`relevant` is a list of "server:tool", or of lists of which any one will do; [] where no tool fits.'
-)
+_RELEVANT_HINT = '`relevant` is a list of "server:tool" or of lists of alternatives; [] if no tool fits.'
 
 _Text = Annotated[str, Field(description="Every line needs a string for this key.")]
 _Group = Annotated[
@@ -37,7 +34,7 @@ _Group = Annotated[
 
 
 class _Line(NullAsAbsent):
-    """One line, whose other keys are none of our business."""
+    """One line; unknown keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -48,7 +45,7 @@ class _ToolLine(_Line):
     server: str = ""
     description: str = ""
     inputSchema: dict[str, Any] = Field(  # noqa: N815 - the format's own name
-        default_factory=dict, description="It is a JSON Schema of `type: object`."
+        default_factory=dict, description="It must be a JSON Schema with `type: object`."
     )
 
     def tool(self) -> Tool:
@@ -56,7 +53,7 @@ class _ToolLine(_Line):
 
 
 class _CaseLine(_Line):
-    """`groups` win over `relevant`, where a lone id is a group of its own."""
+    """A labelled request. `groups` takes precedence over `relevant`, where an id alone is a group."""
 
     id: _Text
     query: _Text
@@ -74,14 +71,12 @@ class _CaseLine(_Line):
 
 
 def read_evalset(folder: Path, name: str = "") -> EvalSet:
-    """The data set of a folder, named like it. Raises ConfigError, also for a label that names no tool."""
+    """Read a folder's data set, named after it. Raises ConfigError, also for a label without a tool."""
     tools = _tools(folder)
 
     def tool_id(place: str, given: str) -> str:
         if given not in tools:
-            raise ConfigError(
-                f"{place}: no tool has the id {given!r:.80}", hint=f"Its `id` has to be in {TOOLS}."
-            )
+            raise ConfigError(f"{place}: no tool has the id {given!r:.80}", hint=f"Use an `id` in {TOOLS}.")
         return tools[given].id
 
     cases = _cases(folder / QUERIES, tool_id)
@@ -89,19 +84,19 @@ def read_evalset(folder: Path, name: str = "") -> EvalSet:
 
 
 def read_tools(folder: Path) -> tuple[Tool, ...]:
-    """The tools of a folder, which needs no requests. Raises ConfigError."""
+    """Read a folder's tools; it needs no requests. Raises ConfigError."""
     return tuple(_tools(folder).values())
 
 
 def read_cases(path: Path) -> tuple[EvalCase, ...]:
-    """The cases of a file, which may name any tool. Raises ConfigError."""
+    """Read a file's cases, which may name any tool. Raises ConfigError."""
     return _cases(path, lambda _, given: given)
 
 
 def write_cases(path: Path, cases: Sequence[EvalCase]) -> None:
-    """Replace the file by these cases. Raises ConfigError.
+    """Write these cases in place of the file. Raises ConfigError.
 
-    `read_cases` takes them back if no two have the same id and no group is empty.
+    `read_cases` can read them back if no two have the same id and no group is empty.
     """
     # ASCII, so that lone surrogates survive too.
     text = "".join(f"{json.dumps(_row(case))}\n" for case in cases)
@@ -112,9 +107,11 @@ def write_cases(path: Path, cases: Sequence[EvalCase]) -> None:
 
 
 def sample(evalset: EvalSet, count: int) -> EvalSet:
-    """At most `count` cases, always the same ones, in their order; the tools stay."""
+    """Keep at most `count` cases, always the same ones and in their order, and all the tools."""
     if len(evalset.cases) <= count:
         return evalset
+    import numpy as np
+
     chosen = np.random.default_rng(_SEED).choice(len(evalset.cases), count, replace=False)
     return replace(evalset, cases=tuple(evalset.cases[index] for index in sorted(chosen.tolist())))
 
@@ -125,18 +122,18 @@ def _row(case: EvalCase) -> Mapping[str, Any]:
 
 
 def _tools(folder: Path) -> dict[str, Tool]:
-    """The tools by what their file calls them."""
+    """The tools by their id in the file."""
     lines = _lines(folder / TOOLS, _ToolLine)
     tools: dict[str, Tool] = {}
     for (place, line), tool in zip(lines, _distinct([line.tool() for _, line in lines]), strict=True):
         name = tool.id if line.id is None else line.id
-        _refuse_twice(place, name, tools, "Labels need ids that differ.")
+        _refuse_twice(place, name, tools, "Labels need distinct ids.")
         tools[name] = tool
     return tools
 
 
 def _distinct(tools: Sequence[Tool]) -> list[Tool]:
-    """The tools with ids that differ: of those that share one, all but the first get a number."""
+    """The tools with distinct ids: of those that share an id, all but the first get a number."""
     taken = {tool.id for tool in tools}
     last: dict[str, int] = {}
     distinct = []
@@ -157,16 +154,16 @@ def _cases(path: Path, tool_id: Callable[[str, str], str]) -> tuple[EvalCase, ..
     cases: dict[str, EvalCase] = {}
     for place, line in _lines(path, _CaseLine):
         groups = (frozenset(tool_id(place, given) for given in group) for group in line.relevant or ())
-        _refuse_twice(place, line.id, cases, "Results are matched by it.")
+        _refuse_twice(place, line.id, cases, "Results are matched by id.")
         cases[line.id] = EvalCase(line.id, line.query, tuple(dict.fromkeys(groups)), line.kind)
     return tuple(cases.values())
 
 
 def _refuse_twice(place: str, case_id: str, known: Container[str], hint: str) -> None:
     if case_id in known:
-        raise ConfigError(f"{place}: the id {case_id!r:.80} is there twice", hint=hint)
+        raise ConfigError(f"{place}: the id {case_id!r:.80} appears twice", hint=hint)
 
 
 def _lines(path: Path, model: type[Model]) -> list[tuple[str, Model]]:
-    """The checked lines of a file, each with its place. Raises ConfigError at the first bad one."""
+    """The checked lines of a file, each with its file and number. Raises ConfigError at the first bad one."""
     return [(place, validated(model, value, place)) for place, value in load_lines(path)]

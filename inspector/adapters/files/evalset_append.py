@@ -1,4 +1,4 @@
-"""Writing files of labelled requests so that no line of them can be lost."""
+"""Adds labelled requests to a file so that no line can be lost."""
 
 import os
 import secrets
@@ -14,29 +14,29 @@ from inspector.domain.evaluation import EvalCase
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is such a file. Raises ConfigError where it cannot be read."""
+    """Whether the file exists. Raises ConfigError if it cannot be read."""
     return _content(path) is not None
 
 
 def append_cases(path: Path, cases: Sequence[EvalCase]) -> None:
-    """Add cases to a file, or make it. What is in it stays byte for byte. Raises ConfigError.
+    """Add cases to a file, or create it. Existing content stays byte for byte. Raises ConfigError.
 
-    The file is replaced at once by a whole new one: it is never half written. A file that another program
-    changes meanwhile is left as that program made it.
+    The file is replaced atomically by a complete new one, so it is never half written. If another program
+    changes it meanwhile, that program's version stays.
     """
     before = _content(path)
     if before is not None:
         read_cases(path)
-    # A link stays one: what it leads to is replaced.
+    # A symbolic link stays a link; its target is replaced.
     target = path.resolve()
     if not target.parent.is_dir():
-        raise content.unusable(path, NotADirectoryError("it has no folder"), "written")
+        raise content.unusable(path, NotADirectoryError("its folder does not exist"), "written")
     new = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp")
     try:
         write_cases(new, cases)
         _complete(new, before, target)
         if _content(target) != before:
-            raise ConfigError(f"{path} was changed meanwhile, so nothing was added", hint="Try it again.")
+            raise ConfigError(f"{path} was changed meanwhile, so nothing was added", hint="Try again.")
         new.replace(target)
     except OSError as error:
         raise content.unusable(path, error, "written") from error
@@ -46,7 +46,7 @@ def append_cases(path: Path, cases: Sequence[EvalCase]) -> None:
 
 
 def _complete(new: Path, before: bytes | None, target: Path) -> None:
-    """Put what was there before in front of the added lines, on the disk."""
+    """Put the previous content before the added lines, and sync the file to disk."""
     added = new.read_bytes()
     kept = before or b""
     with new.open("wb") as file:
@@ -58,7 +58,7 @@ def _complete(new: Path, before: bytes | None, target: Path) -> None:
 
 
 def _content(path: Path) -> bytes | None:
-    """None where there is no such file."""
+    """The file's bytes; None if it does not exist."""
     try:
         return path.read_bytes()
     except FileNotFoundError:

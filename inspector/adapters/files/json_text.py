@@ -1,6 +1,6 @@
-"""JSON that a person wrote: an object with comments and trailing commas, or an object in every line.
+"""Reads JSON that people write: an object with comments and trailing commas, or one object per line.
 
-Every fault is told with its place.
+Every error names the file and, if known, the line.
 """
 
 import json
@@ -15,17 +15,17 @@ from inspector.domain.error import ConfigError
 
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
-_EXPECTED = 'An object is expected: { "mcpServers": { … } }.'
+_EXPECTED = 'Write an object: { "mcpServers": { … } }.'
 
 
 class _Pairs(dict[str, Any]):
-    """An object that remembers a key it was given twice."""
+    """An object that remembers the first duplicate key."""
 
     twice: str | None = None
 
 
 def load_object(path: Path) -> dict[str, Any]:
-    """The object in a configuration file. Raises ConfigError with the file and, if known, line and column."""
+    """Read a configuration file's object. Raises ConfigError with the file and, if known, line and column."""
     missing = "Check the name, or run `toolsight demo` to start without a file."
     text = content.read_text(path, "configuration", limit=content.MAX_BYTES, missing=missing)
     if not text.strip():
@@ -33,12 +33,12 @@ def load_object(path: Path) -> dict[str, Any]:
     value = _parsed(path, text)
     _refuse_duplicates(path, value, "")
     if not isinstance(value, dict):
-        raise ConfigError(f"{path} holds no object at its top", hint=_EXPECTED)
+        raise ConfigError(f"{path} is not a JSON object", hint=_EXPECTED)
     return value
 
 
 def load_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of JSON Lines with their file and line, blank lines left out. Raises ConfigError."""
+    """Read the objects of JSON Lines, each with its file and line; skips blank lines. Raises ConfigError."""
     decoder = json.JSONDecoder(parse_constant=_constant)
     for number, line in enumerate(content.read_text(path, "data set").split("\n"), 1):
         if line.strip():
@@ -47,14 +47,14 @@ def load_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _line_object(place: str, line: str, decoder: json.JSONDecoder) -> dict[str, Any]:
-    problem = "holds no object"
+    problem = "is not a JSON object"
     try:
         value = decoder.decode(line)
         if isinstance(value, dict):
             return value
     except (RecursionError, ValueError) as error:
-        problem = "is nested too deeply" if isinstance(error, RecursionError) else f"is no JSON: {error}"
-    raise ConfigError(f"{place} {problem}", hint="Each line holds one JSON object.")
+        problem = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
+    raise ConfigError(f"{place} {problem}", hint="Write one JSON object on each line.")
 
 
 def _parsed(path: Path, text: str) -> Any:
@@ -64,7 +64,7 @@ def _parsed(path: Path, text: str) -> Any:
         pass
     except (RecursionError, ValueError) as error:
         _refuse(path, error)
-    # Blanked, not cut out: every character keeps its line and column for the message.
+    # Blanked, not removed: every character keeps its line and column for the message.
     plain = _STRING_OR_COMMA.sub(_blank(","), _STRING_OR_COMMENT.sub(_blank("/"), text))
     try:
         return _decoded(plain)
@@ -87,12 +87,12 @@ def _decoded(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> _Pairs:
-    made = _Pairs()
+    result = _Pairs()
     for key, value in pairs:
-        if key in made and made.twice is None:
-            made.twice = key
-        made[key] = value
-    return made
+        if key in result and result.twice is None:
+            result.twice = key
+        result[key] = value
+    return result
 
 
 def _constant(name: str) -> NoReturn:
@@ -101,8 +101,8 @@ def _constant(name: str) -> NoReturn:
 
 def _blank(marker: str) -> Any:
     def replaced(match: re.Match[str]) -> str:
-        found = match.group()
-        return re.sub(r"[^\n]", " ", found) if found.startswith(marker) else found
+        text = match.group()
+        return re.sub(r"[^\n]", " ", text) if text.startswith(marker) else text
 
     return replaced
 
@@ -112,16 +112,16 @@ def _hint(text: str, position: int) -> str:
     if not rest:
         return "The file ends too early: a bracket, a brace or a quotation mark is missing."
     if rest.startswith("'"):
-        return "Strings and keys are written in double quotes."
+        return "Put strings and keys in double quotes."
     if re.match(r"[A-Za-z_$]\w*\s*:", rest):
-        return "Keys are written in double quotes."
-    return "Comments and trailing commas are fine; everything else is plain JSON."
+        return "Put keys in double quotes."
+    return "Comments and trailing commas are fine; everything else must be plain JSON."
 
 
 def _refuse_duplicates(path: Path, value: Any, at: str) -> None:
     if isinstance(value, _Pairs):
         if value.twice is not None:
-            raise ConfigError(f"{path}: {dotted(at, value.twice)} is there twice", hint="Keep one of them.")
+            raise ConfigError(f"{path}: {dotted(at, value.twice)} appears twice", hint="Keep one of them.")
         for key, item in value.items():
             _refuse_duplicates(path, item, dotted(at, key))
     elif isinstance(value, list):

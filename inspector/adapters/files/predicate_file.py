@@ -1,9 +1,9 @@
-"""A person's own predicates: a Python file that is executed, after consent, with the rights of Toolsight.
+"""Loads a person's own predicates from a Python file, executed after consent with Toolsight's permissions.
 
     def holds_any(facts, *scopes):
         return not facts.scopes.isdisjoint(scopes)
 
-Every public function whose first parameter is called `facts` is a predicate; it answers True or False.
+Every public function whose first parameter is named `facts` is a predicate; it returns True or False.
 """
 
 import hashlib
@@ -26,34 +26,34 @@ _MAX_REASON = 200
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of the bytes that would be executed, as hex digits. Raises ConfigError."""
+    """The SHA-256 of the file's bytes, as hex digits. Raises ConfigError."""
     return _digest(_read(path))
 
 
 def load_predicates(path: Path, expected_digest: str) -> Mapping[str, OwnPredicate]:
     """Execute the file and return its predicates by name.
 
-    What is executed is exactly what was hashed: a file that is not `expected_digest` any more, the digest a
-    consent was given for, raises ConfigError, as does one that cannot be read, fails, or has no predicates.
+    What is executed is exactly what was hashed. Raises ConfigError if the file no longer has
+    `expected_digest`, the digest that consent was given for, or cannot be read, fails, or has no predicates.
     """
     data = _read(path)
     if _digest(data) != expected_digest:
         raise ConfigError(
             f"{path} has changed since it was approved, so it was not executed",
-            hint="Open the configuration again to see and approve what it is now.",
+            hint="Open the configuration again to review and approve the new version.",
         )
     module = _executed(path, data, f"toolsight_predicates_{expected_digest}")
-    found = dict(_predicates(path, module))
-    if not found:
+    predicates = dict(_predicates(path, module))
+    if not predicates:
         raise ConfigError(f"{path} has no predicates", hint=_HINT)
-    return found
+    return predicates
 
 
 def _read(path: Path) -> bytes:
     try:
-        # Neither a pipe, which may never end, nor a device.
+        # Not a pipe, which may never end, or a device.
         if not path.is_file():
-            raise ConfigError(f"{path} is no file", hint="Check the name.")
+            raise ConfigError(f"{path} is not a file", hint="Check the name.")
     except OSError as error:
         raise content.unusable(path, error, "read") from error
     return content.read_bytes(path, "predicate", limit=MAX_BYTES)
@@ -67,16 +67,16 @@ def _executed(path: Path, data: bytes, name: str) -> ModuleType:
     code = _compiled(path, data)
     module = ModuleType(name)
     module.__file__ = str(path)
-    # Data classes, among others, look their own module up.
+    # Data classes, among others, look up their own module.
     sys.modules[name] = module
     try:
         exec(code, module.__dict__)
-    # A file may end in any exception, SystemExit too; Ctrl+C alone is not its own.
+    # A file may raise anything, even SystemExit; only Ctrl+C comes from the person.
     except BaseException as error:
         sys.modules.pop(name, None)
         if isinstance(error, KeyboardInterrupt):
             raise
-        hint = "The file is executed when a session starts; it may import installed packages only."
+        hint = "The file is executed when a session starts; it can import only installed packages."
         raise ConfigError(f"{_place(path, error)}: {_failure(error)}", hint=hint) from error
     return module
 
@@ -86,13 +86,13 @@ def _compiled(path: Path, data: bytes) -> CodeType:
         return compile(data, str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         place = f"{path}:{error.lineno}" if error.lineno else str(path)
-        raise ConfigError(f"{place}: {error.msg}", hint="The file has to be Python.") from error
+        raise ConfigError(f"{place}: {error.msg}", hint="The file must be Python.") from error
     except (ValueError, RecursionError, MemoryError, OverflowError) as error:
-        raise ConfigError(f"{path}: {_failure(error)}", hint="The file has to be Python.") from error
+        raise ConfigError(f"{path}: {_failure(error)}", hint="The file must be Python.") from error
 
 
 def _place(path: Path, error: BaseException) -> str:
-    """The file and the line of it that was being executed."""
+    """The file, and the line that was being executed."""
     lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == str(path)]
     return f"{path}:{lines[-1]}" if lines else str(path)
 
@@ -111,12 +111,12 @@ def _predicates(path: Path, module: ModuleType) -> Iterator[tuple[str, OwnPredic
             if value is BUILT_IN[name]:
                 continue
             hint = "Give it another name."
-            raise ConfigError(f"{_where(path, value)}: {name} is a predicate of Toolsight's own", hint=hint)
+            raise ConfigError(f"{_where(path, value)}: {name} is a built-in predicate", hint=hint)
         if name.startswith("_") or not _takes_facts(value):
             continue
         if any(is_later(value) for is_later in _LATER):
-            hint = "Write it with def, without await and yield."
-            raise ConfigError(f"{_where(path, value)}: {name} does not answer at once", hint=hint)
+            hint = "Write it with def, without await or yield."
+            raise ConfigError(f"{_where(path, value)}: {name} does not return its answer directly", hint=hint)
         yield name, value
 
 

@@ -1,6 +1,6 @@
-"""Files checked by pydantic models, and what is wrong in one told in plain words.
+"""Checks files with pydantic models, and explains faults in plain words.
 
-An error names the file, the line where it is known, the dotted key, and the nearest right name.
+An error names the file, the line if known, the dotted key, and the nearest valid name.
 """
 
 import json
@@ -18,7 +18,7 @@ from inspector.domain.error import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int, ...]
-"""The keys and the list positions that lead to a value."""
+"""The keys and list indexes that lead to a value."""
 
 _EXPECTED: Mapping[str, str] = {
     "string_type": "a string",
@@ -39,17 +39,17 @@ _NAMES: Mapping[type, str] = {
     date: "a date",
 }
 _REFUSED, _EMPTY, _KEY = "refused", "empty", "[key]"
-_CORRECT = "Correct the value, or remove the key to get its default."
+_CORRECT = "Correct the value, or remove the key to use the default."
 
 
 class Strict(BaseModel):
-    """Takes exact types and no other keys. A field's description is the hint for a wrong value."""
+    """Accepts exact types and no other keys. A field's description is the hint for a wrong value."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class NullAsAbsent(Strict):
-    """The same, where a key without a value counts as left out."""
+    """Like Strict, but treats a key without a value as absent."""
 
     @model_validator(mode="before")
     @classmethod
@@ -60,12 +60,12 @@ class NullAsAbsent(Strict):
 
 
 def refusal(message: str, hint: str) -> PydanticCustomError:
-    """What a model's own check raises; `message` follows the path of the key: "has neither say nor calls"."""
+    """The error for a model's own check; `message` follows the key's path: "has neither say nor calls"."""
     return PydanticCustomError(_REFUSED, "{message}", {"message": message, "hint": hint})
 
 
 def not_empty(text: str) -> str:
-    """A check of a model. Unlike pydantic's own it takes half of a surrogate pair."""
+    """Validate that a text is not empty. Unlike pydantic's own check, it accepts a lone surrogate."""
     if not text:
         raise PydanticCustomError(_EMPTY, "is empty")
     return text
@@ -79,18 +79,18 @@ def validated(
     at: Location = (),
     names: Mapping[str, str] | None = None,
 ) -> Model:
-    """The data as the model. Raises ConfigError.
+    """Validate the data as the model. Raises ConfigError.
 
-    `place` is the file and the line, or a function that tells them for a location. `at` is where the data
-    stands in the file. `names` are the keys at the top that the file calls otherwise than the model.
+    `place` is the file and line, or a function that returns them for a location. `at` is the data's location
+    in the file. `names` maps the model's top-level keys to the file's, where they differ.
     """
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        # A misspelt key says more than what is missing because of it.
+        # A misspelled key says more than what is missing because of it.
         faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
         loc = (*at, *faults[0]["loc"])
-        message, hint = _told(model, faults[0])
+        message, hint = _explained(model, faults[0])
         where = " ".join(filter(None, (_path(loc, names or {}), message)))
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
         start = place if isinstance(place, str) else place(loc)
@@ -106,12 +106,12 @@ def meant(name: str, known: Sequence[str]) -> str:
 
 
 def dotted(at: str, key: str) -> str:
-    """A key's path as messages show it; a key that a dot would break up is quoted."""
+    """A key's path as messages show it; a key that would break the path is quoted."""
     shown = key if re.fullmatch(r"[\w-]+", key) else json.dumps(key, ensure_ascii=False)
     return f"{at}.{shown}" if at else shown
 
 
-def _told(model: type[BaseModel], fault: Mapping[str, Any]) -> tuple[str, str]:
+def _explained(model: type[BaseModel], fault: Mapping[str, Any]) -> tuple[str, str]:
     kind, loc = fault["type"], fault["loc"]
     keys, described = _schema(model, loc)
     if kind == _REFUSED:
@@ -121,7 +121,7 @@ def _told(model: type[BaseModel], fault: Mapping[str, Any]) -> tuple[str, str]:
     if kind == "missing":
         return "is missing", described or "Add it, or remove the entry."
     if kind == "invalid_key" or loc[-1:] == (_KEY,):
-        return "is a key that is no string", "Put it in double quotes."
+        return "is not a string key", "Put it in double quotes."
     if kind in (_EMPTY, "too_short"):
         return "is empty", described or _CORRECT
     if kind in _EXPECTED:
@@ -143,12 +143,12 @@ def _type_hint(kind: str, value: object) -> str:
 
 
 def _schema(model: type[BaseModel], loc: Location) -> tuple[tuple[str, ...], str]:
-    """The keys that are valid where a location leads or leaves the model, and the field's description."""
+    """The valid keys at a location, or where it leaves the model, and the field's description."""
     kind: Any = model
     described = ""
     for step in loc:
         if not hasattr(kind, "model_fields"):
-            # What a list or a dict holds.
+            # The type of a list's or dict's items.
             kind = _plain((get_args(kind) or (None,))[-1])
         elif step in kind.model_fields:
             described = kind.model_fields[step].description or ""
@@ -159,7 +159,7 @@ def _schema(model: type[BaseModel], loc: Location) -> tuple[tuple[str, ...], str
 
 
 def _plain(annotation: Any) -> Any:
-    """A type without what it is annotated with and without its None."""
+    """A type without its annotations and without None."""
     while get_origin(annotation) in (Annotated, Union, UnionType):
         annotation = get_args(annotation)[0]
     return annotation

@@ -1,4 +1,4 @@
-"""Scenario files (YAML), checked by pydantic models; every mistake is told by file, line and key."""
+"""Reads scenario files (YAML), checked with pydantic models; every error names the file, line and key."""
 
 import json
 from pathlib import Path
@@ -42,13 +42,13 @@ def load_scenario(path: Path) -> Scenario:
 
 
 def _sendable(value: Any) -> dict[str, Any]:
-    """YAML reads an unquoted day as a date, which no event holds and no server could be sent."""
+    """Check that JSON can hold the value: YAML reads an unquoted day as a date, which cannot be sent."""
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise refusal("must be an object whose keys are strings", "Write it as {key: value}.")
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        hint = "Put a date in quotes; leave out what is no finite number."
+        hint = "Put dates in quotes; leave out numbers that are not finite."
         raise refusal(f"has a value that JSON cannot hold ({error})", hint) from error
     return value
 
@@ -64,7 +64,7 @@ _Seconds = Annotated[
     float, Field(ge=0, le=1e9, allow_inf_nan=False, description="A number of seconds, from 0 to 1e9.")
 ]
 _Window = Annotated[int, Field(ge=1, le=10**9, description="A whole number of tokens, from 1 to 1e9.")]
-# pydantic's own stripping refuses half of a surrogate pair, which a scenario may hold to try it out.
+# pydantic's own stripping rejects a lone surrogate, which a scenario may contain on purpose.
 _Text = Annotated[str, AfterValidator(str.strip)]
 _Needed = Annotated[_Text, AfterValidator(not_empty)]
 _Arguments = Annotated[dict[str, Any], PlainValidator(_sendable)]
@@ -114,7 +114,7 @@ class _ChangeModel(NullAsAbsent):
         prefix = f"{self.server}:"
         for tool_id in (*self.remove, *(tool.id for tool in self.add), *self.describe):
             if not tool_id.startswith(prefix) or tool_id == prefix:
-                raise refusal(f"names {tool_id}, no tool of {self.server}", f"Write {prefix}NAME.")
+                raise refusal(f"names {tool_id}, not a tool of {self.server}", f"Write {prefix}NAME.")
         return self
 
     def change(self) -> CatalogChange:

@@ -1,4 +1,4 @@
-"""YAML that a person wrote, as plain values with the line of each."""
+"""Reads YAML that people write, as plain values with their lines."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,23 +11,23 @@ from inspector.adapters.files import content
 from inspector.adapters.files.problem import Location
 from inspector.domain.error import ConfigError
 
-_HINT = "Indent with spaces, and quote text that has a colon or a bracket in it."
+_HINT = "Indent with spaces, and quote text that contains a colon or a bracket."
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that is there twice, of which YAML would keep the last."""
+    """Rejects duplicate keys, of which YAML would keep the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys: set[Any] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value in keys:
-                raise ConstructorError(problem=f"{key.value} is there twice", problem_mark=key.start_mark)
+                raise ConstructorError(problem=f"{key.value} appears twice", problem_mark=key.start_mark)
             keys.add(key.value if isinstance(key, yaml.ScalarNode) else key)
         return super().construct_mapping(node, deep)
 
 
 def load_yaml(path: Path, kind: str) -> tuple[Any, Callable[[Location], str]]:
-    """What the file holds, and a function that tells the line of a location. Raises ConfigError."""
+    """The file's content, and a function that returns a location's file and line. Raises ConfigError."""
     text = content.read_text(path, kind, limit=content.MAX_BYTES)
     try:
         loader = _Loader(text)
@@ -36,15 +36,15 @@ def load_yaml(path: Path, kind: str) -> tuple[Any, Callable[[Location], str]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else path
-        raise ConfigError(f"{place}: not readable as YAML: {error.problem}", hint=_HINT) from error
+        raise ConfigError(f"{place}: not valid YAML: {error.problem}", hint=_HINT) from error
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
-        raise ConfigError(f"{path}: not readable as YAML: {reason}", hint=_HINT) from error
+        raise ConfigError(f"{path}: not valid YAML: {reason}", hint=_HINT) from error
     return value, lambda loc: f"{path}:{_line(tree, loc)}"
 
 
 def _line(node: yaml.Node | None, loc: Location) -> int:
-    """The line of the key, or of the nearest thing around it that is there."""
+    """The line of the key, or of the nearest enclosing node that exists."""
     line = node.start_mark.line + 1 if node else 1
     for step in loc:
         if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):

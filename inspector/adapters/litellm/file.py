@@ -1,4 +1,4 @@
-"""What litellm ships as files, read without importing it (that takes seconds)."""
+"""Reads the files that litellm ships, without importing litellm (which takes seconds)."""
 
 import importlib.util
 import json
@@ -8,29 +8,29 @@ from pathlib import Path
 from typing import Any
 
 Models = Mapping[str, Any]
-"""litellm's list: what it knows of each model, by the model's name."""
+"""litellm's list of models: what it knows about each, by name."""
 
 
 def tokenizer_folder() -> Path | None:
-    """Where the token encodings lie; None where there are none."""
+    """The folder of the token encodings; None if there is none."""
     folder = _inside("litellm_core_utils", "tokenizers")
     return folder if folder is not None and folder.is_dir() else None
 
 
 def model_file() -> Path | None:
-    """The list of models, their windows and their prices; None without litellm."""
+    """The file that lists models, their windows and their prices; None without litellm."""
     return _inside("model_prices_and_context_window_backup.json")
 
 
 @cache
 def shipped_models() -> Models:
-    """The list that came with litellm, read once; empty where it cannot be read."""
+    """The list that litellm ships, read once; empty if it cannot be read."""
     path = model_file()
     return {} if path is None else read_models(path)
 
 
 def read_models(path: Path) -> Models:
-    """A list of that form; empty where it cannot be read."""
+    """Read a list of models in litellm's format; empty if it cannot be read."""
     try:
         models = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -39,10 +39,10 @@ def read_models(path: Path) -> Models:
 
 
 def model_entry(models: Models, name: str) -> Mapping[str, Any]:
-    """What the list has of a model under its name, or under that without its first prefixes; else nothing."""
+    """The model's entry under its name, or its name without leading prefixes; empty if there is none."""
     parts = name.split("/")
     names = ("/".join(parts[start:]) for start in range(len(parts)))
-    entry: Any = next((models[one] for one in names if one in models), {})
+    entry: Any = next((models[known] for known in names if known in models), {})
     return entry if isinstance(entry, dict) else {}
 
 

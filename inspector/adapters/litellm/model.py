@@ -1,4 +1,4 @@
-"""Any model litellm knows, streamed."""
+"""Streams any model that litellm supports."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ _OLLAMA = "ollama/"
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What litellm says of a model once it is imported; the defaults, for one that it does not know."""
+    """What litellm knows about a model after it is imported; the defaults are for an unknown model."""
 
     max_output: int | None = None
     takes_tools: bool = True
@@ -29,10 +29,10 @@ class _Known:
 
 
 class LitellmModel:
-    """A ChatModel by litellm name, e.g. `openai/gpt-5`. litellm is imported in a thread, once."""
+    """A ChatModel by litellm name, such as `openai/gpt-5`. litellm is imported once, in a thread."""
 
     def __init__(self, name: str, *, api_base: str | None = None, timeout: float = 120.0) -> None:
-        """`api_base` is a local server's address; `timeout` is in seconds, for connecting and each chunk."""
+        """`api_base` is a local server's address; `timeout` (seconds) is for connecting and each chunk."""
         self.name = name
         self.label = name
         self._api_base = api_base
@@ -42,30 +42,30 @@ class LitellmModel:
 
     @property
     def window(self) -> int:
-        """The context window in tokens, from litellm's list; a usual one for a model that is not in it."""
+        """The context window in tokens, from litellm's list; DEFAULT_WINDOW for a model not on it."""
         entry = model_entry(shipped_models(), self.name)
         return _whole(entry, "max_input_tokens") or _whole(entry, "max_tokens") or DEFAULT_WINDOW
 
     async def prepare(self) -> None:
-        """Import litellm and look the model up, without blocking the loop. `stream` does so when needed."""
+        """Import litellm and look up the model without blocking the loop. `stream` calls it if needed."""
         if self._litellm is None:
             litellm = await asyncio.to_thread(_import)
             self._known = await asyncio.to_thread(_look_up, litellm, self._sent_name)
             self._litellm = litellm
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
-        """See `ChatModel`. Raises ModelError; what was streamed before it stays with the caller."""
+        """See `ChatModel`. Raises ModelError, perhaps after part of the answer was streamed."""
         assembly = Assembly()
         try:
             await self.prepare()
             if request.tools and not self._known.takes_tools:
-                # litellm would leave the tools out and say nothing.
+                # litellm would silently leave out the tools.
                 raise no_tools(self.name)
             async with aclosing(await self._send(request, stream=True)) as answer:
                 async for chunk in answer:
                     if added := assembly.add(chunk):
                         yield TextDelta(added)
-            # litellm ends a stream that was cut as if it had stopped; what the provider said is kept here.
+            # litellm ends an interrupted stream as if it had stopped; this holds what the provider said.
             if getattr(answer, "received_finish_reason", "unknown") is None:
                 await self._whole_or_cut(request, assembly)
                 if assembly.text:
@@ -81,7 +81,7 @@ class LitellmModel:
         )
 
     async def _whole_or_cut(self, request: ModelRequest, assembly: Assembly) -> None:
-        """A stream without an end: it broke off, or the server does not stream and is asked for the whole."""
+        """Handle a stream without an end: raise if it was interrupted, else ask for the answer at once."""
         if not assembly.is_empty:
             raise broke_off(self.name)
         assembly.add_whole(await self._send(request, stream=False))
@@ -108,17 +108,17 @@ class LitellmModel:
 
     @property
     def _sent_name(self) -> str:
-        """Under `ollama/` litellm writes the tools into the prompt; under `ollama_chat/` it sends them."""
+        """litellm writes tools into the prompt for `ollama/`, but sends them for `ollama_chat/`."""
         if self.name.startswith(_OLLAMA):
             return f"ollama_chat/{self.name.removeprefix(_OLLAMA)}"
         return self.name
 
 
 def _import() -> Any:
-    """Import litellm so that it asks no network for prices and writes nothing over the screen."""
+    """Import litellm so that it does not fetch prices from the network or write to the screen."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
-    # Otherwise it reads a `.env` of whatever project its environment lies in.
+    # Otherwise it reads the `.env` of whatever project its environment is in.
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     import litellm
 
@@ -134,11 +134,11 @@ def _import() -> Any:
 
 
 def _look_up(litellm: Any, name: str) -> _Known:
-    """What litellm knows of a model from its files; `get_model_info` would ask a local server as well."""
+    """What litellm's files say about a model; `get_model_info` would also ask a local server."""
     try:
         parameters = litellm.get_supported_openai_params(name)
         unset = litellm.validate_environment(name)["missing_keys"]
-    except Exception:  # litellm raises whatever it likes for a name that it does not know
+    except Exception:  # litellm raises all kinds of errors for an unknown name
         return _Known()
     return _Known(
         max_output=_whole(model_entry(litellm.model_cost, name), "max_output_tokens"),
@@ -148,6 +148,6 @@ def _look_up(litellm: Any, name: str) -> _Known:
 
 
 def _whole(entry: Mapping[str, Any], field: str) -> int | None:
-    """A number of tokens that is one: the list has words in places."""
+    """A positive number of tokens; None for anything else: the list has words in places."""
     number = entry.get(field)
     return number if isinstance(number, int) and number > 0 else None

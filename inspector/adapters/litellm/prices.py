@@ -21,19 +21,19 @@ _OPTIONAL = {
 
 
 class LitellmPrices:
-    """A PriceList out of a file of litellm's form: by default the one that it ships.
+    """A PriceList from a file in litellm's format; by default the one that litellm ships.
 
-    They are the provider's standard prices: not those of a batch or of a priority tier, and not the higher
-    ones that some providers charge for a request above a certain length. The list is as old as litellm.
+    These are providers' standard prices, not batch or priority prices, and not the higher prices that some
+    providers charge for requests above a certain length. The list is as old as litellm.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
 
     def prices(self, model: str) -> Prices | None:
-        """See `PriceList`. None, too, for an entry that is no price and for a model that is served elsewhere.
+        """See `PriceList`. Also None for an entry without valid prices, and for a model served elsewhere.
 
-        `ollama/deepseek-chat` is not what DeepSeek charges for `deepseek-chat`.
+        `ollama/deepseek-chat` does not cost what DeepSeek charges for `deepseek-chat`.
         """
         if model.startswith("demo/"):
             return None
@@ -61,7 +61,7 @@ class LitellmPrices:
 
     @cached_property
     def _date(self) -> str:
-        """The list bears no date; its file does, on this machine."""
+        """The file's date on this machine: the list itself has no date."""
         path = self._path or model_file()
         try:
             written = path.stat().st_mtime if path is not None else None
@@ -71,7 +71,7 @@ class LitellmPrices:
 
 
 def _is_served_by(entry: Mapping[str, Any], model: str) -> bool:
-    """Whether the entry's provider is a prefix of the name; `bedrock_converse` is `bedrock` too."""
+    """Whether the name has the entry's provider as a prefix; `bedrock_converse` counts as `bedrock`."""
     provider = entry.get("litellm_provider")
     prefixes = tuple(prefix for prefix in model.split("/")[:-1] if prefix)
     return isinstance(provider, str) and bool(prefixes) and provider.startswith(prefixes)

@@ -1,4 +1,4 @@
-"""Between Toolsight's messages and the chat-completions wire form, both ways."""
+"""Converts between Toolsight's messages and the chat-completions wire format."""
 
 import json
 import uuid
@@ -12,7 +12,7 @@ from inspector.domain.wire import sendable
 
 
 def wire_tools(tools: Sequence[JsonObject]) -> list[Any]:
-    """A copy of the `tools` array: for some providers litellm rewrites the schemas it is given in place."""
+    """A copy of the `tools` array: for some providers litellm changes the schemas in place."""
     return [_copy(tool) for tool in tools]
 
 
@@ -33,7 +33,7 @@ class _Call:
 
 @dataclass(slots=True)
 class Assembly:
-    """Puts a streamed reply together. Providers leave out indexes and ids, and split arguments anywhere."""
+    """Assembles a streamed reply. Providers leave out indexes and ids, and split arguments anywhere."""
 
     text: str = ""
     usage: Usage = Usage()
@@ -42,7 +42,7 @@ class Assembly:
     _open: dict[int, _Call] = field(default_factory=dict)
 
     def add(self, chunk: Any) -> str:
-        """Take one chunk; returns the text that it added."""
+        """Add one chunk; return the text that it added."""
         if (usage := getattr(chunk, "usage", None)) is not None:
             self.usage = read_usage(usage)
         added = ""
@@ -59,7 +59,7 @@ class Assembly:
         return not (self.text or self._calls)
 
     def add_whole(self, response: Any) -> None:
-        """Take an answer that was not streamed."""
+        """Add an answer that was not streamed."""
         self.usage = read_usage(getattr(response, "usage", None))
         choice = response.choices[0]
         self.text = choice.message.content or ""
@@ -74,7 +74,7 @@ class Assembly:
             call.arguments += fragment.function.arguments or ""
 
     def _call_of(self, fragment: Any) -> _Call:
-        """The call a fragment belongs to, by its index or else the last one, unless it begins another."""
+        """The call a fragment belongs to: by its index, else the last call, unless it begins a new one."""
         index = getattr(fragment, "index", None)
         last = self._calls[-1] if self._calls else None
         known = self._open.get(index) if isinstance(index, int) else last
@@ -86,10 +86,10 @@ class Assembly:
         return known
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The finished calls in order; arguments that are no JSON object carry the reason."""
+        """The finished calls in order; a call whose arguments are not a JSON object says why."""
         ids: list[str] = []
         for call in self._calls:
-            # Results find their call by its id, so one that is missing or taken is replaced.
+            # Results refer to their call by id, so a missing or duplicate id is replaced.
             ids.append(call.id if call.id and call.id not in ids else f"call_{uuid.uuid4().hex}")
         return tuple(
             read_call(i, call.name, call.arguments) for i, call in zip(ids, self._calls, strict=True)
@@ -97,10 +97,10 @@ class Assembly:
 
 
 def _begins(fragment: Any, known: _Call) -> bool:
-    """Whether a fragment begins a new call, though its index (which litellm fills in with 0) is taken.
+    """Whether a fragment begins a new call although its index (0 where litellm fills it in) is taken.
 
-    Only a first fragment has a name. Some servers repeat it, or make up an id for every fragment, so a
-    name alone does not tell either.
+    Normally only a call's first fragment has a name. But some servers repeat the name, or make up an id for
+    every fragment, so neither alone is enough.
     """
     name = fragment.function.name
     if not name or not known.name:
@@ -109,7 +109,7 @@ def _begins(fragment: Any, known: _Call) -> bool:
 
 
 def read_call(call_id: str, name: str, arguments: str) -> ToolCall:
-    """A call with its argument string parsed; an empty string means no arguments."""
+    """Parse a call's argument string; an empty string means no arguments."""
     try:
         parsed = json.loads(arguments, parse_constant=_refuse) if arguments.strip() else {}
     except (ValueError, RecursionError) as error:
@@ -120,17 +120,17 @@ def read_call(call_id: str, name: str, arguments: str) -> ToolCall:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not in JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def is_usage_reported(answer: Any) -> bool:
-    """Whether a streamed answer brought a usage; litellm makes one up where the provider sent none."""
+    """Whether the provider sent a usage with a streamed answer; litellm makes one up if it did not."""
     chunks = getattr(answer, "chunks", None)
     return chunks is None or any(getattr(chunk, "usage", None) is not None for chunk in chunks)
 
 
 def read_usage(usage: Any) -> Usage:
-    """What the provider reports, None where it does not."""
+    """The token counts that the provider reports; None for those it does not."""
     details = getattr(usage, "prompt_tokens_details", None)
     return Usage(
         # litellm fills a missing count with 0, which no request has.

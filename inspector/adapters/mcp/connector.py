@@ -1,7 +1,7 @@
 """MCP over stdio and streamable HTTP, as the engine's `Connector`.
 
-Importing this module is cheap: the SDK takes about a second to import, which happens in a thread when the
-first connection is opened.
+Importing this module is cheap. Importing the SDK takes about a second, and happens in a thread when the first
+connection is opened.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class McpConnector:
     """Opens connections with the MCP SDK."""
 
     def __init__(self, log_dir: Path, environment: Mapping[str, str] | None = None) -> None:
-        """`log_dir` takes the servers' stderr and the SDK's log; `environment` is ours unless given."""
+        """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`."""
         self._log_dir = log_dir
         self._environment = os.environ if environment is None else environment
         self._prepared = False
@@ -35,7 +35,7 @@ class McpConnector:
     async def connect(
         self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
     ) -> "AsyncGenerator[McpLink, None]":
-        """See `Connector`. Gives up after `spec.connect_timeout` seconds with ConnectTimeout."""
+        """See `Connector`. Raises ConnectTimeout after `spec.connect_timeout` seconds."""
         if not self._prepared:
             self._prepared = True
             quiet_sdk(self._log_dir)

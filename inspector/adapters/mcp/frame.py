@@ -1,4 +1,4 @@
-"""Lines from a server's stdout as JSON-RPC frames; whatever else a server prints is logged and left out."""
+"""Parses lines of a server's stdout as JSON-RPC frames; other output is logged and ignored."""
 
 import json
 from typing import Any
@@ -21,10 +21,10 @@ _SHOWN = 200
 
 
 def read_frame(line: bytes) -> Frame | None:
-    """The frame on a line; None for a blank line or noise.
+    """The frame on a line; None for a blank line or other output.
 
-    An answer that is no valid frame, such as one whose result is a list, comes back as an error frame:
-    dropped, it would leave the caller waiting until its time is up.
+    An answer that is not a valid frame, such as one whose result is a list, becomes an error frame: without
+    it the caller would wait until its timeout.
     """
     text = line.strip()
     if not text.startswith(b"{"):

@@ -1,7 +1,7 @@
 """The task that owns one SDK client.
 
 The SDK's cancel scopes belong to the task that entered them, and it cancels that task when a transport
-breaks. So each client lives in a task of its own, from entering to leaving; everyone else calls its methods.
+breaks. So each client lives in a task of its own from start to end, and other tasks call its methods.
 """
 
 import asyncio
@@ -19,14 +19,14 @@ from inspector.adapters.mcp.log import LOG
 from inspector.adapters.mcp.tap import Streams, Tap, flaw_text
 from inspector.domain.error import ConnectError, ConnectTimeout, ServerExited
 
-# Seconds: how long a modern server may take to confirm that it reports changes, before it counts as ready.
+# Seconds that a modern server gets to confirm the subscription to changes before it counts as ready.
 _SUBSCRIBE_GRACE = 1.0
 _FIRST_RETRY = 0.5
 _LAST_RETRY = 30.0
 
 
 class Channel(Protocol):
-    """How a server is reached, and what that way knows about a failure."""
+    """A way to reach a server, and what it knows about a failure."""
 
     ended: asyncio.Event
 
@@ -54,9 +54,9 @@ class Host:
         self._causes: list[BaseException] = []
 
     async def open(self, version: str, deadline: float) -> Client:
-        """Connect; `version` is Toolsight's own, `deadline` in the loop's time.
+        """Connect; `version` is Toolsight's own, `deadline` is in the event loop's time.
 
-        Raises ConnectError, and then nothing is left running.
+        Raises ConnectError; nothing is left running then.
         """
         seconds = max(deadline - asyncio.get_running_loop().time(), 0)
         task = self._task = asyncio.create_task(self._own(Implementation(name="toolsight", version=version)))
@@ -73,7 +73,7 @@ class Host:
         raise self._timeout(seconds) if timed_out else self._open_failure()
 
     async def close(self) -> None:
-        """End the client. It ends even if the caller is cancelled: the clean-up runs in the owning task."""
+        """End the client, even if the caller is cancelled: the cleanup runs in the owning task."""
         if self._task is None:
             return
         self._closed_by_us = self._closed_by_us or not self._channel.ended.is_set()
@@ -88,16 +88,16 @@ class Host:
         return self._task is not None and self._task.done()
 
     async def wait_over(self) -> ServerExited:
-        """Return, once the connection has ended and is cleaned up, why."""
+        """Wait until the connection has ended and is cleaned up; return why it ended."""
         assert self._task is not None
         await asyncio.wait({self._task})
         if self._closed_by_us:
             return ServerExited("The connection was closed", hint="Reconnect the server to use it again.")
-        found = self._channel.diagnose(self._causes)
-        if isinstance(found, ServerExited):
-            return found
-        message = found.message if found else "The server closed the connection"
-        hint = found.hint if found else "Reconnect it."
+        diagnosis = self._channel.diagnose(self._causes)
+        if isinstance(diagnosis, ServerExited):
+            return diagnosis
+        message = diagnosis.message if diagnosis else "The server closed the connection"
+        hint = diagnosis.hint if diagnosis else "Reconnect it."
         return ServerExited(message, hint=hint, stderr_tail=self._channel.stderr_tail())
 
     async def _own(self, identity: Implementation) -> None:
@@ -107,7 +107,7 @@ class Host:
                 mode=self._mode,
                 client_info=identity,
                 message_handler=self._on_message,
-                cache=None,  # an inspector wants what the server says now
+                cache=None,  # always show what the server says now
             ) as client:
                 self.tap.protocol = client.protocol_version
                 await self._serve(client)
@@ -118,7 +118,7 @@ class Host:
     async def _serve(self, client: Client) -> None:
         subscription = asyncio.create_task(self._subscribe(client))
         try:
-            # The first list comes after the subscription, so that no change can fall between the two.
+            # The tools are first listed after the subscription, so that no change is missed in between.
             with suppress(TimeoutError):
                 async with asyncio.timeout(_SUBSCRIBE_GRACE):
                     await self._subscribed.wait()
@@ -133,7 +133,7 @@ class Host:
             self._on_tools_changed()
 
     async def _subscribe(self, client: Client) -> None:
-        """Hear of changes on 2026-07-28; before it, servers notify without being asked."""
+        """Subscribe to changes under protocol 2026-07-28; older servers notify without a subscription."""
         try:
             if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 await self._listen(client)
@@ -150,7 +150,7 @@ class Host:
             with suppress(SubscriptionLost):
                 async with client.listen(tools_list_changed=True) as events:
                     if self._ready.done():
-                        # Nothing is replayed: anything may have changed while nobody listened.
+                        # Missed changes are not sent again: the list may have changed meanwhile.
                         self._on_tools_changed()
                     self._subscribed.set()
                     delay = _FIRST_RETRY
@@ -163,14 +163,14 @@ class Host:
     def _timeout(self, seconds: float) -> ConnectTimeout:
         return ConnectTimeout(
             f"The handshake did not finish within {round(seconds, 1):g} s",
-            hint="Is it an MCP server? One that downloads something first needs a longer `connect_timeout`.",
+            hint="Is it an MCP server? If it downloads something first, raise `connect_timeout`.",
             stderr_tail=self._channel.stderr_tail(),
         )
 
     def _open_failure(self) -> ConnectError:
-        found = self._channel.diagnose(self._causes)
-        if found is not None:
-            return found
+        diagnosis = self._channel.diagnose(self._causes)
+        if diagnosis is not None:
+            return diagnosis
         self.refused = not any(is_closed(cause) for cause in self._causes)
         reason = "; ".join(dict.fromkeys(cause_text(cause) for cause in self._causes))
         return ConnectError(
@@ -192,7 +192,7 @@ def is_closed(cause: BaseException) -> bool:
 
 
 def cause_text(cause: BaseException) -> str:
-    """One cause, for people."""
+    """A cause in words for people."""
     if isinstance(cause, ValidationError):
         return f"invalid answer ({flaw_text(cause)})"
     if isinstance(cause, MCPError):

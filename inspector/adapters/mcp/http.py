@@ -1,4 +1,4 @@
-"""The streamable-HTTP side of MCP: remembers what HTTP said, which the SDK folds into one vague error."""
+"""MCP over streamable HTTP: keeps the HTTP status, which the SDK hides behind one vague error."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,12 +15,12 @@ from inspector.adapters.mcp.tap import Streams
 from inspector.domain.error import AuthRequired, ConnectError
 from inspector.domain.server import ServerSpec
 
-# Seconds to connect or to send. Reading has no limit of its own: a stream of changes may be silent for
-# hours, and every call has its own timeout.
+# Seconds to connect or to send. Reading has no limit: a stream of changes may be silent for hours, and every
+# call has its own timeout.
 _HTTP_TIMEOUT = 30.0
 _GOODBYE_TIMEOUT = 2.0
 _UNAUTHORIZED = (401, 403)
-# What the SDK says in place of an HTTP status.
+# The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
 
 
@@ -38,7 +38,7 @@ class HttpChannel:
 
     @asynccontextmanager
     async def transport(self) -> AsyncGenerator[Streams, None]:
-        """Open the HTTP client and the SDK's transport on it."""
+        """Open the HTTP client, and the SDK's transport with it."""
         timeout = httpx2.Timeout(_HTTP_TIMEOUT, read=None)
         async with (
             _WatchedClient(self, headers=dict(self._spec.headers), timeout=timeout) as client,
@@ -47,7 +47,7 @@ class HttpChannel:
             yield streams
 
     def answered(self, request: httpx2.Request, response: httpx2.Response) -> None:
-        # A GET is only the offer of a stream for notifications, which servers may refuse with any 4xx.
+        # A GET only asks for a stream of notifications, which servers may refuse with any 4xx.
         if request.method == "POST":
             self.status = response.status_code
 
@@ -56,20 +56,20 @@ class HttpChannel:
         self.ended.set()
 
     def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
-        """What HTTP says of a failure, if it has a part in it."""
+        """The error if HTTP explains a failure, else None."""
         for cause in causes:
             if isinstance(cause, httpx2.TransportError | httpx2.InvalidURL):
                 return self._transport_failure(cause)
-        return next((found for cause in causes if (found := self.refusal(cause))), None)
+        return next((refusal for cause in causes if (refusal := self.refusal(cause))), None)
 
     def refusal(self, error: BaseException) -> ConnectError | None:
-        """The HTTP status behind an error of the SDK that does not tell it."""
+        """The error for the HTTP status behind one of the SDK's vague errors, else None."""
         if not isinstance(error, MCPError) or error.message not in _STAND_INS:
             return None
         if self.status in _UNAUTHORIZED:
             return AuthRequired(f"{self._where} answered HTTP {self.status}", hint=self._auth_hint())
         if self.status in (404, 405, 410):
-            hint = "Check the path of the URL; many servers are at /mcp."
+            hint = "Check the URL's path; many servers use /mcp."
             return ConnectError(f"No MCP endpoint at {self._where}: HTTP {self.status}", hint=hint)
         if self.status >= 400:
             return ConnectError(f"{self._where} answered HTTP {self.status}", hint="Its log may say why.")
@@ -77,7 +77,7 @@ class HttpChannel:
 
     def _auth_hint(self) -> str:
         if any(name.lower() == "authorization" for name in self._spec.headers):
-            return "The server refuses the configured Authorization header."
+            return "The server rejected the configured Authorization header."
         return 'Add credentials: "headers": {"Authorization": "Bearer ..."}.'
 
     def _transport_failure(self, error: Exception) -> ConnectError:
@@ -89,19 +89,19 @@ class HttpChannel:
                 f"Cannot connect to {self._where}: {reason}", hint="Is the server running, and on this port?"
             )
         if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-            return ConnectError(f"Not a usable URL: {error}", hint="Write it as http://host:port/mcp.")
-        return ConnectError(f"{self._where}: {str(error) or type(error).__name__}", hint="Try to reconnect.")
+            return ConnectError(f"Not a valid URL: {error}", hint="Write it as http://host:port/mcp.")
+        return ConnectError(f"{self._where}: {str(error) or type(error).__name__}", hint="Reconnect it.")
 
 
 class _WatchedClient(httpx2.AsyncClient):
-    """Tells the channel of every response, and of every request that could not be sent."""
+    """Reports every response, and every request that could not be sent, to the channel."""
 
     def __init__(self, channel: HttpChannel, **options: Any) -> None:
         super().__init__(**options)
         self._channel = channel
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        # The SDK says goodbye with a DELETE; a server that never answers it must not hold up the closing.
+        # The SDK ends a session with a DELETE; a server that never answers it must not delay closing.
         limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
         try:
             async with asyncio.timeout(limit):
@@ -114,7 +114,7 @@ class _WatchedClient(httpx2.AsyncClient):
 
 
 def _origin(url: str) -> str:
-    """The URL without user, password, query and fragment, which may be secret."""
+    """The URL without user, password, query and fragment, which may contain secrets."""
     try:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

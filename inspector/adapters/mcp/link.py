@@ -1,4 +1,4 @@
-"""An open MCP connection as the engine's `ServerLink`, and how one is opened, era by era."""
+"""An open MCP connection as the engine's `ServerLink`; opening one tries the protocol eras in turn."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -24,8 +24,8 @@ from inspector.engine.ports import ToolListing
 
 MAX_PAGES = 200
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
-_SERVER_BUG = "This is a bug of the server."
-# The SDK's words for a session that an HTTP server has forgotten, as after a restart.
+_SERVER_BUG = "This is a bug in the server."
+# The SDK's message for a session that an HTTP server has forgotten, for example after a restart.
 _SESSION_GONE = "Session terminated"
 
 
@@ -51,12 +51,12 @@ async def open_link(
                 await link.close()
                 raise ConnectError(
                     f"The server speaks {link.info.protocol}, not {Era.MODERN}",
-                    hint="Leave out `era` to let Toolsight find out.",
+                    hint="Remove `era` to let Toolsight detect it.",
                 )
             return link
         except ConnectError as error:
             first = first or error
-            # Some servers from before the probe of 2026-07-28 exit on it.
+            # Some older servers exit when they get the probe of 2026-07-28.
             if not host.refused and not (era is Era.MODERN and isinstance(error, ServerExited)):
                 break
     assert first is not None
@@ -64,7 +64,7 @@ async def open_link(
 
 
 def eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
-    """A configured era alone; HTTP finds out by itself; stdio starts with what worked, or the older one."""
+    """The eras to try in order: the configured one; automatic for HTTP; else what worked last, or legacy."""
     if spec.era is not None:
         return (spec.era,)
     if spec.is_http:
@@ -92,7 +92,7 @@ class McpLink:
             skipped += [SkippedTool(*each) for each in (page.meta or {}).get(SKIPPED, ())]
             for tool in page.tools:
                 if tool.name in tools:
-                    skipped.append(SkippedTool(tool.name, "listed twice; the first one counts"))
+                    skipped.append(SkippedTool(tool.name, "listed twice; the first one is used"))
                 else:
                     tools[tool.name] = translated(self._server, tool)
             cursor = page.next_cursor
@@ -110,8 +110,8 @@ class McpLink:
             raise await self._translated(error, "tools/list") from error
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
-        # Not `client.call_tool`: it refuses results that differ from the tool's output schema, and what a
-        # server really answers is what Toolsight is there to show.
+        # Not `client.call_tool`: it rejects results that do not match the tool's output schema, and Toolsight
+        # shows what a server really answers.
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
         try:
             async with asyncio.timeout(timeout) as deadline:
@@ -133,24 +133,24 @@ class McpLink:
         return self._channel.stderr_tail()
 
     async def close(self) -> None:
-        """End the connection, and the process with everything it started."""
+        """End the connection, and the server's process with everything that it started."""
         await self._host.close()
 
     async def _translated(self, error: Exception, what: str) -> ConnectError | ProtocolError:
         if self._channel.ended.is_set() or self._host.is_over or is_gone(error):
-            # A stream that broke off in the middle of an answer ends the connection, if it has not ended.
+            # A stream that stopped in the middle of an answer ends the connection, if nothing else has.
             self._channel.ended.set()
             return await self._host.wait_over()
         if isinstance(self._channel, HttpChannel) and (refusal := self._channel.refusal(error)) is not None:
             return refusal
         if isinstance(error, ValidationError):
             return ProtocolError(f"Invalid answer to {what}: {cause_text(error)}", hint=_SERVER_BUG)
-        hint = "The server refuses the request." if isinstance(error, MCPError) else ""
+        hint = "The server rejected the request." if isinstance(error, MCPError) else ""
         return ProtocolError(f"{what}: {cause_text(error)}", hint=hint)
 
 
 def is_gone(error: Exception) -> bool:
-    """Whether an error says that the connection has no future."""
+    """Whether an error means that the connection cannot be used again."""
     return isinstance(error, MCPError) and (error.code == CONNECTION_CLOSED or error.message == _SESSION_GONE)
 
 
@@ -159,7 +159,7 @@ def _endless(message: str, count: int) -> ProtocolError:
 
 
 def translated(server: str, tool: types.Tool) -> Tool:
-    """The SDK's tool as Toolsight's."""
+    """Convert the SDK's tool to Toolsight's."""
     claims = tool.annotations or types.ToolAnnotations()
     return Tool(
         server=server,
@@ -178,7 +178,7 @@ def translated(server: str, tool: types.Tool) -> Tool:
 
 
 def server_info(client: Client) -> ServerInfo:
-    """What the server said of itself."""
+    """What the server says about itself."""
     said = client.server_info
     return ServerInfo(
         name=said.name if said else "",

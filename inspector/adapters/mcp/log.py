@@ -1,4 +1,4 @@
-"""Where the noise of MCP goes: each server's stderr into its own file, the SDK's logging into another."""
+"""Log files: each server's stderr goes to its own file, the SDK's log messages to another."""
 
 import logging
 import re
@@ -16,15 +16,15 @@ TAIL_LINES = 20
 _TAIL_BYTES = 8_192
 _SDK_LOG = "mcp.log"
 _HANDLER = "toolsight-mcp"
-# `client` is the name the SDK's session logs by; `py.warnings` is where captured warnings arrive.
+# `client` is the SDK's session logger; `py.warnings` gets captured warnings.
 _SDK_LOGGERS = ("mcp", "client", "httpx2", "httpcore2", "py.warnings")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 def quiet_sdk(folder: Path) -> None:
-    """Send what the SDK logs and warns to `mcp.log` in `folder`, never to the terminal.
+    """Send the SDK's log messages and warnings to `mcp.log` in `folder`, never to the terminal.
 
-    Where the folder cannot be written, the messages are dropped.
+    If the folder cannot be written to, they are dropped.
     """
     handler = _file_handler(folder / _SDK_LOG)
     handler.name = _HANDLER
@@ -49,9 +49,9 @@ def _file_handler(path: Path) -> logging.Handler:
 
 
 class StderrFile:
-    """A server's stderr on disk. The child writes to it by itself; only the tail is ever read back.
+    """A server's stderr on disk. The child process writes to it directly; only the tail is read back.
 
-    Child and reader share one file offset; appending is what keeps a read from moving the child's writes.
+    The child and the reader share one file offset; append mode keeps a read from moving the child's writes.
     """
 
     def __init__(self, folder: Path, server: str) -> None:
@@ -60,7 +60,7 @@ class StderrFile:
         self._start = 0
 
     def open(self) -> IO[bytes]:
-        """A file with a real descriptor for the child; what earlier connections wrote is not in the tail."""
+        """Open a file with a real descriptor for the child; the tail begins after earlier connections."""
         self.close()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,13 +68,13 @@ class StderrFile:
             if self._file.seek(0, 2) > MAX_BYTES:
                 self._file.truncate(0)
         except OSError:
-            # A folder that cannot be written must not keep a server from starting.
+            # A server must start even if the folder cannot be written to.
             self._file = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115
         self._start = self._file.seek(0, 2)
         return self._file
 
     def tail(self) -> str:
-        """The last lines of this connection."""
+        """The last lines that this connection wrote."""
         if self._file is None or self._file.closed:
             return ""
         end = self._file.seek(0, 2)

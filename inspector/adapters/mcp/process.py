@@ -1,7 +1,7 @@
-"""The stdio side of MCP: a child process that speaks JSON-RPC line by line.
+"""MCP over stdio: a child process that speaks JSON-RPC line by line.
 
-The SDK's own stdio transport hides the process, so nothing could say how a server ended; this one can.
-It hands the SDK the two streams that every transport does.
+The SDK's own stdio transport hides the process, so it cannot say how a server ended; this one can. Like every
+transport, it gives the SDK two streams.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from inspector.adapters.mcp.tap import Streams
 from inspector.domain.error import ConnectError, ServerExited
 from inspector.domain.server import ServerSpec
 
-# The shutdown order is the specification's; the waits are in seconds.
+# The shutdown order follows the specification; waits are in seconds.
 STDIN_CLOSED_GRACE = 2.0
 TERMINATED_GRACE = 2.0
 KILLED_GRACE = 2.0
@@ -69,14 +69,14 @@ class StdioChannel:
             try:
                 await self._end(process, child)
             finally:
-                # Only a cancelled clean-up leaves anything to kill here.
+                # Only a cancelled cleanup leaves anything to kill here.
                 _signal_group(process, signal.SIGKILL)
                 process.close()
                 to_session.close()
                 incoming.close()
 
     async def _end(self, process: asyncio.SubprocessTransport, child: "_Child") -> None:
-        """Close stdin, then SIGTERM, then SIGKILL, both to the whole group, as servers start helpers."""
+        """Close stdin, then send SIGTERM, then SIGKILL, both to the whole group: servers start helpers."""
         stdin = process.get_pipe_transport(0)
         if stdin is not None:
             stdin.close()
@@ -88,14 +88,14 @@ class StdioChannel:
             await _within(KILLED_GRACE, child.exited.wait)
 
     def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
-        """What the process itself says of a failure, if it has a part in it."""
+        """The error if the process explains a failure, else None."""
         spawn = next((cause for cause in causes if isinstance(cause, OSError)), None)
         if self._child is None or self._child.pid is None:
             return self._spawn_failure(spawn) if spawn else None
         return self._exit() if self._died else None
 
     def _exit(self) -> ServerExited:
-        hint = "Many servers need arguments or environment variables to start; its stderr may name them."
+        hint = "Many servers need arguments or environment variables to start; check its stderr."
         return ServerExited(
             f"The process {exit_text(self._exit_code)}", hint=hint, stderr_tail=self.stderr_tail()
         )
@@ -105,15 +105,15 @@ class StdioChannel:
         if cwd and not Path(cwd).is_dir():
             return ConnectError(f"The working directory {cwd} does not exist", hint="Correct `cwd`.")
         if isinstance(error, FileNotFoundError):
-            place = "the file is missing" if os.sep in command else "it is not on PATH"
+            reason = "the file is missing" if os.sep in command else "it is not on PATH"
             hint = f"Install `{command}`, or write its full path in the configuration."
-            return ConnectError(f"Command not found: `{command}` ({place})", hint=hint)
+            return ConnectError(f"Command not found: `{command}` ({reason})", hint=hint)
         reason = error.strerror or str(error)
         return ConnectError(f"`{command}` cannot be started: {reason}", hint="Is it an executable file?")
 
 
 class _Child(asyncio.SubprocessProtocol):
-    """Cuts the child's stdout into frames for the session."""
+    """Splits the child's stdout into frames for the session."""
 
     def __init__(self, to_session: "MemoryObjectSendStream[SessionMessage | Exception]") -> None:
         self.exited = asyncio.Event()
@@ -154,12 +154,12 @@ class _Child(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.exited.set()
-        # A helper may hold stdout open for ever; give what is still in the pipe a moment, then stop.
+        # A helper may hold stdout open forever; read what is left in the pipe for a moment, then stop.
         asyncio.get_running_loop().call_later(_LEFT_OUTPUT_GRACE, self._to_session.close)
 
 
 class _Outgoing:
-    """The write half: straight into the child's stdin, which buffers, so a stuck child blocks nobody."""
+    """Writes directly to the child's stdin, which buffers, so a stuck child blocks nothing."""
 
     def __init__(self, process: asyncio.SubprocessTransport) -> None:
         stdin = process.get_pipe_transport(0)
@@ -172,7 +172,7 @@ class _Outgoing:
         self._stdin.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
 
     async def aclose(self) -> None:
-        """Stdin stays open until the transport ends: closing it is how a server is told to stop."""
+        """Do nothing: closing stdin tells a server to stop, so it stays open until the transport ends."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -184,9 +184,9 @@ class _Outgoing:
 
 
 def child_environment(spec: ServerSpec, environment: Mapping[str, str]) -> dict[str, str]:
-    """The few variables that the SDK lets through, and the configured ones over them."""
+    """The few variables that the SDK passes on, overridden by the configured ones."""
     inherited = {name: environment[name] for name in DEFAULT_INHERITED_ENV_VARS if name in environment}
-    # A value that starts like this is an exported shell function, which the SDK withholds as a risk.
+    # A value that starts like this is an exported shell function, which the SDK leaves out as a risk.
     kept = {name: value for name, value in inherited.items() if not value.startswith("()")}
     return {**kept, **spec.env}
 
@@ -204,7 +204,7 @@ def exit_text(code: int | None) -> str:
 
 
 def _signal_group(process: asyncio.SubprocessTransport, number: signal.Signals) -> bool:
-    """False when nobody is left to get it. The child leads its group, so its pid names it."""
+    """Signal the child's process group, whose id is the child's pid; False if no process is left."""
     try:
         os.killpg(process.get_pid(), number)
     except ProcessLookupError:

@@ -1,8 +1,8 @@
-"""Between the SDK and its transport: keeps what the SDK would refuse.
+"""Sits between the SDK and its transport, and keeps what the SDK would reject.
 
-The SDK validates a whole page of tools at once, and a whole call result, and raises for one bad part. The
-tap takes invalid tools out of a page before the SDK sees it, and wraps a call result as it came. Both ride
-in `_meta`, where the link finds them.
+The SDK validates a whole page of tools, or a whole call result, and raises for one bad part. The tap removes
+invalid tools from a page before the SDK sees it, and wraps a call result unchanged. It puts the names of the
+removed tools and the raw result in `_meta`, where the link reads them.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _SHOWN_ERRORS = 2
 
 
 class Tap:
-    """Watches the frames of one connection; `ended` is set when the incoming side ends."""
+    """Watches the frames of one connection; sets `ended` when the incoming stream ends."""
 
     def __init__(self, ended: asyncio.Event) -> None:
         self.protocol = ""
@@ -68,7 +68,7 @@ class _Incoming:
 
     @property
     def last_context(self) -> Any:
-        """The SDK's HTTP streams carry the sender's context variables here."""
+        """The sender's context variables, which the SDK's HTTP streams carry."""
         return getattr(self._inner, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
@@ -128,9 +128,9 @@ class _Outgoing:
 
 
 def with_valid_tools(page: Mapping[str, Any], protocol: str) -> dict[str, Any]:
-    """A page of tools without those that the SDK would refuse; they are named in `_meta`, with the reason.
+    """A page without the tools that the SDK would reject; `_meta` names those, with the reasons.
 
-    A page that is wrong apart from its tools stays as it is, for the SDK to say so.
+    A page that is invalid apart from its tools stays unchanged, so that the SDK reports it.
     """
     whole = dict(page)
     tools = page.get("tools")
@@ -168,7 +168,7 @@ def _tool_flaw(tool: object) -> str:
 
 
 def flaw_text(error: ValidationError) -> str:
-    """What pydantic found, in one short line: where, and what is wrong there."""
+    """What pydantic found wrong and where, in one short line."""
     flaws = error.errors(include_url=False, include_context=False, include_input=False)
     texts = []
     for flaw in flaws[:_SHOWN_ERRORS]:

@@ -1,4 +1,4 @@
-"""Raw call results and server texts as Toolsight's shapes. Knows no SDK; any shape is survivable."""
+"""Converts raw call results and server texts, without the SDK; accepts data of any shape."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _UNITS = ("B", "KB", "MB", "GB")
 
 
 def tool_result(raw: Mapping[str, Any]) -> ToolResult:
-    """A `tools/call` result as text for a model. What is not text is described in brackets."""
+    """Convert a `tools/call` result to text for a model. Anything but text is described in brackets."""
     unfinished = _unfinished(raw)
     if unfinished:
         return ToolResult(unfinished, is_error=True, kinds=("unsupported",))
@@ -34,7 +34,7 @@ def tool_result(raw: Mapping[str, Any]) -> ToolResult:
 
 
 def _unfinished(raw: Mapping[str, Any]) -> str:
-    """Results that only begin something this client does not take part in."""
+    """Describe a result that only starts something Toolsight does not support; else an empty text."""
     if raw.get("resultType") == "input_required":
         return "[the tool asks for more input (elicitation or sampling), which Toolsight does not offer]"
     if isinstance(raw.get("task"), Mapping) and "content" not in raw:
@@ -75,13 +75,13 @@ def _resource_text(resource: object) -> str:
 
 
 def _encoded_size(data: object) -> str:
-    """The size of base64 data once decoded."""
+    """The size of base64 data after decoding."""
     length = len(data) * 3 // 4 - data[-2:].count("=") if isinstance(data, str) else 0
     return size_text(length)
 
 
 def size_text(count: float) -> str:
-    """Bytes as people read them: `12 KB`."""
+    """A number of bytes for people: `12 KB`."""
     for unit in _UNITS[:-1]:
         if count < 1000:
             return f"{count:.0f} {unit}"
@@ -96,14 +96,14 @@ def _limited(text: str) -> str:
 
 
 def _kept(structured: object) -> JsonObject | None:
-    """Structured content as it is kept: an object, and not so large that every copy of it hurts."""
+    """The structured content to keep: an object that is not too large to copy."""
     if not isinstance(structured, Mapping) or len(compact(structured)) > MAX_TEXT:
         return None
     return dict(structured)
 
 
 def summary(*candidates: str | None) -> str:
-    """One line about a server: the first sentence of the first text that says anything."""
+    """One line about a server: the first sentence of the first text that is not blank."""
     for candidate in candidates:
         lines = [" ".join(line.split()).lstrip("# ") for line in (candidate or "").splitlines()]
         line = next((line for line in lines if line), "")

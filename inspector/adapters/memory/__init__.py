@@ -1,1 +1,1 @@
-"""Every port in memory, for tests and trials."""
+"""Every port in memory, for tests and offline use."""

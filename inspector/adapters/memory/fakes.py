@@ -23,7 +23,7 @@ from inspector.engine.ports import ApprovalRequest, Decision, SessionSummary, Sn
 
 
 class ManualClock:
-    """A clock that moves only when it is told to. Starts at `at` seconds since 1970, UTC."""
+    """A clock that moves only through `advance`. Starts at `at` seconds since 1970, UTC."""
 
     def __init__(self, at: float = 1_772_438_400.0) -> None:
         self.at = at
@@ -39,7 +39,7 @@ class ManualClock:
 
 
 class FixedApprover:
-    """Gives the same answer every time, and remembers what it was asked."""
+    """Gives the same answer every time, and keeps the requests."""
 
     def __init__(self, decision: Decision = Decision.ONCE) -> None:
         self.decision = decision
@@ -60,7 +60,7 @@ class MemoryStore:
         stream = self._streams.setdefault(record.session, {})
         if record.seq in stream:
             hint = "Two programs may be writing one session; start a new session."
-            raise StoreError(f"{record.session} has an event {record.seq} already", hint=hint)
+            raise StoreError(f"{record.session} already has an event {record.seq}", hint=hint)
         stream[record.seq] = record
 
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
@@ -73,8 +73,8 @@ class MemoryStore:
             self._streams.pop(session, None)
 
     def sessions(self) -> list[SessionSummary]:
-        found = [_summary(session, tuple(stream.values())) for session, stream in self._streams.items()]
-        return sorted(found, key=lambda summary: (summary.started_at, summary.id), reverse=True)
+        summaries = [_summary(session, tuple(stream.values())) for session, stream in self._streams.items()]
+        return sorted(summaries, key=lambda summary: (summary.started_at, summary.id), reverse=True)
 
 
 def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
@@ -95,7 +95,7 @@ def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
 
 
 class MemoryServerMemory:
-    """A ServerMemory that forgets everything at the end; `approved` maps fingerprints to their source."""
+    """A ServerMemory that is not stored; `approved` maps fingerprints to their sources."""
 
     def __init__(self) -> None:
         self.eras: dict[str, Era] = {}
@@ -122,10 +122,10 @@ class MemoryServerMemory:
 
 
 class MemoryPrices:
-    """A PriceList of the given prices, by their model's name."""
+    """A PriceList of the given prices, by model name."""
 
     def __init__(self, *prices: Prices) -> None:
-        self._prices = {one.model: one for one in prices}
+        self._prices = {price.model: price for price in prices}
 
     def prices(self, model: str) -> Prices | None:
         return self._prices.get(model)
@@ -140,11 +140,11 @@ async def echo(_tool: str, arguments: JsonObject) -> ToolResult:
 
 
 class MemoryServer:
-    """A server that a MemoryConnector reaches: what it lists and answers, and how it misbehaves.
+    """A server for a MemoryConnector: what it lists and answers, and how it fails.
 
     `fault` is raised instead of connecting; a server that `hangs` never answers the handshake;
-    `list_error` is raised instead of a tool list; `stderr` is what its process would have written.
-    `lists` counts the lists asked for, and `listed` is set by each.
+    `list_error` is raised instead of listing tools; `stderr` is what its process would have written.
+    `lists` counts the requests for the list, and each request sets `listed`.
     """
 
     def __init__(
@@ -174,12 +174,12 @@ class MemoryServer:
         self.links: list[MemoryLink] = []
 
     def change(self, tools: Sequence[Tool]) -> None:
-        """List other tools from now on, and say so."""
+        """List other tools from now on, and notify clients."""
         self.tools = tuple(tools)
         self.notify()
 
     def notify(self) -> None:
-        """Say that the list changed."""
+        """Notify clients that the list changed."""
         for link in self.links:
             link.on_tools_changed()
 
@@ -199,7 +199,7 @@ class MemoryLink:
         self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def end(self, message: str) -> None:
-        """Make the connection end; the first message counts."""
+        """End the connection; only the first message is kept."""
         if not self._ended.done():
             self._ended.set_result(message)
 
@@ -240,7 +240,7 @@ class MemoryLink:
 
 
 class MemoryConnector:
-    """A Connector to the given servers, by the name of their spec."""
+    """A Connector to the given servers, by name."""
 
     def __init__(self, servers: Mapping[str, MemoryServer]) -> None:
         self.servers = servers

@@ -1,4 +1,4 @@
-"""Vectors without a model and without a file, for tests and offline use."""
+"""Vectors without a model or a file, for tests and offline use."""
 
 import re
 from collections import Counter
@@ -25,24 +25,24 @@ class MemoryVectors:
 
 
 class MemoryEmbedder:
-    """Unit vectors of 64 dimensions: texts are close when they share words, whatever the words mean.
+    """Unit vectors of 64 dimensions: texts that share words are close, whatever the words mean.
 
-    A word is a vector of +1 and -1 drawn from its hash, and a text the sum of its words: random indexing
+    A word's vector of +1 and -1 comes from its hash, and a text's is the sum of its words': random indexing
     (Kanerva et al. 2000). The same text has the same vector on every machine.
     """
 
     name = "memory"
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """There is nothing to load."""
+        """Do nothing: there is nothing to load."""
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector a text, in order."""
+        """One unit vector per text, in order."""
         return [_vector(text) for text in texts]
 
 
 def _vector(text: str) -> list[float]:
-    # A text without words still needs a direction: its own.
+    # A text without words still needs a direction: that of the whole text.
     words = Counter(_WORD.findall(text.casefold())) or Counter([text])
     total = np.array(list(words.values()), dtype=np.float64) @ _signs(list(words))
     if not total.any():
@@ -52,7 +52,7 @@ def _vector(text: str) -> list[float]:
 
 
 def _signs(words: Sequence[str]) -> np.ndarray:
-    """One row of +1 and -1 a word."""
+    """One row of +1 and -1 per word."""
     hashes = b"".join(
         blake2b(word.encode("utf-8", "surrogatepass"), digest_size=DIMENSIONS // 8).digest() for word in words
     )

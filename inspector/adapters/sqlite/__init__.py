@@ -1,1 +1,1 @@
-"""The record, the memory and the vectors in SQLite."""
+"""Events, server memory and vectors in SQLite."""

@@ -1,7 +1,7 @@
-"""Events as JSON text, and back.
+"""Encodes events as JSON text and decodes them.
 
-The text is ASCII and strict JSON whatever the event holds: lone surrogates and NUL are escaped, and the
-numbers JSON lacks (infinities, NaN) are tagged, so that SQLite's own JSON functions can read every row.
+The text is always ASCII and strict JSON: lone surrogates and NUL are escaped, and numbers that JSON lacks
+(infinities, NaN) are tagged, so that SQLite's own JSON functions can read every row.
 """
 
 import json
@@ -18,7 +18,7 @@ _NUMBER_TAG = "$number"
 
 
 class UnreadableEvent(Exception):
-    """A stored event that this version cannot read: an unknown kind, or a payload of another shape."""
+    """A stored event that this version cannot read: its kind is unknown or its payload does not fit."""
 
 
 @cache
@@ -29,12 +29,12 @@ def _adapter(kind: str) -> "TypeAdapter[Event]":
 
 
 def encode(event: Event) -> str:
-    """The event's fields as one line of JSON; its kind is not part of it."""
+    """Encode the event's fields, without its kind, as one line of JSON."""
     return encode_value(_adapter(event.kind).dump_python(event, warnings=False))
 
 
 def encode_value(value: object) -> str:
-    """Any value of JSON as one line."""
+    """Encode any JSON value as one line."""
     try:
         text = _dumps(value)
     except ValueError:
@@ -43,21 +43,21 @@ def encode_value(value: object) -> str:
 
 
 def decode_value(text: str) -> Any:
-    """The value again. Raises ValueError or RecursionError for a text that is none of ours."""
+    """Decode an encoded value. Raises ValueError or RecursionError for any other text."""
     return json.loads(text, object_hook=_untagged if _NUMBER_TAG in text else None)
 
 
 def decode(kind: str, payload: str) -> Event:
-    """The event again, equal to the one that was encoded. Raises UnreadableEvent.
+    """Decode an event, equal to the one that was encoded. Raises UnreadableEvent.
 
     Fields that a newer version added are ignored; fields that an older one lacked get their defaults.
     """
     if kind not in EVENT_TYPES:
-        raise UnreadableEvent(f"events of kind “{kind}” are not known")
+        raise UnreadableEvent(f"the event kind “{kind}” is unknown")
     try:
         return _adapter(kind).validate_python(decode_value(payload))
     except (ValueError, RecursionError) as error:
-        raise UnreadableEvent(f"an event of kind “{kind}” has another shape: {error}") from error
+        raise UnreadableEvent(f"a “{kind}” event does not fit this version: {error}") from error
 
 
 def _dumps(payload: object) -> str:
@@ -69,7 +69,7 @@ def _tagged(value: Any) -> Any:
         return {_NUMBER_TAG: str(value)}
     if isinstance(value, dict):
         inner = {key: _tagged(item) for key, item in value.items()}
-        # Data that looks like a tag is wrapped once more, so that it comes back as it was.
+        # Data that looks like a tag is wrapped again, so that it is decoded unchanged.
         return {_NUMBER_TAG: [inner[_NUMBER_TAG]]} if inner.keys() == {_NUMBER_TAG} else inner
     if isinstance(value, list | tuple):
         return [_tagged(item) for item in value]

@@ -1,31 +1,32 @@
-"""One SQLite file: opened on first use, brought up to date, and every failure told as a StoreError."""
+"""One SQLite file: opened and migrated on first use; every failure is a StoreError.
+
+sqlite-utils is imported only for a file that is not up to date: importing it takes as long as the rest of a
+start.
+"""
 
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.sqlite import schema as sqlite_schema
 from inspector.domain.error import StoreError
-
-if TYPE_CHECKING:
-    from sqlite_utils.db import Database
 
 BUSY_TIMEOUT_MS = 5000
 _PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
 
 _HINTS: tuple[tuple[int, str], ...] = (
-    (sqlite3.SQLITE_NOTADB, "It is no SQLite database. Move it away, or name another file."),
+    (sqlite3.SQLITE_NOTADB, "It is not an SQLite database. Move it away, or name another file."),
     (sqlite3.SQLITE_CORRUPT, "The file is damaged. Move it away; `sqlite3 FILE .recover` may save its rows."),
     (sqlite3.SQLITE_FULL, "The disk is full. Free some space, or name a file on another disk."),
     (sqlite3.SQLITE_IOERR, "The disk is full, over its quota, or failing. Name a file on another disk."),
-    (sqlite3.SQLITE_BUSY, "Another program holds the database. Close it and try again."),
-    (sqlite3.SQLITE_LOCKED, "Another program holds the database. Close it and try again."),
-    (sqlite3.SQLITE_READONLY, "The file or its folder is read-only. Name a file in a folder you may write."),
-    (sqlite3.SQLITE_CANTOPEN, "Check that the folder exists and that you may write to it."),
+    (sqlite3.SQLITE_BUSY, "Another program has locked the database. Close it and try again."),
+    (sqlite3.SQLITE_LOCKED, "Another program has locked the database. Close it and try again."),
+    (sqlite3.SQLITE_READONLY, "The file or its folder is read-only. Name a file in a writable folder."),
+    (sqlite3.SQLITE_CANTOPEN, "Check that the folder exists and that you can write to it."),
     (sqlite3.SQLITE_CONSTRAINT, "Two programs may be writing one session; start a new session."),
 )
 
@@ -34,30 +35,30 @@ class SqliteDatabase:
     """A connection that any thread may use, one statement or transaction at a time."""
 
     def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
-        """Nothing is opened yet. `busy_timeout_ms` is how long another program's lock is waited for."""
+        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
         self.path = path
         self._busy_timeout_ms = busy_timeout_ms
         self._lock = threading.RLock()
-        self._open: Database | None = None
+        self._open: sqlite3.Connection | None = None
 
     @contextmanager
-    def transaction(self) -> Iterator["Database"]:
-        """Write: everything inside is committed together at the end, or nothing is. Raises StoreError."""
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Write: all changes are committed together at the end, or none are. Raises StoreError."""
         with self._lock, self._translated("written"):
-            database = self._opened()
-            database.conn.execute("BEGIN IMMEDIATE")
+            connection = self._opened()
+            connection.execute("BEGIN IMMEDIATE")
             try:
-                yield database
-                database.conn.execute("COMMIT")
+                yield connection
+                connection.execute("COMMIT")
             except BaseException:
-                if database.conn.in_transaction:
-                    database.conn.execute("ROLLBACK")
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
                 raise
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Read: every row that the statement finds. Raises StoreError."""
+        """Read every row that the statement selects. Raises StoreError."""
         with self._lock, self._translated("read"):
-            return self._opened().conn.execute(sql, parameters).fetchall()
+            return self._opened().execute(sql, parameters).fetchall()
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -66,57 +67,58 @@ class SqliteDatabase:
                 self._open.close()
                 self._open = None
 
-    def _opened(self) -> "Database":
+    def _opened(self) -> sqlite3.Connection:
         if self._open is None:
             self._open = self._connect()
         return self._open
 
-    def _connect(self) -> "Database":
-        from sqlite_utils.db import Database
-
+    def _connect(self) -> sqlite3.Connection:
         self.path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
-        # Sessions hold whatever people typed and servers answered: readable by their owner alone.
+        # Sessions contain what people typed and servers answered: only the owner may read them.
         if not self.path.exists():
             self.path.touch(mode=_PRIVATE_FILE)
         connection = sqlite3.connect(
             self.path, timeout=self._busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False
         )
         try:
-            database = Database(connection, execute_plugins=False)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = NORMAL")
-            self._migrate(database)
+            if not sqlite_schema.is_current(connection):
+                self._migrate(connection)
         except BaseException:
             connection.close()
             raise
-        return database
+        return connection
 
-    def _migrate(self, database: "Database") -> None:
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        from sqlite_utils.db import Database
+
+        database = Database(connection, execute_plugins=False)
         steps = sqlite_schema.migrations()
         self._refuse_newer(sqlite_schema.unknown_steps(steps, database))
         if not steps.pending(database):
             return
-        # The write lock comes first: of two programs that start at once the second finds nothing to do.
-        # WAL is a lasting property of the file, and cannot be switched on within a transaction.
-        database.conn.execute("PRAGMA journal_mode = WAL")
-        database.conn.execute("BEGIN IMMEDIATE")
-        with self._rolled_back_on_error(database):
+        # The write lock comes first: if two programs start at once, the second finds nothing to do.
+        # WAL is a permanent property of the file and cannot be enabled within a transaction.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        with self._rolled_back_on_error(connection):
             steps.apply(database)
 
     @contextmanager
-    def _rolled_back_on_error(self, database: "Database") -> Iterator[None]:
+    def _rolled_back_on_error(self, connection: sqlite3.Connection) -> Iterator[None]:
         try:
             yield
-            database.conn.execute("COMMIT")
+            connection.execute("COMMIT")
         except BaseException:
-            if database.conn.in_transaction:
-                database.conn.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
 
     def _refuse_newer(self, unknown: Sequence[str]) -> None:
         if unknown:
             raise StoreError(
-                f"{self.path} was made by a newer Toolsight (it has: {', '.join(unknown)})",
+                f"{self.path} was written by a newer Toolsight (it has: {', '.join(unknown)})",
                 hint="Update Toolsight, or name another file.",
             )
 
@@ -128,14 +130,14 @@ class SqliteDatabase:
             raise StoreError(f"{self.path} cannot be {verb}: {error}", hint=_hint(error)) from error
         except OSError as error:
             reason = error.strerror or str(error)
-            hint = "Check that the folder exists and that you may write to it."
+            hint = "Check that the folder exists and that you can write to it."
             raise StoreError(f"{self.path} cannot be opened: {reason}", hint=hint) from error
         except (UnicodeError, OverflowError) as error:
-            hint = "This is a fault in Toolsight; the session goes on without this entry."
-            raise StoreError(f"a value does not fit into {self.path}: {error}", hint=hint) from error
+            hint = "This is a bug in Toolsight; the session continues without this entry."
+            raise StoreError(f"a value cannot be stored in {self.path}: {error}", hint=hint) from error
 
 
 def _hint(error: sqlite3.Error) -> str:
-    # The low byte is the kind of an error, the rest of the code its details.
+    # The low byte is the kind of error; the rest of the code is its details.
     kind = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return next((hint for code, hint in _HINTS if code == kind), "Name another file, or move this one away.")

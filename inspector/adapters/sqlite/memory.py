@@ -1,4 +1,4 @@
-"""What is remembered between sessions: a server's protocol era and its tools, the configurations approved."""
+"""What is remembered between sessions: servers' protocol eras and tools, and approved configurations."""
 
 import time
 from collections.abc import Callable
@@ -34,28 +34,28 @@ class SqliteServerMemory:
         self._now = now
 
     def era(self, fingerprint: str) -> Era | None:
-        """The era that worked last time; None for a server not seen before, or one a newer version knows."""
+        """The era that worked last; None for a server not seen before, or an unknown era."""
         rows = self._database.rows("SELECT era FROM server_memory WHERE fingerprint = ?", (fingerprint,))
         known = {str(era): era for era in Era}
         return known.get(rows[0][0]) if rows else None
 
     def remember_era(self, fingerprint: str, era: Era) -> None:
-        """Keep the era that worked, in place of any before."""
-        with self._database.transaction() as database:
-            database.conn.execute(_REMEMBER_ERA, (fingerprint, str(era)))
+        """Keep the era that worked, in place of any earlier one."""
+        with self._database.transaction() as connection:
+            connection.execute(_REMEMBER_ERA, (fingerprint, str(era)))
 
     def is_approved(self, fingerprint: str) -> bool:
-        """Whether a person allowed exactly this configuration to start its servers."""
+        """Whether a person has approved starting the servers of exactly this configuration."""
         return bool(self._database.rows("SELECT 1 FROM approval WHERE fingerprint = ?", (fingerprint,)))
 
     def approve(self, fingerprint: str, source: str) -> None:
-        """Remember a person's yes; `source` names the file, for whoever looks into the database."""
+        """Store a person's approval; `source` names the file, for people who read the database."""
         source = source.encode("utf-8", "backslashreplace").decode("utf-8")
-        with self._database.transaction() as database:
-            database.conn.execute(_APPROVE, (fingerprint, source, self._now()))
+        with self._database.transaction() as connection:
+            connection.execute(_APPROVE, (fingerprint, source, self._now()))
 
     def snapshot(self, fingerprint: str) -> Snapshot | None:
-        """The tools that were kept last; None for a server not seen before, or a row in another shape."""
+        """The tools kept last; None for a server not seen before, or a row that cannot be read."""
         rows = self._database.rows(_SNAPSHOT, (fingerprint,))
         if not rows:
             return None
@@ -66,14 +66,14 @@ class SqliteServerMemory:
             return None
 
     def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None:
-        """Keep the tools, in place of any before."""
+        """Keep the tools, in place of any earlier ones."""
         tools = encode_value(_tools().dump_python(snapshot.tools, warnings=False))
         row = (fingerprint, snapshot.at, encode_value(snapshot.summary), tools)
-        with self._database.transaction() as database:
-            database.conn.execute(_REMEMBER_TOOLS, row)
+        with self._database.transaction() as connection:
+            connection.execute(_REMEMBER_TOOLS, row)
 
     def close(self) -> None:
-        """Close the file; another call opens it again."""
+        """Close the file; the next call opens it again."""
         self._database.close()
 
 

@@ -1,5 +1,6 @@
 """The database's tables and views, as ordered migrations. A released migration never changes."""
 
+from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -106,6 +107,16 @@ _STEPS = (
 )
 
 
+def is_current(connection: Connection) -> bool:
+    """Whether exactly the steps that this program knows were applied, asked without sqlite-utils."""
+    tables = connection.execute("SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'").fetchall()
+    if not tables:
+        return False
+    sql = "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY rowid"
+    applied = connection.execute(sql, (_SET,)).fetchall()
+    return applied == [(name,) for name, _sql in _STEPS]
+
+
 def migrations() -> "Migrations":
     """The steps from an empty database to the current one."""
     from sqlite_utils.migrations import Migrations
@@ -117,7 +128,7 @@ def migrations() -> "Migrations":
 
 
 def unknown_steps(steps: "Migrations", database: "Database") -> tuple[str, ...]:
-    """The applied steps that this program does not know: a newer one made the database."""
+    """The applied steps that this version does not know: a newer version wrote the database."""
     known = {name for name, _sql in _STEPS}
     return tuple(step.name for step in steps.applied(database) if step.name not in known)
 
@@ -133,11 +144,11 @@ def _register(steps: "Migrations", name: str, sql: str) -> None:
 def _statements(sql: str) -> list[str]:
     from sqlite3 import complete_statement
 
-    found: list[str] = []
+    statements: list[str] = []
     pending = ""
     for line in sql.strip().splitlines(keepends=True):
         pending += line
         if complete_statement(pending):
-            found.append(pending)
+            statements.append(pending)
             pending = ""
-    return found
+    return statements

@@ -1,4 +1,4 @@
-"""The event streams in SQLite, one row an event."""
+"""Event streams in SQLite, one row per event."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ GROUP BY id ORDER BY started_at DESC, id DESC
 
 
 class SqliteStore:
-    """An EventStore in a file that `sqlite3` opens too. Nothing is opened before the first use.
+    """An EventStore in a file that `sqlite3` can open too. The file is opened on first use.
 
     `skipped` counts the events that the last `read` left out because this version cannot read them.
     """
@@ -38,17 +38,17 @@ class SqliteStore:
         self.skipped = 0
 
     def append(self, record: Record) -> None:
-        """Commit the record: a process killed after this returns has lost nothing. Raises StoreError.
+        """Commit the record: after this returns, even a killed process loses nothing. Raises StoreError.
 
-        A second record of the same session and number is an error: two programs are writing one session.
+        A second record with the same session and number is an error: two programs are writing one session.
         """
         row = _row(record)
-        with self._database.transaction() as database:
-            database.conn.execute(_UPSERT_SESSION, _session_row(record))
-            database.conn.execute(_INSERT_EVENT, row)
+        with self._database.transaction() as connection:
+            connection.execute(_UPSERT_SESSION, _session_row(record))
+            connection.execute(_INSERT_EVENT, row)
 
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
-        """A session's records in order, of the given kinds or all; `limit` keeps the newest."""
+        """A session's records in order, of the given kinds or of all; `limit` keeps the newest."""
         wanted = ", ".join("?" * len(kinds))
         where = f"AND kind IN ({wanted}) " if kinds else ""
         sql = f"SELECT seq, at, kind, payload FROM event WHERE session = ? {where}ORDER BY seq DESC LIMIT ?"
@@ -67,14 +67,14 @@ class SqliteStore:
         return [SessionSummary(*row) for row in self._database.rows(_SUMMARIES)]
 
     def forget(self, sessions: Sequence[str]) -> None:
-        """Delete these sessions with all their records. Raises StoreError, and then nothing is deleted."""
+        """Delete these sessions with all their records. Raises StoreError; nothing is deleted then."""
         rows = [(_plain(session),) for session in sessions]
-        with self._database.transaction() as database:
-            database.conn.executemany("DELETE FROM event WHERE session = ?", rows)
-            database.conn.executemany("DELETE FROM session WHERE id = ?", rows)
+        with self._database.transaction() as connection:
+            connection.executemany("DELETE FROM event WHERE session = ?", rows)
+            connection.executemany("DELETE FROM session WHERE id = ?", rows)
 
     def close(self) -> None:
-        """Close the file; another call opens it again."""
+        """Close the file; the next call opens it again."""
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -91,7 +91,7 @@ def _row(record: Record) -> tuple[object, ...]:
     try:
         payload = encode(event)
     except (ValueError, TypeError, RecursionError) as error:
-        hint = "This is a fault in Toolsight; the session goes on without this entry."
+        hint = "This is a bug in Toolsight; the session continues without this entry."
         raise StoreError(f"a “{event.kind}” event cannot be stored: {error}", hint=hint) from error
     return (_plain(record.session), record.seq, record.at, event.kind, server, tool, payload)
 
@@ -112,5 +112,5 @@ def _text_of(event: Event, attribute: str) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """The text as a column can hold it: SQLite's text is UTF-8, which lone surrogates are not."""
+    """The text as a column can store it: SQLite's text is UTF-8, which has no lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

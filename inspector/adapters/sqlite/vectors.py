@@ -1,11 +1,11 @@
-"""Vectors kept between sessions, so that a text is embedded once by a model."""
+"""Vectors kept between sessions, so that a model embeds each text once."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 
-# SQLite builds before 3.32 bind at most 999 values to a statement.
+# SQLite before 3.32 binds at most 999 values per statement.
 _KEYS_A_STATEMENT = 500
 _KEEP = "INSERT OR REPLACE INTO vector (model, key, vector) VALUES (?, ?, ?)"
 
@@ -14,29 +14,29 @@ class SqliteVectors:
     """A VectorStore in the database that holds the sessions. Each method raises StoreError."""
 
     def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
-        """Nothing is opened yet. `busy_timeout_ms` is how long another program's lock is waited for."""
+        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
         self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
 
     def vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """Those of the keys that are kept for this model."""
-        found: dict[bytes, bytes] = {}
+        """The vectors kept for this model, by key; keys without one are left out."""
+        kept: dict[bytes, bytes] = {}
         for start in range(0, len(keys), _KEYS_A_STATEMENT):
             chunk = keys[start : start + _KEYS_A_STATEMENT]
             marks = ", ".join("?" * len(chunk))
             sql = f"SELECT key, vector FROM vector WHERE model = ? AND key IN ({marks})"
-            found.update(self._database.rows(sql, (_storable(model), *chunk)))
-        return found
+            kept.update(self._database.rows(sql, (_storable(model), *chunk)))
+        return kept
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None:
-        """Keep all of them or, where that fails, none; in place of those kept under the same keys."""
+        """Keep the vectors, replacing those with the same keys; if that fails, none are kept."""
         if not vectors:
             return
         name = _storable(model)
-        with self._database.transaction() as database:
-            database.conn.executemany(_KEEP, [(name, key, vector) for key, vector in vectors.items()])
+        with self._database.transaction() as connection:
+            connection.executemany(_KEEP, [(name, key, vector) for key, vector in vectors.items()])
 
     def close(self) -> None:
-        """Close the file; another call opens it again."""
+        """Close the file; the next call opens it again."""
         self._database.close()
 
 

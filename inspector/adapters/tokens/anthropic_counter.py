@@ -1,4 +1,4 @@
-"""Token counts for Claude by the one tokenizer that Anthropic has published; litellm ships it."""
+"""Counts tokens for Claude with the only tokenizer that Anthropic has published, which litellm ships."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 CLAUDE_2 = Tokenizer("anthropic (Claude 2)", exact=False)
 _FILE = "anthropic_tokenizer.json"
 _LOCAL = ("demo/", "ollama/", "ollama_chat/", "lm_studio/", "llamafile/", "vllm/", "hosted_vllm/")
-# Its normalisation makes up to 18 characters of one; piece by piece that takes little memory.
+# Normalization can turn one character into 18; working piece by piece keeps memory small.
 _PIECE = 20_000
 
 
 class AnthropicCounter:
-    """Counts as Claude 2 did: an estimate, for later models have tokenizers that are not published.
+    """Counts as Claude 2 did, which is an estimate: later models' tokenizers are not published.
 
-    Where the file or the package that reads it is missing, the count is o200k_base's, and says so.
+    If the file or the package that reads it is missing, counts are o200k_base's and are labelled as such.
     """
 
     def __init__(self, model: str, folder: Path | None = None) -> None:
-        """`folder` is where `anthropic_tokenizer.json` lies; by default litellm's."""
+        """`folder` holds `anthropic_tokenizer.json`; by default litellm's."""
         self._estimate = TiktokenCounter(model)
         self._folder = folder
 
@@ -37,7 +37,7 @@ class AnthropicCounter:
         return self._estimate.tokenizer if self._encoder is None else CLAUDE_2
 
     def count(self, text: str) -> int:
-        """The number of tokens of a text; special tokens in it are text like any other."""
+        """The number of tokens in a text; special tokens count as ordinary text."""
         if self._encoder is None:
             return self._estimate.count(text)
         return sum(len(encoding) for _, encoding in _encoded(self._encoder, text))
@@ -45,8 +45,8 @@ class AnthropicCounter:
     def lengths(self, text: str) -> Sequence[int]:
         """See `TokenCounter`.
 
-        The text is normalised first (NFKC), which may replace characters: tokens of such a character share
-        the bytes that it had, some may be left with none, and the last token of a piece takes the rest.
+        The text is first normalized (NFKC), which may replace characters. Tokens of a replaced character
+        share its original bytes, so some may get none, and the last token of a piece gets the rest.
         """
         if self._encoder is None:
             return self._estimate.lengths(text)
@@ -60,7 +60,7 @@ class AnthropicCounter:
 
 
 def is_claude(model: str) -> bool:
-    """Whether a model is one of Anthropic's, whoever serves it; what runs on one's own machine is none."""
+    """Whether a model is one of Anthropic's, whoever serves it; a model that runs locally never is."""
     name = model.lower()
     return not name.startswith(_LOCAL) and (name.startswith("anthropic/") or "claude" in name)
 
@@ -72,7 +72,7 @@ def _load(path: Path) -> "Encoder | None":
 
         encoder = Encoder.from_file(str(path))
         encoder.encode_special_tokens = True
-    except Exception:  # the package raises plain ones for whatever is wrong with a file
+    except Exception:  # the package raises plain exceptions for any problem with a file
         return None
     return encoder
 
@@ -85,7 +85,7 @@ def _encoded(encoder: "Encoder", text: str) -> Iterator[tuple[str, "Encoding"]]:
 
 
 def _lengths(text: str, encoding: "Encoding") -> list[int]:
-    """The bytes of the original text that each token stands for; a token's string is a character a byte."""
+    """How many bytes of the original text each token covers; a token's string has one character per byte."""
     reached = [0, *accumulate(len(character.encode()) for character in text)]
     offsets = encoding.offsets
     following = [*(start for start, _ in offsets[1:]), len(text)]

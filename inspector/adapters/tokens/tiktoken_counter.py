@@ -1,4 +1,4 @@
-"""Token counts by tiktoken, offline: litellm ships the two encodings that are needed."""
+"""Counts tokens with tiktoken, offline: litellm ships the two encodings it needs."""
 
 import os
 import re
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 DEFAULT_ENCODING = "o200k_base"
-# As in tiktoken's own tables. They are matched against a name with a hyphen after it, so `o1-` is `o1` too.
+# From tiktoken's own tables. Names are matched with a hyphen appended, so `o1-` matches `o1` too.
 _BEGINNINGS = {
     "o200k_base": ("gpt-5", "gpt-4.5-", "gpt-4.1-", "gpt-4o-", "chatgpt-4o-", "o1-", "o3-", "o4-mini-"),
     "cl100k_base": ("gpt-4-", "gpt-3.5-turbo-", "gpt-35-turbo-"),
 }
 _OPENAI = ("", "openai", "azure", "azure_ai", "github", "openrouter/openai")
-# tiktoken dies of a stack overflow on some 100,000 spaces in a row; only such runs are cut.
+# tiktoken overflows its stack on about 100,000 spaces in a row; only such runs are cut.
 _LONG_RUN = 5_000
 _SPACES = re.compile(rf"(?<!\s)\s{{{_LONG_RUN},}}")
 
 
 class TiktokenCounter:
-    """Counts as a model's own tokenizer does, or (labelled an estimate) as o200k_base does.
+    """Counts with the model's own tokenizer or, labelled as an estimate, with o200k_base.
 
-    The stand-ins `demo/…` have no tokenizer: for them the count is an exact number of o200k_base tokens.
+    The `demo/…` models have no tokenizer: their count is an exact number of o200k_base tokens.
     """
 
     def __init__(self, model: str) -> None:
@@ -37,11 +37,11 @@ class TiktokenCounter:
         self._encoding: Encoding | None = None
 
     def count(self, text: str) -> int:
-        """The number of tokens of a text; special tokens in it are text like any other."""
+        """The number of tokens in a text; special tokens count as ordinary text."""
         return sum(len(tokens) for tokens in self._encoded(text))
 
     def lengths(self, text: str) -> Sequence[int]:
-        """See `TokenCounter`. A character may be in several tokens, so not each is text by itself."""
+        """See `TokenCounter`. A character may span several tokens, so a token may not be valid text."""
         tokens = list(chain.from_iterable(self._encoded(text)))
         return [len(token) for token in self._loaded().decode_tokens_bytes(tokens)] if tokens else []
 
@@ -49,10 +49,10 @@ class TiktokenCounter:
         """The tokens, piece by piece."""
         if not text:
             return
-        # Lone surrogates cannot be sent to a provider either; there and here they become question marks.
+        # Lone surrogates become question marks, as they do when they are sent to a provider.
         clean = sendable(text)
         encode = self._loaded().encode_ordinary
-        runs = [range(found.start(), found.end(), _LONG_RUN) for found in _SPACES.finditer(clean)]
+        runs = [range(match.start(), match.end(), _LONG_RUN) for match in _SPACES.finditer(clean)]
         cuts = [0, *chain.from_iterable(runs), len(clean)]
         for start, end in pairwise(cuts):
             yield encode(clean[start:end])
@@ -64,7 +64,7 @@ class TiktokenCounter:
 
 
 def tokenizer_for(model: str) -> Tokenizer:
-    """The encoding of a model by name, without importing tiktoken."""
+    """The tokenizer for a model name, without importing tiktoken."""
     provider, _, name = model.rpartition("/")
     if provider == "demo" or model.startswith("demo/"):
         return Tokenizer(DEFAULT_ENCODING, exact=True)
@@ -77,7 +77,7 @@ def tokenizer_for(model: str) -> Tokenizer:
 
 
 def _load(name: str) -> "Encoding":
-    """The encoding from litellm's files, unless the user has chosen another cache. Raises ModelError."""
+    """Load the encoding from litellm's files, unless TIKTOKEN_CACHE_DIR is set. Raises ModelError."""
     if "TIKTOKEN_CACHE_DIR" not in os.environ and (folder := tokenizer_folder()) is not None:
         os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
     import tiktoken
@@ -86,5 +86,5 @@ def _load(name: str) -> "Encoding":
         return tiktoken.get_encoding(name)
     except (OSError, ValueError) as error:
         cache = os.environ.get("TIKTOKEN_CACHE_DIR", "")
-        hint = f"It is neither in TIKTOKEN_CACHE_DIR ({cache}) nor to be downloaded; unset that variable."
+        hint = f"It is not in TIKTOKEN_CACHE_DIR ({cache}) and cannot be downloaded; unset that variable."
         raise ModelError(f"the token encoding {name} cannot be loaded", hint=hint) from error

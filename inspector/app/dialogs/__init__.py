@@ -1,1 +1,1 @@
-"""Questions and details above a page."""
+"""Dialogs: questions and details on top of a page."""

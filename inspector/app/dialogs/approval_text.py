@@ -1,4 +1,4 @@
-"""What a person has to know before a call that may change something."""
+"""What to know before approving a tool call that may change something."""
 
 from textual.content import Content
 
@@ -11,7 +11,7 @@ _VALUE_LIMIT = 2000
 
 
 def approval_body(request: ApprovalRequest) -> Content:
-    """Why it is asked, and every argument on a line of its own."""
+    """Return the reason for asking, and every argument on its own line."""
     lines = [Content.assemble((f"Asked because {request.why}.", "$text-warning")), Content("")]
     for name, value in request.arguments.items():
         text = value if isinstance(value, str) else compact(value)
@@ -21,5 +21,5 @@ def approval_body(request: ApprovalRequest) -> Content:
             )
         )
     if not request.arguments:
-        lines.append(Content.styled("without arguments", MUTED))
+        lines.append(Content.styled("no arguments", MUTED))
     return Content("\n").join(lines)

@@ -1,4 +1,4 @@
-"""Asking for an approval with a dialog."""
+"""Asks for approval with a dialog."""
 
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,10 @@ _CHOICES = (
 
 
 class ModalApprover:
-    """An `Approver` that puts the question on the screen. It is made before the app, and attached to it."""
+    """An `Approver` that asks on screen. It is created before the app and attached to it later."""
 
     def __init__(self, *, yes: bool = False) -> None:
-        """With `yes` nothing is asked and everything allowed."""
+        """With `yes`, every call is approved without asking."""
         self._yes = yes
         self._app: App[None] | None = None
 
@@ -33,6 +33,6 @@ class ModalApprover:
         if self._app is None:
             return Decision.NO
         dialog = Confirm(f"Call {request.tool.id}?", approval_body(request), _CHOICES)
-        # A future instead of push_screen_wait: the question may come from any task, not only from a worker.
+        # A future instead of push_screen_wait, because any task may ask, not only a worker.
         answer = self._app.push_screen(dialog, wait_for_dismiss=True)
         return Decision(await answer or Decision.NO)

@@ -1,4 +1,4 @@
-"""Choosing a toolset, a model or a milestone."""
+"""Dialogs to choose a toolset, a model or a milestone."""
 
 from collections.abc import Callable, Container, Mapping
 from pathlib import Path
@@ -17,14 +17,14 @@ from inspector.app.draw.failure import failure_text
 from inspector.domain.error import ToolsightError
 from widgets import PlainInput, Record, RecordList
 
-# What the row for no toolset is called; a configuration may call a toolset of its own the same.
+# The row for no toolset; a configuration may have a toolset of the same name.
 _ALL_TOOLS = "all tools"
 
 
 class ChoiceDialog(ModalScreen[None]):
-    """A list and a line for what went wrong; it closes when the choice has been taken."""
+    """A list and an error line; closes once a choice is accepted."""
 
-    # Whole, because Textual looks for a relative one beside each subclass.
+    # An absolute path, because Textual resolves a relative one beside each subclass.
     CSS_PATH = Path(__file__).with_name("choice.tcss")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", show=False)]
     AUTO_FOCUS = "RecordRows"
@@ -41,13 +41,13 @@ class ChoiceDialog(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="choice") as box:
             box.border_title = self._title
-            box.border_subtitle = "enter takes it, esc closes"
+            box.border_subtitle = "enter chooses, esc closes"
             yield from self.extra()
             yield RecordList(COLUMNS, self._rows, empty="Nothing to choose from.", lines=2)
             yield Static(id="choice-error", markup=False)
 
     def extra(self) -> ComposeResult:
-        """What stands above the list."""
+        """Widgets above the list."""
         yield from ()
 
     def on_mount(self) -> None:
@@ -58,7 +58,7 @@ class ChoiceDialog(ModalScreen[None]):
         self.take(event.key)
 
     def take(self, name: str) -> None:
-        """Take the choice, or say why it cannot be taken."""
+        """Make the choice and close, or show why it cannot be made."""
         try:
             self._choose(name)
         except ToolsightError as error:
@@ -84,7 +84,7 @@ class ToolsetDialog(ChoiceDialog):
 
 
 class NamedDialog(ChoiceDialog):
-    """A list to start from, and a line for any other name."""
+    """A list of suggestions, and an input for any other name."""
 
     AUTO_FOCUS = "#choice-name"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "focus_list", show=False)]
@@ -94,7 +94,7 @@ class NamedDialog(ChoiceDialog):
         yield PlainInput(placeholder=self.hint, id="choice-name")
 
     def action_focus_list(self) -> None:
-        """Down leaves the line for the list."""
+        """Move the focus from the input to the list."""
         self.query_one(RecordList).focus()
 
     @on(PlainInput.Submitted, "#choice-name")
@@ -106,7 +106,7 @@ class NamedDialog(ChoiceDialog):
 class ModelDialog(NamedDialog):
     """Any model by its name."""
 
-    hint = "any litellm name: openai/…, anthropic/…, ollama/…"
+    hint = "any litellm model: openai/…, anthropic/…, ollama/…"
 
     def __init__(self, context: Context) -> None:
         current = context.session.state.model
@@ -116,9 +116,9 @@ class ModelDialog(NamedDialog):
 
 
 class MilestoneDialog(NamedDialog):
-    """A milestone that is reached; tools may have waited for it."""
+    """Marks a milestone as reached; tools may wait for it."""
 
-    hint = "the name of a milestone that is reached now"
+    hint = "the milestone that is reached"
 
     def __init__(self, context: Context) -> None:
         session = context.session
@@ -127,7 +127,7 @@ class MilestoneDialog(NamedDialog):
 
 
 def _unused(name: str, taken: Container[str]) -> str:
-    """The name, or one like it that nothing else has."""
+    """Return the name, in parentheses until nothing else has it."""
     while name in taken:
         name = f"({name})"
     return name
@@ -138,4 +138,4 @@ DIALOGS: Mapping[str, Callable[[Context], ChoiceDialog]] = {
     "model": ModelDialog,
     "milestone": MilestoneDialog,
 }
-"""The questions that a command of the app asks, by name."""
+"""The dialogs that the app's commands open, by name."""

@@ -9,16 +9,16 @@ from widgets import Column, Record
 
 COLUMNS = (Column("mark", width=1), Column("name", weight=3, shorten="middle"), Column("size", align="right"))
 _MODELS = (
-    ("demo/planner", "rules, no LLM, no key: for trying things out"),
-    ("openai/gpt-5", "wants OPENAI_API_KEY"),
-    ("anthropic/claude-sonnet-4-5", "wants ANTHROPIC_API_KEY"),
-    ("openrouter/auto", "wants OPENROUTER_API_KEY"),
-    ("ollama/qwen3", "a local model, no key; ollama has to run"),
+    ("demo/planner", "rules instead of an LLM, no key: for trying things out"),
+    ("openai/gpt-5", "needs OPENAI_API_KEY"),
+    ("anthropic/claude-sonnet-4-5", "needs ANTHROPIC_API_KEY"),
+    ("openrouter/auto", "needs OPENROUTER_API_KEY"),
+    ("ollama/qwen3", "a local model, no key; ollama must be running"),
 )
 
 
 def toolset_rows(toolsets: Mapping[str, Toolset], current: str, all_key: str) -> tuple[Record, ...]:
-    """All tools first, then every toolset; the current one is marked."""
+    """Return all tools first, then every toolset; the current one is marked."""
     everything = _row(all_key, "every tool of every server", not current)
     return (
         everything,
@@ -30,14 +30,14 @@ def toolset_rows(toolsets: Mapping[str, Toolset], current: str, all_key: str) ->
 
 
 def model_rows(current: str) -> tuple[Record, ...]:
-    """The model in use, then some to start from."""
+    """Return the model in use, then some suggestions."""
     known = dict(_MODELS)
     rows = [_row(current, known.pop(current, "in use"), True)]
     return (*rows, *(_row(name, what, False) for name, what in known.items()))
 
 
 def milestone_rows(preconditions: Mapping[str, Sequence[str]], reached: Sequence[str]) -> tuple[Record, ...]:
-    """The milestones that tools wait for, and those that are reached besides."""
+    """Return the milestones that tools wait for, and the others that are reached."""
     waiting: dict[str, list[str]] = {name: [] for name in reached}
     for pattern, texts in preconditions.items():
         for name in milestones_in(texts):

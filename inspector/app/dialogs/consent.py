@@ -1,4 +1,4 @@
-"""Consent: nothing of an unknown configuration starts before a yes."""
+"""Consent: nothing in an unknown configuration starts without a yes."""
 
 from typing import ClassVar
 
@@ -13,13 +13,13 @@ _YES = "yes"
 
 
 class ConsentDialog(Confirm):
-    """Shows exactly what would run; the focus is on no, and esc means no."""
+    """Shows exactly what would run. The focus is on no, and esc means no."""
 
     DEFAULT_CSS = """
     ConsentDialog > Vertical { width: 100; border-subtitle-color: $text-muted; }
     """
     AUTO_FOCUS = "Button:last-of-type"
-    # The buttons have the focus, but whoever says yes must be able to read all of it without a mouse.
+    # The buttons have the focus, but all of the text must be readable without a mouse.
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll_body('up')", show=False),
         Binding("down", "scroll_body('down')", show=False),
@@ -34,14 +34,14 @@ class ConsentDialog(Confirm):
         super().__init__("Start these servers?", consent_body(source, servers), choices)
 
     def on_mount(self) -> None:
-        self.query_one(Vertical).border_subtitle = "up and down scroll, esc means no"
+        self.query_one(Vertical).border_subtitle = "↑ ↓ scroll, esc means no"
 
     def action_scroll_body(self, where: str) -> None:
-        """Scroll what would run: up, down, page_up, page_down, home or end."""
+        """Scroll the text: up, down, page_up, page_down, home or end."""
         body = self.query_one(".confirm--body", VerticalScroll)
         getattr(body, f"scroll_{where}")(animate=False)
 
     @staticmethod
     def accepted(answer: str | None) -> bool:
-        """Whether what the dialog returned is a yes."""
+        """Whether the dialog's answer is a yes."""
         return answer == _YES

@@ -1,4 +1,4 @@
-"""What a configuration would start, for the question whether it may."""
+"""The text of the consent dialog: what a configuration would start."""
 
 from textual.content import Content
 
@@ -11,12 +11,12 @@ _LABEL_WIDTH = 9
 
 
 def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
-    """The file, and for each server exactly what runs and which variables it gets (never their values)."""
+    """Return the file, and for each server its exact command and its variables' names (never values)."""
     files = sum(1 for server in servers if server.executes)
     started = len(servers) - files
     what = f"would start {count(started, 'server')}"
     what += " and execute a Python file" if files else ""
-    head = Content.assemble(plain(source, newlines=False).stylize("bold"), f"\n{what} with your rights:")
+    head = Content.assemble(plain(source, newlines=False).stylize("bold"), f"\n{what} with your permissions:")
     return Content("\n\n").join([head, *map(_server, servers)])
 
 

@@ -1,4 +1,4 @@
-"""The whole of something that a list shows in one line."""
+"""The full text of something that a list shows in one line."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from widgets import SchemaTree, TextView, plain
 
 
 class DetailScreen(InContext, ModalScreen[None]):
-    """A text to read, search and copy, with its data as a tree if there is any."""
+    """A text to read, search and copy, with its data as a tree, if any."""
 
     CSS_PATH = "detail.tcss"
     AUTO_FOCUS = "#detail-text TextLines"
@@ -30,11 +30,11 @@ class DetailScreen(InContext, ModalScreen[None]):
         with Vertical():
             yield Static(plain(self._heading, limit=300, newlines=False), id="detail-title")
             with Container(id="detail-parts"):
-                yield TextView(self._text, empty="There is no text.", id="detail-text")
+                yield TextView(self._text, empty="No text.", id="detail-text")
                 if self._data is not None:
-                    yield SchemaTree(self._data, schema=False, empty="Empty.", id="detail-data")
+                    yield SchemaTree(self._data, schema=False, empty="No data.", id="detail-data")
             keys = "esc close   / search   y copy"
-            yield Static(f"{keys}   tab text or data" if self._data is not None else keys, id="detail-help")
+            yield Static(f"{keys}   tab text/data" if self._data is not None else keys, id="detail-help")
 
     def action_close(self) -> None:
         """Go back to the list."""

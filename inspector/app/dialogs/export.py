@@ -1,4 +1,4 @@
-"""Where to write an export: asks for a path, and never overwrites without a second yes."""
+"""Asks where to write an export, and never overwrites a file without a second enter."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +15,10 @@ from widgets import PlainInput, plain
 
 
 class ExportDialog(ModalScreen[str | None]):
-    """Writes `text` and returns the path, or None when it was closed without writing.
+    """Writes `text` and returns the path, or None if closed without writing.
 
-    Where the text depends on the file's ending, `text` makes it, and `note` says what endings there are.
+    Where the text depends on the file's extension, `text` is a function of the path and `note` lists the
+    extensions.
     """
 
     CSS_PATH = "export.tcss"
@@ -48,9 +49,9 @@ class ExportDialog(ModalScreen[str | None]):
             text = self._text if isinstance(self._text, str) else self._text(path)
             path.write_text(text, encoding="utf-8")
         except (OSError, ValueError, RuntimeError) as error:
-            # ValueError: a NUL in the name; RuntimeError: a home folder that cannot be found.
+            # ValueError: a NUL in the name; RuntimeError: no home folder.
             reason = getattr(error, "strerror", None) or error
-            self._say(f"{event.value} cannot be written: {reason}. Name another file.")
+            self._say(f"{event.value} cannot be written: {reason}. Choose another file.")
         else:
             self.dismiss(str(path.absolute()))
 

@@ -1,4 +1,4 @@
-"""The help screen: what this page is, and every key."""
+"""The help screen: what the current page shows, and every key."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from inspector.app.dialogs.help_text import help_text
 
 
 class HelpScreen(ModalScreen[None]):
-    """Closed by esc, or by the key that opened it."""
+    """Closes on esc, or on the key that opened it."""
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [

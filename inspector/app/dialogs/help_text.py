@@ -14,8 +14,8 @@ _KEY_WIDTH = 14
 
 
 def help_text(lines: tuple[str, ...]) -> Content:
-    """The page in its own lines, the commands, the keys of every list."""
-    page = [Content(line) for line in lines] or [Content("This page has no help of its own.")]
+    """Return the page's own lines, then the commands, then the keys of every list."""
+    page = [Content(line) for line in lines] or [Content("There is no help for this page.")]
     commands = [_row(shown_keys(command), f"{command.title}: {command.help}") for command in COMMANDS]
     lists = [_row(key, what) for key, what in _IN_LISTS]
     blocks = [
@@ -23,7 +23,7 @@ def help_text(lines: tuple[str, ...]) -> Content:
         Content(""),
         Content.styled("Everywhere", "bold"),
         *commands,
-        _row("ctrl+p", "commands: find any of these by name"),
+        _row("ctrl+p", "commands: find any command by name"),
         Content(""),
         Content.styled("In every list", "bold"),
         *lists,

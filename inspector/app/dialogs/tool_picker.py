@@ -1,4 +1,4 @@
-"""Asks for a tool: by filtering all there are, or by the name of one that is not there."""
+"""Asks for a tool, by filtering the catalog or by typing any name."""
 
 from typing import ClassVar
 
@@ -12,11 +12,11 @@ from inspector.engine.view import SessionView
 from widgets import Column, PlainInput, Record, RecordList
 
 _COLUMNS = (Column("tool", weight=3, shorten="middle"), Column("state", min_width=8))
-_EMPTY = "No server is ready. A name that is typed can be asked about all the same."
+_EMPTY = "No server is ready. You can still type a tool's name and press enter."
 
 
 class ToolPicker(ModalScreen[str | None]):
-    """Returns a tool's id, what was typed where no tool matches, or None when it was closed."""
+    """Returns a tool's id, the typed text if no tool matches, or None if closed."""
 
     CSS_PATH = "tool_picker.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,7 +35,7 @@ class ToolPicker(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="picker") as box:
             box.border_title = self._title
-            box.border_subtitle = "type to filter, enter takes the first, down the list, esc closes"
+            box.border_subtitle = "type to filter, enter takes the first, ↓ goes to the list, esc closes"
             yield PlainInput(placeholder="a tool's name", id="picker-name")
             yield RecordList(_COLUMNS, self._rows, empty=_EMPTY, filterable=False, id="picker-tools")
 
@@ -54,5 +54,5 @@ class ToolPicker(ModalScreen[str | None]):
         self.dismiss(event.key)
 
     def action_focus_list(self) -> None:
-        """Down leaves the line for the list."""
+        """Move the focus from the input to the list."""
         self.query_one(RecordList).focus()

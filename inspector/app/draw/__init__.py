@@ -1,1 +1,1 @@
-"""What several pages draw: plots, tables, the header line, budgets, failures."""
+"""Drawing that several pages share: plots, tables, the header line, budgets, errors."""

@@ -1,4 +1,4 @@
-"""The budget in words and bars: what a request takes of the window, beside static binding."""
+"""The budget in words and bars: how much of the window a request takes, compared with static binding."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,7 +24,7 @@ _GAP = Content("   ")
 
 
 def segments(parts: TokenParts) -> tuple[Segment, ...]:
-    """The parts of a request, in the order they are sent; what there is nothing of is left out."""
+    """Return the parts of a request in the order they are sent, without empty ones."""
     every = (
         Segment("system", parts.system, COLORS["system"]),
         Segment("summary pool", parts.pool, COLORS["pool"]),
@@ -39,7 +39,7 @@ def segments(parts: TokenParts) -> tuple[Segment, ...]:
 
 
 def few_segments(parts: TokenParts) -> tuple[Segment, ...]:
-    """The same in five, for little room: summaries go with the manifest, searches with the history."""
+    """Return five parts for narrow layouts: summaries join the manifest, searches the history."""
     advertised = parts.meta + parts.manifest + parts.pool
     return (
         Segment("system", parts.system, COLORS["system"]),
@@ -51,7 +51,7 @@ def few_segments(parts: TokenParts) -> tuple[Segment, ...]:
 
 
 def flow(pieces: Iterable[Content], width: int) -> Content:
-    """Pieces in as many lines as they need; none is torn apart."""
+    """Break the pieces over as many lines as needed; no piece is split."""
     lines: list[list[Content]] = []
     room = 0
     for piece in pieces:
@@ -65,7 +65,7 @@ def flow(pieces: Iterable[Content], width: int) -> Content:
 
 
 def flowing_legend(parts: Sequence[Segment], width: int) -> Content:
-    """What the colours of a bar are, with numbers."""
+    """Return the legend of a bar, with numbers."""
     return flow((legend([part], number=_number) for part in parts), width)
 
 
@@ -74,14 +74,14 @@ def _number(value: float) -> str:
 
 
 def window_label(budget: Budget) -> str:
-    """How full the window is, in one short line."""
-    # Over the window the meter itself says so.
+    """Return how full the window is, in a few words."""
+    # Above 100 % the meter itself warns.
     tight = "⚠ " if budget.is_tight and budget.fraction <= 1 else ""
     return f"{tight}{tokens(budget.parts.used)} of {tokens(budget.window)}"
 
 
 def saving(budget: Budget) -> Content:
-    """Tool tokens now, searches among them, beside binding every tool, and what that saves."""
+    """Return the tool tokens now (searches included), those of binding every tool, and the saving."""
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
     return Content.assemble(
         ("tool tokens ", MUTED),
@@ -94,26 +94,26 @@ def saving(budget: Budget) -> Content:
 
 
 def counted_by(budget: Budget) -> Content:
-    """Whose tokens these are, and whether they are exact."""
-    return fact("tokens of", budget.tokenizer.name, "exact" if budget.tokenizer.exact else "estimate")
+    """Return the tokenizer, and whether its counts are exact."""
+    return fact("tokenizer", budget.tokenizer.name, "exact" if budget.tokenizer.exact else "estimate")
 
 
 def facts(session: SessionState) -> list[Content]:
-    """What follows from the window: utilization, tools tax, how long it lasts, and what was decided."""
+    """Return what follows from the budget: utilization, tools tax, calls left, the discovery decision."""
     budget = session.budget
     if budget is None:
         return []
-    found = [
+    pieces = [
         fact("ρ", _utilization(budget.rho), f"{_utilization(budget.static_rho)} static"),
         *_tax(session),
         _lasting(session, budget),
     ]
     if session.decision:
-        found.append(fact("discovery", session.decision))
+        pieces.append(fact("discovery", session.decision))
     if session.reductions:
         times = "once" if session.reductions == 1 else f"{session.reductions} times"
-        found.append(Content.styled(f"⚠ history made shorter {times} (f6)", "$text-warning"))
-    return found
+        pieces.append(Content.styled(f"⚠ history shortened {times} (f6)", "$text-warning"))
+    return pieces
 
 
 def _utilization(rho: float) -> str:
@@ -121,13 +121,13 @@ def _utilization(rho: float) -> str:
 
 
 def fact(label: str, value: str, beside: str = "") -> Content:
-    """A value with what it is, and what to hold it against."""
+    """Return a labelled value, with a value to compare it with in parentheses."""
     behind = f" ({beside})" if beside else ""
     return Content.assemble((f"{label} ", MUTED), (value, "bold"), (behind, MUTED))
 
 
 def _tax(session: SessionState) -> list[Content]:
-    """What having tools has cost until now (Tool Attention, equation 2)."""
+    """Return what having tools has cost so far (Tool Attention, equation 2)."""
     calls = len(session.costs)
     if not calls:
         return []
@@ -147,7 +147,7 @@ def _lasting(session: SessionState, budget: Budget) -> Content:
 
 
 def mean_growth(session: SessionState) -> float | None:
-    """Tokens that a model call added to the request, on average; None before the first."""
+    """Return the mean tokens that a model call added to the request; None before the first."""
     if session.budget is None or not session.costs:
         return None
     return (session.budget.parts.used - session.costs[0].parts.used) / len(session.costs)

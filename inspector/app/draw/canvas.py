@@ -1,4 +1,4 @@
-"""A text that is drawn anew for the room it has."""
+"""A text that is redrawn to fit its size."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ from textual.widgets import Static
 
 
 class Canvas(Static):
-    """Calls `draw` with its width and height: when it gets another size, and on `redraw`.
+    """Calls `draw` with its width and height after every resize and on `redraw`.
 
-    One that is not on the screen has no size, and is drawn when it comes there.
+    A canvas that is off screen has no size; it is drawn once it appears.
     """
 
     def __init__(self, draw: Callable[[int, int], Content], *, id: str) -> None:  # noqa: A002 - Textual's name
@@ -20,7 +20,7 @@ class Canvas(Static):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw what is to be seen now."""
+        """Draw the current content."""
         width, height = self.content_size
         if width:
             self.update(self._draw_for(width, height))

@@ -16,12 +16,12 @@ _SUMMARY_LIMIT = 500
 
 
 def feed_rows(records: tuple[EventRecord, ...]) -> tuple[Record, ...]:
-    """One row an event."""
+    """Return one row per event."""
     return tuple(feed_row(record) for record in records)
 
 
 def feed_row(record: EventRecord) -> Record:
-    """An event in one line: when, what kind, what."""
+    """Return an event in one line: time, kind, summary."""
     at = datetime.fromtimestamp(record.at, UTC)
     what = record.event.summary()[:_SUMMARY_LIMIT]
     return Record(str(record.seq), (Content(f"{at:%H:%M:%S}"), record.kind, what), record.event.tone)

@@ -9,7 +9,7 @@ _LIMIT = 600
 
 
 def failure_text(error: BaseException) -> tuple[str, str]:
-    """A short title, and what happened with what to try."""
+    """Return a short title, and the message with its hint."""
     if isinstance(error, ToolsightError):
         parts = [error.message, error.hint]
         return "That did not work", visible("\n".join(filter(None, parts)), limit=_LIMIT)
@@ -17,5 +17,5 @@ def failure_text(error: BaseException) -> tuple[str, str]:
 
 
 def failure_line(error: BaseException) -> Content:
-    """An error where a result would stand."""
+    """Return an error as a line, to show in place of a result."""
     return Content.styled(": ".join(failure_text(error)), "$text-error")

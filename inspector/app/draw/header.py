@@ -15,9 +15,9 @@ _GAP = "   "
 
 
 def header(session: SessionState, width: int) -> Content:
-    """Configuration, toolset, model, servers and tools, as much as fits; the counts never go.
+    """Return model, toolset, configuration and profile as far as they fit, then the counts, always.
 
-    Of a moment of the past it says so first.
+    A replay is marked first.
     """
     total = len(session.servers)
     counts = f"{session.ready_servers}/{count(total, 'server')}   {count(len(session.tools), 'tool')}"
@@ -48,4 +48,4 @@ def _replay(session: SessionState, width: int) -> Iterator[Content]:
         return
     source = middle(session.source, max(width // 5, 8))
     mark = Content(f" REPLAY {session.moment}{'  ' if source else ''}{source} ")
-    yield Content.assemble(mark.stylize("bold $background on $warning"), (" f10 l live", MUTED))
+    yield Content.assemble(mark.stylize("bold $background on $warning"), (" f10, then l: live", MUTED))

@@ -1,4 +1,4 @@
-"""Curves in a terminal: braille dots, told apart by pattern and letter as well as by colour."""
+"""Curves in a terminal, drawn as braille dots and distinguished by pattern and letter as well as color."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,9 +19,9 @@ _ROUND = (1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10)
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Values from 0 to the top of the scale over equally spaced places, None for a gap.
+    """Values at equal distances from 0 to the top of the scale, None for a gap.
 
-    `letter` stands where the curve ends. Of every `period` dots, counted from the left, `drawn` are drawn.
+    `letter` marks the curve's end. Of every `period` dots, from the left, the first `drawn` are drawn.
     """
 
     letter: str
@@ -37,13 +37,13 @@ def _one_decimal(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What stands at the left, from 0 to `top`, and how its numbers are written."""
+    """The vertical axis from 0 to `top`, and the format of its numbers."""
 
     top: float = 1.0
     text: Callable[[float], str] = _one_decimal
 
     def share(self, value: float) -> float:
-        """Where a value is between the ends; those outside go to the nearest."""
+        """Return a value's position between the ends, clamped to 0 and 1."""
         return min(max(value / self.top, 0.0), 1.0) if self.top > 0 else 0.0
 
 
@@ -52,9 +52,9 @@ _UNIT = Scale()
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What the places stand for, from `start` to `stop`; `marks` are signs below the axis, by value.
+    """The horizontal axis from `start` to `stop`; `marks` are signs below it, by value.
 
-    `ticks` are the values with a number, five from end to end where there are none.
+    `ticks` are the numbered values; if empty, five are spread from end to end.
     """
 
     start: float
@@ -65,16 +65,16 @@ class Axis:
     text: Callable[[float], str] = _one_decimal
 
     def column(self, value: float, width: int) -> int:
-        """The cell of a value; those outside go to the nearest end."""
+        """Return the cell of a value, clamped to the ends."""
         span = self.stop - self.start
         share = (value - self.start) / span if span else 0.0
         return round(min(max(share, 0.0), 1.0) * (width - 1))
 
 
 def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int, scale: Scale = _UNIT) -> Content:
-    """The curves with both axes: `height` lines of dots and three below, at most `width` cells wide.
+    """Draw the curves with both axes: `height` lines of dots and three below, at most `width` cells wide.
 
-    Where curves cross in a cell, its colour is that of the first.
+    A cell where curves cross has the color of the first one.
     """
     levels = _levels(scale, height)
     label = max(_LEAST_LABEL, *map(len, levels.values()))
@@ -99,7 +99,7 @@ def plot(curves: Sequence[Curve], axis: Axis, width: int, height: int, scale: Sc
 
 
 def _levels(scale: Scale, height: int) -> dict[int, str]:
-    """The numbers at the left, by row."""
+    """Return the numbers on the left, by row."""
     rows = {height - 1: 0.0, (height - 1) // 2: scale.top / 2, 0: scale.top}
     return {row: scale.text(value) for row, value in rows.items()}
 
@@ -118,18 +118,18 @@ def _row(
 def _cells(
     curves: Sequence[Curve], room: int, height: int, scale: Scale
 ) -> dict[tuple[int, int], tuple[int, str]]:
-    """The dots of each cell that has any, and its colour."""
+    """Return the dots and the color of each cell that has dots."""
     cells: dict[tuple[int, int], tuple[int, str]] = {}
     for curve in curves:
         for x, y in _dots(curve, room * _DOTS_X, height * _DOTS_Y, scale):
-            place = (x // _DOTS_X, y // _DOTS_Y)
-            bits, style = cells.get(place, (0, curve.style))
-            cells[place] = (bits | _BITS[x % _DOTS_X][y % _DOTS_Y], style)
+            cell = (x // _DOTS_X, y // _DOTS_Y)
+            bits, style = cells.get(cell, (0, curve.style))
+            cells[cell] = (bits | _BITS[x % _DOTS_X][y % _DOTS_Y], style)
     return cells
 
 
 def _dots(curve: Curve, across: int, down: int, scale: Scale) -> Iterator[tuple[int, int]]:
-    """Where its dots are, from the top left; a steep part is joined from dot to dot."""
+    """Return the curve's dots from the top left; steep parts are filled in."""
     before: int | None = None
     for x in range(across):
         value = _value(curve.values, x / max(across - 1, 1))
@@ -139,25 +139,25 @@ def _dots(curve: Curve, across: int, down: int, scale: Scale) -> Iterator[tuple[
         y = round((1 - scale.share(value)) * (down - 1))
         if x % curve.period < curve.drawn:
             low, high = (y, y) if before is None else sorted((y, before + (y > before) - (y < before)))
-            yield from ((x, place) for place in range(low, high + 1))
+            yield from ((x, dot) for dot in range(low, high + 1))
         before = y
 
 
 def _value(values: Sequence[float | None], share: float) -> float | None:
-    """Linear between neighbours; None where either has no value."""
+    """Interpolate linearly between neighbors; None if either has no value."""
     if not values:
         return None
-    place = share * (len(values) - 1)
-    left = values[int(place)]
-    right = values[min(int(place) + 1, len(values) - 1)]
-    part = place - int(place)
+    position = share * (len(values) - 1)
+    left = values[int(position)]
+    right = values[min(int(position) + 1, len(values) - 1)]
+    part = position - int(position)
     if part == 0.0:
         return left
     return None if left is None or right is None else left + (right - left) * part
 
 
 def _end(curve: Curve, height: int, scale: Scale) -> int:
-    """The row in which its last value is, -1 for none."""
+    """Return the row of the curve's last value, -1 if it has none."""
     last = next((value for value in reversed(curve.values) if value is not None), None)
     if last is None:
         return -1
@@ -165,9 +165,9 @@ def _end(curve: Curve, height: int, scale: Scale) -> int:
 
 
 def _below(axis: Axis, room: int, label: int) -> list[Content]:
-    """The axis, its numbers, and the marks."""
+    """Return the axis, the marks and the numbers."""
     step = (axis.stop - axis.start) / (_TICKS - 1)
-    ticks = axis.ticks or [axis.start + step * place for place in range(_TICKS)]
+    ticks = axis.ticks or [axis.start + step * number for number in range(_TICKS)]
     line, numbers = ["─"] * room, [" "] * room
     for tick in ticks:
         column = axis.column(tick, room)
@@ -187,7 +187,7 @@ def _below(axis: Axis, room: int, label: int) -> list[Content]:
 
 
 def round_above(value: float) -> float:
-    """The next round number: little room above the highest curve, and a half that is round too."""
+    """Return the next round number whose half is round too, close above the value."""
     if value <= 0:
         return 1.0
     size: float = 10.0 ** math.floor(math.log10(value))
@@ -195,8 +195,8 @@ def round_above(value: float) -> float:
 
 
 def whole_ticks(first: int, last: int) -> list[float]:
-    """Whole numbers from end to end, five at most."""
+    """Return at most five whole numbers from end to end."""
     steps = min(last - first, _TICKS - 1)
     if steps <= 0:
         return [float(first)]
-    return [float(round(first + (last - first) * place / steps)) for place in range(steps + 1)]
+    return [float(round(first + (last - first) * number / steps)) for number in range(steps + 1)]

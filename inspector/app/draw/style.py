@@ -1,4 +1,4 @@
 """Styles that presenters share."""
 
-# Not `$text-muted`: in content (unlike in CSS) Textual draws automatic colours as plain white.
+# Not `$text-muted`: in content (unlike in CSS) Textual draws automatic colors as plain white.
 MUTED = "$foreground 60%"

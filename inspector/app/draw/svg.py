@@ -1,4 +1,4 @@
-"""Slides as SVG that stands alone: no script, font or picture from elsewhere, and no text that does harm."""
+"""Slides as self-contained SVG: no script, no external font or picture, and only escaped text."""
 
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
@@ -8,17 +8,17 @@ from rich.cells import cell_len, set_cell_size
 from widgets import visible
 
 WIDTH, HEIGHT = 1280, 720
-# Those of the dark theme.
+# The colors of the dark theme.
 BACKGROUND, INK, DIM, GOOD, BAD = "#16161e", "#c8d3f5", "#8b93b8", "#9ece6a", "#ff9e64"
 BLUE, YELLOW = "#7aa2f7", "#e0af68"
 LETTER, BOLD_LETTER = 0.56, 0.68
-"""The width of a letter in a sans-serif, on average, as a share of the font's size."""
+"""The mean width of a sans-serif letter, as a share of the font size."""
 _FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif"
 _ELLIPSIS = "…"
 
 
 def slide(parts: Iterable[str]) -> str:
-    """A whole picture of 1280 x 720."""
+    """Return a whole picture of 1280 x 720."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family={quoteattr(_FONT)}>'
@@ -29,13 +29,13 @@ def slide(parts: Iterable[str]) -> str:
 def text(
     x: float, y: float, words: str, size: float, fill: str = INK, *, weight: int = 400, anchor: str = "start"
 ) -> str:
-    """One line of text whose baseline begins at a point, or ends there, or has its middle there."""
-    place = _attributes(x=x, y=y, font_size=size, font_weight=weight, fill=fill, text_anchor=anchor)
-    return f'<text{place} xml:space="preserve">{escape(visible(words, newlines=False))}</text>'
+    """Return one line of text whose baseline starts, ends or is centered at a point."""
+    attributes = _attributes(x=x, y=y, font_size=size, font_weight=weight, fill=fill, text_anchor=anchor)
+    return f'<text{attributes} xml:space="preserve">{escape(visible(words, newlines=False))}</text>'
 
 
 def fitted(words: str, width: float, size: float) -> str:
-    """As much of a text as has room, in one harmless line; nothing where not even two letters have."""
+    """Shorten a text to one safe line of that width; empty if not even two letters fit."""
     line = visible(words, newlines=False)
     cells = int(width / (size * LETTER))
     if cell_len(line) <= cells:
@@ -44,33 +44,33 @@ def fitted(words: str, width: float, size: float) -> str:
 
 
 def box(x: float, y: float, width: float, height: float, fill: str, *, corner: float = 0) -> str:
-    """A rectangle, its corners rounded by so many pixels."""
+    """Return a filled rectangle; `corner` is the corner radius in pixels."""
     rounded = {"rx": corner} if corner else {}
     return f"<rect{_attributes(x=x, y=y, width=width, height=height, **rounded, fill=fill)}/>"
 
 
 def outline(x: float, y: float, width: float, height: float, color: str) -> str:
-    """A rectangle with nothing inside."""
-    place = _attributes(x=x, y=y, width=width, height=height)
-    return f"<rect{place}{_attributes(fill='none', stroke=color, stroke_width=2)}/>"
+    """Return an empty rectangle."""
+    shape = _attributes(x=x, y=y, width=width, height=height)
+    return f"<rect{shape}{_attributes(fill='none', stroke=color, stroke_width=2)}/>"
 
 
 def line(points: Sequence[tuple[float, float]], color: str, width: float, *, dashes: str = "") -> str:
-    """Straight lines from point to point."""
+    """Return straight lines from point to point."""
     path = " ".join(f"{'L' if number else 'M'}{x:.1f} {y:.1f}" for number, (x, y) in enumerate(points))
     dashed = {"stroke_dasharray": dashes} if dashes else {}
     return f"<path{_attributes(d=path, fill='none', stroke=color, stroke_width=width, **dashed)}/>"
 
 
 def dot(x: float, y: float, color: str) -> str:
-    """A point of a curve."""
+    """Return a point of a curve."""
     return f"<circle{_attributes(cx=x, cy=y, r=5, fill=color)}/>"
 
 
 def _attributes(**values: str | float) -> str:
-    """Attributes with underscores for hyphens; numbers have at most one decimal."""
-    told = {name.replace("_", "-"): _number(value) for name, value in values.items()}
-    return "".join(f" {name}={quoteattr(value)}" for name, value in told.items())
+    """Return XML attributes, underscores as hyphens and numbers with at most one decimal."""
+    texts = {name.replace("_", "-"): _number(value) for name, value in values.items()}
+    return "".join(f" {name}={quoteattr(text)}" for name, text in texts.items())
 
 
 def _number(value: str | float) -> str:

@@ -1,6 +1,6 @@
-"""A table as lines of a given width: columns where they fit, else one block a row.
+"""A table as lines of a given width: columns if they fit, else one block per row.
 
-Numbers are never cut. Headers break between words, and so do the cells of columns of text.
+Numbers are never cut. Headers and text cells wrap between words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,16 +14,16 @@ from inspector.app.draw.style import MUTED
 from inspector.domain.report import Table
 from widgets import visible
 
-# A column of text has room for this much, if it has that much to say.
+# The minimum width of a text column, unless its text is shorter.
 _NARROWEST = 12
 _GAPS = (2, 1)
 _PUBLISHED = ("paper", "published")
 
 
 def table_lines(table: Table, width: int) -> Iterator[Content]:
-    """The table in lines of at most `width` cells, if that is more than a few.
+    """Return the table in lines of at most `width` cells, unless `width` is tiny.
 
-    Columns of published numbers stand back behind those that were measured.
+    Columns of published numbers are muted, measured ones are not.
     """
     headers = [_line(header) for header in table.headers]
     rows = [[_line(cell) for cell in row] for row in table.rows]
@@ -36,30 +36,30 @@ def table_lines(table: Table, width: int) -> Iterator[Content]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How wide columns are, which of them hold numbers, and the cells between two."""
+    """The widths of the columns, which of them hold numbers, and the gap between two."""
 
     widths: tuple[int, ...]
     right: frozenset[int]
     gap: int
 
     def lines(self, cells: Sequence[str], styles: Sequence[str]) -> Iterator[Content]:
-        """One row; text that wraps makes more than one line."""
+        """Return one row; wrapped text takes more than one line."""
         columns = [wrap(cell, max(width, 1)) or [""] for cell, width in zip(cells, self.widths, strict=True)]
         for parts in zip_longest(*columns, fillvalue=""):
             yield (
                 Content(" " * self.gap)
                 .join(
-                    Content.styled(self._padded(place, part), style)
+                    Content.styled(self._padded(index, part), style)
                     if style
-                    else Content(self._padded(place, part))
-                    for place, (part, style) in enumerate(zip(parts, styles, strict=True))
+                    else Content(self._padded(index, part))
+                    for index, (part, style) in enumerate(zip(parts, styles, strict=True))
                 )
                 .rstrip()
             )
 
-    def _padded(self, place: int, text: str) -> str:
-        space = " " * (self.widths[place] - _cells(text))
-        return space + text if place in self.right else text + space
+    def _padded(self, column: int, text: str) -> str:
+        space = " " * (self.widths[column] - _cells(text))
+        return space + text if column in self.right else text + space
 
 
 def _line(text: str) -> str:
@@ -73,7 +73,7 @@ def _cells(text: str) -> int:
 def _widths(
     headers: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int], room: int
 ) -> list[int] | None:
-    """The width of each column; None where they do not fit."""
+    """Return the width of each column; None if they do not fit."""
     natural = [max([*(_cells(row[i]) for row in rows), 1]) for i in range(len(headers))]
     words = [max([*map(_cells, header.split()), 1]) for header in headers]
     wanted = [
@@ -108,7 +108,7 @@ def _style(header: str, cell: str) -> str:
 
 
 def _blocks(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Content]:
-    """Each row under its first cell, as `header value` pairs."""
+    """Return each row under its first cell, as `header value` pairs."""
     for row in rows:
         pairs = [
             Content.assemble((f"{header} ", MUTED), cell)

@@ -1,4 +1,4 @@
-"""The panes of loaded, deferred and evicted tools."""
+"""Rows of the panes of loaded, deferred and evicted tools."""
 
 from textual.content import Content
 
@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def loaded_rows(session: SessionState) -> tuple[Record, ...]:
-    """Bound tools: the pinned ones, then the loaded ones in load order."""
+    """Return the bound tools: the pinned ones, then the loaded ones in load order."""
     return tuple(_row(session.tools[tool_id]) for tool_id in session.bound_ids if tool_id in session.tools)
 
 
@@ -57,8 +57,8 @@ def _last(tool: ToolState) -> str:
 
 
 def usage(session: SessionState) -> str:
-    """Discovery accuracy in words: how many of the tools that were found have been called."""
+    """Return discovery accuracy in words: how many of the found tools were called."""
     if not session.discovered:
         return ""
     used = len(session.discovered & session.used)
-    return f"{used} of {len(session.discovered)} found were used"
+    return f"{used} of {len(session.discovered)} found tools used"

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from inspector.cli.render import say, say_table
-from inspector.domain.number import count, money, percent, tokens
+from inspector.domain.number import count, money, money_decimals, percent, tokens
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.break_even import MOST
@@ -53,7 +53,10 @@ def say_cost(priced: Priced) -> None:
     say(_whose(priced))
     say(f"prompt cache: {_terms(priced.terms)}")
     say()
-    say_table(_HEADERS, [_row(priced, cost) for cost in priced.costs], right=frozenset(range(1, 8)))
+    amounts = [one.dollars for cost in priced.costs for one in (cost.cached, cost.uncached)]
+    decimals = money_decimals(amount for amount in amounts if amount is not None)
+    rows = [_row(priced, cost, decimals) for cost in priced.costs]
+    say_table(_HEADERS, rows, right=frozenset(range(1, 8)))
     for delivery, about in _ABOUT.items():
         say(f"  {delivery}: {about}")
     say("billed: so many input tokens at full price cost as much; dollars include the answers")
@@ -69,27 +72,27 @@ _HEADERS = (
     "billed",
     "hits",
     "breaks",
-    "$ cached",
+    "cached",
     "uncached",
     "pays from",
 )
 
 
-def _row(priced: Priced, cost: DeliveryCost) -> tuple[str, ...]:
+def _row(priced: Priced, cost: DeliveryCost, decimals: int) -> tuple[str, ...]:
     return (
         cost.delivery,
         tokens(cost.uncached.raw),
         tokens(round(cost.cached.billed)),
         percent(cost.cached.hit_rate),
         str(len(cost.cached.breaks)),
-        _dollars(cost.cached.dollars),
-        _dollars(cost.uncached.dollars),
+        _dollars(cost.cached.dollars, decimals),
+        _dollars(cost.uncached.dollars, decimals),
         _pays_from(priced, cost.delivery),
     )
 
 
-def _dollars(amount: float | None) -> str:
-    return "-" if amount is None else f"{amount:.4f}"
+def _dollars(amount: float | None, decimals: int) -> str:
+    return "-" if amount is None else money(amount, decimals)
 
 
 def _pays_from(priced: Priced, delivery: Delivery) -> str:

@@ -1,11 +1,11 @@
-"""The typed events of a session. One ordered stream of them is the record of everything that happened.
+"""The typed events of a session. One ordered stream of them records everything that happened.
 
-The engine decides, emits an event and applies it to the session state; the store keeps it, the screens
-draw it, and a replay folds the same stream into the same state. An event stands in the module of its
-subject, with its text, its groups and its tone.
+The engine decides, emits an event and applies it to the session state; the store keeps it, the screens draw
+it, and a replay folds the same stream into the same state. Each event is defined in the module of its
+subject, with its text, groups and tone.
 """
 
-# ruff: noqa: F403 (each subject says in `__all__` what it exports, so that a new event needs no line here)
+# ruff: noqa: F403 (each module lists its events in `__all__`, so that a new event needs no line here)
 
 from collections.abc import Mapping
 
@@ -23,5 +23,5 @@ from inspector.domain.events.model import *
 from inspector.domain.events.server import *
 from inspector.domain.events.session import *
 
-# By kind. `slots` makes every class twice; the second, which is the one in use, comes later and stays.
+# By kind. `slots` creates every class twice; the second one, which is in use, overwrites the first.
 EVENT_TYPES: Mapping[str, type[Event]] = {cls.kind: cls for cls in Event.__subclasses__()}

@@ -1,4 +1,4 @@
-"""What every event of a session is, and the record that puts it in its stream."""
+"""The base class of all events, and the record that gives an event its position in a stream."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Actor = Literal["model", "user", "scenario"]
 
 
 class Group(StrEnum):
-    """What the events page can be restricted to; an event may be in several groups, or in none."""
+    """A filter on the events page; an event may be in several groups or in none."""
 
     SEARCHES = "searches"
     CALLS = "calls"
@@ -30,12 +30,12 @@ class Event(ABC):
 
     @abstractmethod
     def summary(self) -> str:
-        """What happened, in one line for feeds and tables. Raw text: whoever prints it makes it harmless."""
+        """What happened, on one line for feeds and tables. Raw text: whoever prints it must sanitize it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An event in its stream. `seq` counts from 1 within a session; `at` is seconds since 1970, UTC."""
+    """An event in a stream. `seq` counts from 1 within a session; `at` is in seconds since 1970, UTC."""
 
     session: str
     seq: int

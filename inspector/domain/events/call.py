@@ -1,4 +1,4 @@
-"""The events of tool calls, and of the guard that counts them."""
+"""Events of tool calls and of the guard that counts them."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -20,12 +20,12 @@ __all__ = [
     "LoopTrigger",
 ]
 
-# The window of the iteration guard that was full: by the clock, or the last calls.
+# The window in which the iteration guard found too many equal calls.
 LoopTrigger = Literal["time", "calls"]
 
 
 class Decision(StrEnum):
-    """An answer to an approval question."""
+    """The user's answer to an approval request."""
 
     ONCE = "once"
     SESSION = "session"
@@ -93,7 +93,7 @@ class ApprovalDecided(Event):
 
 @dataclass(frozen=True, slots=True)
 class CallCounted(Event):
-    """What the iteration guard knows after a call: how often an equal one ran in either window."""
+    """The iteration guard's counts after a call: equal calls within each window."""
 
     kind: ClassVar[str] = "count"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
@@ -106,13 +106,13 @@ class CallCounted(Event):
 
     def summary(self) -> str:
         exempt = ", exempt" if self.exempt else ""
-        counts = f"{self.in_time}x in time, {self.in_calls}x in the last calls"
+        counts = f"{self.in_time}x in the time window, {self.in_calls}x in the last calls"
         return f"{self.tool}  {self.arguments_hash[:8]}  {counts}{exempt}"
 
 
 @dataclass(frozen=True, slots=True)
 class LoopDetected(Event):
-    """The iteration guard fired: `count` equal calls in the window `trigger`."""
+    """The iteration guard found `count` equal calls in the window `trigger`."""
 
     kind: ClassVar[str] = "loop"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})

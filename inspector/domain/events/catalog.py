@@ -1,4 +1,4 @@
-"""The events of the catalog and of the index that is searched for its tools."""
+"""Events of the catalog and its search index."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ __all__ = ["CatalogBuilt", "CatalogEntry", "IndexChanged"]
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """A permitted tool as the catalog event carries it; `tokens` is its definition's."""
+    """A permitted tool in the catalog event; `tokens` counts its definition."""
 
     id: str
     tokens: int
@@ -21,11 +21,11 @@ class CatalogEntry:
 
 @dataclass(frozen=True, slots=True)
 class CatalogBuilt(Event):
-    """The catalog after the toolset filter: what may be loaded, and the manifest that advertises it.
+    """The catalog after the toolset filter, and the manifest that advertises it.
 
-    `pool` are the summaries of all tools where the gate keeps them in the prompt. `rules` say how the
-    manifest was shortened. With `advisory` the search finds tools that are bound already. `decision` says
-    whether there is discovery at all, and by which numbers.
+    `pool` holds the summaries of all tools if the gate keeps them in the prompt. `rules` say how the manifest
+    was shortened. With `advisory` the search finds tools that are already bound. `decision` says whether
+    discovery is on, and by which numbers.
     """
 
     kind: ClassVar[str] = "catalog"
@@ -51,7 +51,7 @@ class CatalogBuilt(Event):
 
 @dataclass(frozen=True, slots=True)
 class IndexChanged(Event):
-    """The search index came a step further, or could not."""
+    """The search index made progress or failed."""
 
     kind: ClassVar[str] = "index"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})

@@ -18,13 +18,13 @@ __all__ = [
     "ToolRefreshed",
 ]
 
-# `gone` is from its server, `window` that there is no room for it in a request.
+# `gone`: its server no longer has it; `window`: a request has no room for it.
 EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "hand", "window"]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPerformed(Event):
-    """A search with every score. `text` is what the model reads."""
+    """A search with its scores. `text` is what the model reads."""
 
     kind: ClassVar[str] = "search"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
@@ -40,7 +40,7 @@ class SearchPerformed(Event):
 
 @dataclass(frozen=True, slots=True)
 class RedundantSearch(Event):
-    """A search that found (`overlap`, 0 to 1) what an earlier one had found."""
+    """A search that mostly found what an earlier one found; `overlap` is the share, 0 to 1."""
 
     kind: ClassVar[str] = "redundant"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES, Group.GUARDS})
@@ -51,12 +51,12 @@ class RedundantSearch(Event):
     note: str
 
     def summary(self) -> str:
-        return f"{self.query}  {percent(self.overlap)} as {self.earlier}"
+        return f"{self.query}  {percent(self.overlap)} same as {self.earlier}"
 
 
 @dataclass(frozen=True, slots=True)
 class GateScore:
-    """One tool at the gate: its score, and the preconditions that do not hold."""
+    """One tool at the gate: its score and the preconditions that do not hold."""
 
     tool: str
     score: float
@@ -65,10 +65,10 @@ class GateScore:
 
 @dataclass(frozen=True, slots=True)
 class GateApplied(Event):
-    """The gate chose the tools of a model call (Tool Attention, section 5.7).
+    """The gate selected the tools of a model call (Tool Attention, section 5.7).
 
-    `active` are those bound, best first. `candidates` are the scores over `threshold` in order, those that
-    a precondition keeps out among them; `below` counts the tools under it. `tokens` are of the definitions.
+    `active` are the bound tools, best first. `candidates` are the scores over `threshold` in order, including
+    tools that a precondition keeps out; `below` counts the tools under it. `tokens` counts the definitions.
     """
 
     kind: ClassVar[str] = "gate"
@@ -91,7 +91,7 @@ class GateApplied(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolLoaded(Event):
-    """`place` is the tool's rank among those the same search bound, from 1; 0 for one bound by hand."""
+    """A tool was bound. `place` is its rank among those the same search bound, from 1; 0 if bound by hand."""
 
     kind: ClassVar[str] = "load"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
@@ -107,7 +107,7 @@ class ToolLoaded(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolRefreshed(Event):
-    """A tool that was bound already was found again: it counts as just used."""
+    """An already bound tool was found again and counts as just used."""
 
     kind: ClassVar[str] = "refresh"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
@@ -120,7 +120,7 @@ class ToolRefreshed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolEvicted(Event):
-    """`cause` is empty in records of older versions; `reason` is for people."""
+    """A tool was evicted. `cause` is empty in records of older versions; `reason` is for people."""
 
     kind: ClassVar[str] = "evict"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})

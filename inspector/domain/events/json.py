@@ -9,7 +9,7 @@ from inspector.domain.events.base import Record
 
 
 def record_json(record: Record) -> dict[str, Any]:
-    """The record's place in the stream, and the event's fields beside it."""
+    """The record's position in the stream, and the event's fields under `event`."""
     return {
         "session": record.session,
         "seq": record.seq,
@@ -20,5 +20,5 @@ def record_json(record: Record) -> dict[str, Any]:
 
 
 def json_lines(records: Sequence[Record]) -> str:
-    """One line a record; ASCII only, so that the file is harmless in any terminal."""
+    """One line per record; ASCII only, so that the file is safe in any terminal."""
     return "".join(json.dumps(record_json(record), default=str) + "\n" for record in records)

@@ -1,4 +1,4 @@
-"""The events of the model: its requests and answers, and the window they have to fit in."""
+"""Events of the model: its requests, its answers and its window."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -39,9 +39,9 @@ class ModelSwitched(Event):
 class ModelRequested(Event):
     """A model call: the ids of the bound tools and the tokens by part. `turn` counts model calls.
 
-    `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the last
-    call; `change` says what differs. `think` is a call whose answer may not call a tool. `charge` is what a
-    prompt cache would make of the whole request, `terms` those it was computed for.
+    `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the
+    previous call; `change` says what differs. With `think`, the answer may not call a tool. `charge` is how a
+    prompt cache on `terms` would charge the request.
     """
 
     kind: ClassVar[str] = "request"
@@ -61,17 +61,17 @@ class ModelRequested(Event):
 
     def summary(self) -> str:
         thinks = ", has to think" if self.think else ""
-        resent = f", {count(self.resent, 'token')} anew: {self.change}" if self.resent and self.same else ""
+        resent = f", {count(self.resent, 'token')} resent: {self.change}" if self.resent and self.same else ""
         tools, used = count(len(self.bound), "tool"), count(self.tokens.used, "token")
         return f"turn {self.turn}: {tools}, {used}{resent}{thinks}"
 
 
 @dataclass(frozen=True, slots=True)
 class ContextReduced(Event):
-    """A request came near the window, and its history was made shorter before it was sent.
+    """A request nearly filled the window, so its history was shortened before it was sent.
 
     `step` is one of semantic tool discovery, section 5.3; `before` and `after` are the tokens of the whole
-    request with its reserve, `messages` how many were changed or taken out. `text` says what is gone.
+    request with its reserve, `messages` how many were changed or removed. `text` says what was removed.
     """
 
     kind: ClassVar[str] = "reduce"
@@ -89,7 +89,7 @@ class ContextReduced(Event):
 
 @dataclass(frozen=True, slots=True)
 class AnswerStreamed(Event):
-    """A piece of an answer as it arrives; the whole of it is in the response that follows."""
+    """A piece of an answer as it arrives; the response that follows has the whole text."""
 
     kind: ClassVar[str] = "delta"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})

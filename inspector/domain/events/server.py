@@ -1,4 +1,4 @@
-"""The events of a server's connection."""
+"""Events of a server's connection."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -24,7 +24,7 @@ class ServerConnecting(Event):
 
 @dataclass(frozen=True, slots=True)
 class ServerReady(Event):
-    """`tokens` is the sum over the server's tool definitions; `milliseconds` from start to tool list."""
+    """A server connected. `tokens` counts its definitions; `milliseconds` runs from start to tool list."""
 
     kind: ClassVar[str] = "ready"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
@@ -67,7 +67,7 @@ class ServerStopped(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolsChanged(Event):
-    """A connected server changed its list (`list_changed`); `tools` and `tokens` are of the new one."""
+    """A connected server changed its tool list (`list_changed`); `tools` and `tokens` count the new one."""
 
     kind: ClassVar[str] = "tools"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})

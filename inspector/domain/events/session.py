@@ -1,4 +1,4 @@
-"""The events of a session as a whole: its start, its settings, what the user says, and errors."""
+"""Events of a session as a whole: its start, its settings, user messages and errors."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -39,18 +39,18 @@ class SessionStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class SessionsForgotten(Event):
-    """Recorded sessions that were deleted because they were too old or too many."""
+    """Recorded sessions were deleted because they were too old or too many."""
 
     kind: ClassVar[str] = "forgotten"
     sessions: tuple[str, ...]
 
     def summary(self) -> str:
-        return f"{count(len(self.sessions), 'recorded session')}, too old or too many"
+        return f"deleted {count(len(self.sessions), 'recorded session')}: too old or too many"
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanged(Event):
-    """A profile was chosen or a knob was turned: `settings` is the whole tree from the next turn on."""
+    """A profile was chosen or a setting changed; `settings` is the whole tree from the next model call on."""
 
     kind: ClassVar[str] = "settings"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
@@ -65,7 +65,7 @@ class SettingsChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class MilestoneReached(Event):
-    """A point of the workflow that preconditions may ask for."""
+    """The session reached a milestone that preconditions may require."""
 
     kind: ClassVar[str] = "milestone"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
@@ -88,7 +88,7 @@ class UserSaid(Event):
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded(Event):
-    """A user message is dealt with."""
+    """A user message has been handled, with all the model calls it caused."""
 
     kind: ClassVar[str] = "end"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})

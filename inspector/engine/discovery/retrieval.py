@@ -1,22 +1,29 @@
-"""Everything that finds tools: the index of the deferred tools, the rankers over it, the searches."""
+"""Everything that finds tools: the index of the deferred tools, the rankers over it, the searches.
+
+Index and rankers are imported when something is to be searched: a session that only lists tools needs none.
+"""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.index_state import IndexState
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.embedding import Embedding
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers, require_ranker
-from inspector.engine.discovery.rankers.ranker import Ranker
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import MISSES_KEPT, SearchAnswer, ToolSearch
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.generate import generate
+from inspector.engine.discovery.rankers.ranker_name import require_ranker
+from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
 from inspector.engine.ports import Clock, Embedder, VectorStore
+
+if TYPE_CHECKING:
+    from inspector.engine.discovery.embedding import Embedding
+    from inspector.engine.discovery.index import ToolIndex
+    from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+    from inspector.engine.discovery.rankers.ranker import Ranker
+    from inspector.engine.discovery.search import SearchAnswer
+    from inspector.engine.discovery.semantics import Semantics
 
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
@@ -46,24 +53,53 @@ class Retrieval:
         self.clock = clock
         self._cases = tuple(cases)
         self.tags = tags
-        self._semantics = Semantics(embedder, vectors) if embedder is not None else None
-        self.index = ToolIndex(semantics=self._semantics)
-        self.rankers = CatalogRankers(self.index, settings)
-        self._embedding = (
-            Embedding(self._semantics, self._refresh, report) if self._semantics is not None else None
-        )
+        self._embedder = embedder
+        self._vectors = vectors
+        self._report = report
+        self._waiting: tuple[Sequence[Tool], Mapping[str, str]] | None = ((), {})
+        self._index: ToolIndex | None = None
+        self._rankers: CatalogRankers | None = None
+        self._embedding: Embedding | None = None
 
     def update(self, tools: Sequence[Tool], summaries: Mapping[str, str]) -> None:
-        """Search these tools from now on. Only what changed is read again."""
-        self.use_index(self.index.updated(tools, summaries))
-        if self._embedding is not None:
-            self._embedding.follow(self.index)
+        """Search these tools from now on. Only what changed is read again, and not before it is asked for."""
+        self._waiting = (tools, summaries)
+        if self._semantics is None:
+            return
+        if self._embedding is None:
+            from inspector.engine.discovery.embedding import Embedding
+
+            self._embedding = Embedding(self._semantics, self._refresh, self._report)
+        self._embedding.follow(self.index)
+
+    @property
+    def index(self) -> "ToolIndex":
+        """The tools that are searched, as they are now."""
+        index = self._index
+        if index is None:
+            from inspector.engine.discovery.index import ToolIndex
+
+            index = ToolIndex(semantics=self._semantics)
+        if self._waiting is not None:
+            index = index.updated(*self._waiting)
+            self.use_index(index)
+        return index
+
+    @property
+    def rankers(self) -> "CatalogRankers":
+        """The rankers over that index: the same object until index or settings change."""
+        index = self.index
+        if self._rankers is None:
+            from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+
+            self._rankers = CatalogRankers(index, self.settings)
+        return self._rankers
 
     def use_settings(self, settings: DiscoverySettings) -> None:
         """Search by other settings from now on; the embedding model stays. Raises ToolsightError."""
         require_ranker(settings.ranker)
         self.settings = settings
-        self.rankers = CatalogRankers(self.index, settings)
+        self._rankers = None
 
     @property
     def rules(self) -> SearchRules:
@@ -82,7 +118,7 @@ class Retrieval:
         return self.settings.ranker
 
     @property
-    def ranker(self) -> Ranker:
+    def ranker(self) -> "Ranker":
         return self.rankers.get(self.ranker_name)
 
     def search(
@@ -94,11 +130,13 @@ class Retrieval:
         misses: int = MISSES_KEPT,
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
         full: bool = False,
-    ) -> SearchAnswer:
+    ) -> "SearchAnswer":
         """Answer a request over the tools as they are now, see ToolSearch and SearchRules.
 
         With `full` the text tells parameters whatever the settings say.
         """
+        from inspector.engine.discovery.search import ToolSearch
+
         rules = self.rules
         rules = replace(rules, unmet=unmet, brief=rules.brief and not full)
         search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
@@ -110,11 +148,11 @@ class Retrieval:
         *,
         bound: Collection[str],
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
-    ) -> SearchAnswer:
+    ) -> "SearchAnswer":
         """Answer as `search` does, for a person: nothing is to be loaded, and more of what missed is told."""
         return self.search(request, bound=bound, load=False, misses=MISSES_SHOWN, unmet=unmet)
 
-    def evalset(self, index: ToolIndex | None = None) -> EvalSet:
+    def evalset(self, index: "ToolIndex | None" = None) -> EvalSet:
         """Labelled requests over the tools as they are: those given that still apply, or generated ones.
 
         With `index`, over its tools: what is measured elsewhere must not change in between.
@@ -124,6 +162,8 @@ class Retrieval:
         given = [case for case in self._cases if all(group & known for group in case.relevant)]
         if any(case.is_possible for case in given):
             return EvalSet("given", index.tools, tuple(given))
+        from inspector.engine.measure.generate import generate
+
         return EvalSet("generated", index.tools, generate(index.tools))
 
     async def settled(self) -> None:
@@ -136,12 +176,21 @@ class Retrieval:
         if self._embedding is not None:
             self._embedding.cancel()
 
+    @cached_property
+    def _semantics(self) -> "Semantics | None":
+        if self._embedder is None:
+            return None
+        from inspector.engine.discovery.semantics import Semantics
+
+        return Semantics(self._embedder, self._vectors)
+
     def _refresh(self) -> None:
         self.use_index(self.index.with_new_vectors())
         if self._semantics is not None:
             self._semantics.settle(self.index.vectors)
 
-    def use_index(self, index: ToolIndex) -> None:
+    def use_index(self, index: "ToolIndex") -> None:
         """Answer from another index of this session from now on."""
-        self.index = index
-        self.rankers = CatalogRankers(index, self.settings)
+        self._waiting = None
+        self._index = index
+        self._rankers = None

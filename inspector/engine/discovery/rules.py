@@ -2,10 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.ranker import Mask, Ranking
+
+if TYPE_CHECKING:
+    from inspector.engine.discovery.rankers.ranker import Mask, Ranking
+
+# A report keeps its results and this many of the tools that missed; the rest is counted.
+MISSES_KEPT = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +31,15 @@ class SearchRules:
     unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
     brief: bool = False
 
-    def abstains(self, ranking: Ranking) -> bool:
+    def abstains(self, ranking: "Ranking") -> bool:
         """Whether it is too improbable that any tool fits."""
         return ranking.probability is not None and ranking.probability < self.threshold
 
-    def likely(self, ranking: Ranking) -> Mask:
+    def likely(self, ranking: "Ranking") -> "Mask":
         """The tools that the ranker keeps and finds likely enough to fit."""
         return ranking.kept if ranking.fit is None else ranking.kept & (ranking.fit >= self.tool_threshold)
 
-    def missed(self, ranking: Ranking, position: int) -> Outcome:
+    def missed(self, ranking: "Ranking", position: int) -> Outcome:
         """Why a tool is not among the likely ones."""
         return Outcome.UNLIKELY if ranking.kept[position] else Outcome.BELOW_FLOOR
 

@@ -19,11 +19,9 @@ from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex, name_key
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
-from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
 from inspector.engine.ports import Clock
 
-# A report keeps its results and this many of the tools that missed; the rest is counted.
-MISSES_KEPT = 15
 _CLOSEST = 3
 
 

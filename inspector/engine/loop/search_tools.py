@@ -1,6 +1,7 @@
 """The `search_tools` meta-tool: searches, loads what it found, and notes when nothing new came of it."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from inspector.domain.events import RedundantSearch, SearchPerformed
 from inspector.domain.jsonvalue import JsonObject
@@ -15,6 +16,9 @@ from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
+
+if TYPE_CHECKING:
+    from inspector.engine.discovery.search import SearchAnswer
 
 
 class SearchTools:
@@ -60,7 +64,7 @@ class SearchTools:
             self._session.emit(redundant)
         return text
 
-    def _told(self, answer: SearchAnswer, redundant: RedundantSearch | None) -> str:
+    def _told(self, answer: "SearchAnswer", redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""
         parts = [answer.text]
         if self._live.settings.binding.delivery == "text" and answer.to_load:
@@ -69,7 +73,7 @@ class SearchTools:
             parts.append(redundant.note)
         return "\n\n".join(parts)
 
-    def _bind(self, answer: SearchAnswer, found: Sequence[str]) -> None:
+    def _bind(self, answer: "SearchAnswer", found: Sequence[str]) -> None:
         """Bind what was found; whoever finds an evicted tool again may use it again."""
         for tool_id in self._binder.context.find(found, answer.report.request.label()):
             self._iteration.clear(tool_id)

@@ -1,4 +1,4 @@
-"""Reads configuration files: Toolsight's own, and those of the MCP clients as they are."""
+"""Reads configuration files: Toolsight's own and, unchanged, those of MCP clients."""
 
 from inspector.adapters.files.config.reader import read
 

@@ -1,9 +1,8 @@
-"""The clients' files, brought into Toolsight's own form.
+"""Converts clients' files to Toolsight's own form.
 
-Toolsight's own format has `tool_discovery`, `tool_sets`, `profile`, `settings`, or a server with one of its
-own keys; there a key that nobody knows is an error. Any other file belongs to a client (Claude Desktop,
-Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI, …), whose further keys are none of our business
-and are left out.
+A file is in Toolsight's own format if it has `tool_discovery`, `tool_sets`, `profile`, `settings`, or a
+server with one of Toolsight's own keys; an unknown key in it is an error. Any other file belongs to a client
+(Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI, …); its other keys are ignored.
 """
 
 from collections.abc import Mapping
@@ -16,13 +15,13 @@ from inspector.domain.settings import Settings
 
 SECTIONS = ("mcpServers", "servers")
 _OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
-# Clients have keys of their own that are like these (userSettings): only one that lacks letters is misspelt.
+# Clients have similar keys of their own (userSettings), so only a key that lacks letters is a misspelling.
 _COMMON_TOP = frozenset({"profile", "settings"})
 _LIKENESS, _COMMON_LIKENESS, _SECTION_LIKENESS = 0.6, 0.4, 0.25
 _OWN_SERVER = frozenset({"defer_loading", "connect_timeout", "call_timeout", "era"})
 _SETTINGS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
-# Keys that clients write beside ours; in Toolsight's own format they are accepted and ignored.
+# Keys that clients add to a server; in Toolsight's own format they are accepted and ignored.
 _CLIENT_SERVER = frozenset(
     {
         "alwaysAllow",
@@ -56,9 +55,9 @@ _HTTP_TYPES = frozenset({"sse", "streamableHttp", "streamable_http", "http-strea
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A file in Toolsight's own form. `all_names` has the switched-off servers too.
+    """A file in Toolsight's own form. `all_names` includes the disabled servers.
 
-    `ignored` are the keys left out at the top and (by server) below: a misspelt one may be among them.
+    `ignored` and `ignored_by_server` are the keys that were left out: one may be a misspelling.
     """
 
     data: dict[str, Any]
@@ -70,7 +69,7 @@ class Form:
 
 
 def normalised(data: Mapping[str, Any]) -> Form:
-    """Tell whose file it is, and leave out its client's own keys and the servers that are switched off."""
+    """Detect whose file it is, and leave out the client's own keys and the disabled servers."""
     data = _unwrapped(data)
     section = next((name for name in SECTIONS if name in data), SECTIONS[0])
     servers = data.get(section, {})
@@ -83,23 +82,23 @@ def normalised(data: Mapping[str, Any]) -> Form:
     }
     if not isinstance(servers, dict):
         return Form({**top, "mcpServers": servers}, section)
-    running = {name: _server(entry, is_own) for name, entry in servers.items() if not _is_off(entry)}
+    enabled = {name: _server(entry, is_own) for name, entry in servers.items() if not _is_off(entry)}
     return Form(
-        {**top, "mcpServers": running},
+        {**top, "mcpServers": enabled},
         section,
         all_names=tuple(servers),
         inputs=_inputs(data.get("inputs")),
         ignored=tuple(key for key in data if key != section and key not in top),
         ignored_by_server={
             name: tuple(key for key in servers[name] if key not in entry)
-            for name, entry in running.items()
+            for name, entry in enabled.items()
             if isinstance(entry, dict)
         },
     )
 
 
 def _unwrapped(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """VS Code's user settings keep the whole file under `mcp`."""
+    """The content under `mcp`, where VS Code's user settings keep all of it."""
     inner = data.get("mcp")
     if isinstance(inner, dict) and not any(name in data for name in SECTIONS):
         return inner
@@ -107,7 +106,7 @@ def _unwrapped(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_own(data: Mapping[str, Any], servers: object) -> bool:
-    """Whether the file speaks Toolsight's format; a misspelt key of it counts, to be told as one."""
+    """Whether the file is in Toolsight's format; a misspelled key counts, so that it is reported."""
     if any(_means(key, _OWN_TOP) and _is_ours(key, value) for key, value in data.items()):
         return True
     entries = servers.values() if isinstance(servers, dict) else ()
@@ -126,7 +125,7 @@ def _means(key: str, names: frozenset[str]) -> bool:
 
 
 def _is_ours(key: str, value: object) -> bool:
-    """Whether a client cannot have meant it otherwise: `settings` of something else are none of ours."""
+    """Whether the key is Toolsight's: a client may have `settings` of something else."""
     if key != "settings" or not isinstance(value, dict) or not value:
         return True
     return any(closest(name.partition(".")[0], _SETTINGS, cutoff=_SECTION_LIKENESS) for name in value)
@@ -154,7 +153,7 @@ def _server(entry: Any, is_own: bool) -> Any:
 
 
 def _client_values(entry: dict[str, Any]) -> dict[str, Any]:
-    """Clients take numbers in `env`, and leave out what is null."""
+    """The entry as clients read it: numbers are allowed in `env`, and nulls are ignored."""
     env = entry.get("env")
     if isinstance(env, dict):
         entry["env"] = {name: _as_text(value) for name, value in env.items() if value is not None}

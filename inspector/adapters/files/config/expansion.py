@@ -1,13 +1,13 @@
-"""`${…}` in a configuration's strings, as the clients that share the format understand it.
+"""Expands `${…}` in a configuration's strings, as clients that share the format do.
 
-| Form                                        | Value                                                       |
-| ------------------------------------------- | ----------------------------------------------------------- |
+| Form                                        | Value                                                        |
+| ------------------------------------------- | ------------------------------------------------------------ |
 | `${VAR}`, `${env:VAR}`                      | a built-in variable, else the environment; an error if unset |
-| `${VAR:-text}`, `${env:VAR:-text}`          | the same, or `text` if unset                                |
-| `${input:id}`                               | an answer given on the command line, or the input's default |
-| `${workspaceFolder}`, `${userHome}`, `${/}` | the project's folder, the home folder, the path separator   |
+| `${VAR:-text}`, `${env:VAR:-text}`          | the same, or `text` if unset                                 |
+| `${input:id}`                               | a value given on the command line, or the input's default    |
+| `${workspaceFolder}`, `${userHome}`, `${/}` | the project's folder, the home folder, the path separator    |
 
-Values are not expanded again. Anything else in `${…}` stays as it is: it belongs to the server's own shell.
+Values are not expanded again. Any other `${…}` stays unchanged: it belongs to the server's own shell.
 """
 
 import os
@@ -28,7 +28,7 @@ _EDITOR_FOLDERS = (".vscode", ".cursor")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where values come from; `variables` win over the environment. `folder` holds the file."""
+    """Where values come from; `variables` take precedence over the environment. `folder` holds the file."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -38,11 +38,11 @@ class Scope:
 
     @property
     def workspace(self) -> Path:
-        """The project's folder: editors keep the file one below it."""
+        """The project's folder: editors keep the file one folder below it."""
         return self.folder.parent if self.folder.name in _EDITOR_FOLDERS else self.folder
 
     def expand(self, text: str, where: str) -> str:
-        """The text with every reference replaced. `where` names server and key in an error."""
+        """Replace every reference in the text. `where` names the server and the key in errors."""
         return _REFERENCE.sub(lambda match: self._value(match, where), text)
 
     def _value(self, match: re.Match[str], where: str) -> str:
@@ -75,11 +75,11 @@ class Scope:
             raise MissingValue(
                 f"{where}: the input {name}{asked} has no value",
                 name=f"input {name}",
-                hint=f"Give it with --input {name}=VALUE, or set TOOLSIGHT_INPUT_{name} in the environment.",
+                hint=f"Pass --input {name}=VALUE, or set TOOLSIGHT_INPUT_{name} in the environment.",
             )
         raise ConfigError(
             f"{where}: only an editor can fill in ${{{kind}:{name}}}",
-            hint="Write the value itself, or a ${VARIABLE} of the environment.",
+            hint="Write the value itself, or use ${VARIABLE} from the environment.",
         )
 
 

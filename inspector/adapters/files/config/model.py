@@ -1,4 +1,4 @@
-"""What a configuration file may hold, as pydantic models: strict types, and no other keys."""
+"""What a configuration file may contain, as pydantic models: strict types and no other keys."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
 
 
 class DiscoveryModel(Strict):
-    """`tool_discovery`; None where the file leaves the default to Toolsight."""
+    """The `tool_discovery` section; None means Toolsight's default."""
 
     enabled: bool | None = None
     defer_all: bool | None = None
@@ -31,7 +31,7 @@ class ServerModel(Strict):
 
     command: str = ""
     args: list[str] = Field(
-        default_factory=list, description="Write each argument as a string of its own, in brackets."
+        default_factory=list, description="Write a list in brackets, with each argument as a separate string."
     )
     env: dict[str, str] = Field(default_factory=dict)
     cwd: str = ""
@@ -46,7 +46,7 @@ class ServerModel(Strict):
 
 
 class RuleModel(Strict):
-    """`include` or `exclude`, never both."""
+    """A server's rule in a toolset: `include` or `exclude`, never both."""
 
     include: list[str] | None = None
     exclude: list[str] | None = None
@@ -61,7 +61,7 @@ class ToolsetModel(Strict):
 
 
 class FileModel(Strict):
-    """A whole file, after its client's own keys are gone. The knobs of `settings` check themselves."""
+    """A whole file without the client's own keys. The values in `settings` are checked elsewhere."""
 
     profile: str | None = None
     settings: dict[str, Any] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""From a file to a Configuration: checked, expanded, every fault named."""
+"""Reads a file into a Configuration: checked and expanded, with an error for every fault."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,11 +29,11 @@ def read(
     variables: Mapping[str, str] = _NOTHING,
     inputs: Mapping[str, str] = _NOTHING,
 ) -> Configuration:
-    """The configuration in a file of Toolsight's own format or of any MCP client's. Raises ConfigError.
+    """Read a configuration in Toolsight's own format or any MCP client's. Raises ConfigError.
 
-    `variables` win over the `environment`; `inputs` answer VS Code's `${input:id}`. A file that says nothing
-    of discovery gets it switched on with every server deferred, so that there is something to see. `cwd`
-    is relative to the file; without it a server starts in the folder Toolsight was started in.
+    `variables` take precedence over the `environment`; `inputs` are the values for VS Code's `${input:id}`.
+    If a file does not mention discovery, it is enabled with every server deferred, so that there is something
+    to see. `cwd` is relative to the file; without it a server starts in Toolsight's working directory.
     """
     return configured(path, load_object(path), environment=environment, variables=variables, inputs=inputs)
 
@@ -46,7 +46,7 @@ def configured(
     variables: Mapping[str, str] = _NOTHING,
     inputs: Mapping[str, str] = _NOTHING,
 ) -> Configuration:
-    """The same for what stands in the file, or in a part of it. Raises ConfigError."""
+    """The configuration in a file's parsed content, or in a part of it. Raises ConfigError."""
     form = normalised(data)
     model = _model(path, form)
     _require_servers(path, form, model)
@@ -64,23 +64,23 @@ def configured(
 def servers(
     path: Path, data: Mapping[str, Any], *, environment: Mapping[str, str], inputs: Mapping[str, str]
 ) -> dict[str, ServerSpec | ConfigError]:
-    """Each server that is switched on, by name, or why it cannot be read: one does not spoil the others.
+    """Each enabled server by name, or why it cannot be read: a bad one does not affect the others.
 
-    Raises ConfigError where the servers are no object at all, or there are none.
+    Raises ConfigError if there are no servers or they are not an object.
     """
     form = normalised(data)
     entries = form.data["mcpServers"]
     if not isinstance(entries, dict) or not entries:
         _require_servers(path, form, _model(path, replace(form, data={"mcpServers": entries})))
     reader = ServerReader(path, form, _scope(path, form, environment, _NOTHING, inputs))
-    found: dict[str, ServerSpec | ConfigError] = {}
+    by_name: dict[str, ServerSpec | ConfigError] = {}
     for name, entry in entries.items():
         try:
             model = _model(path, replace(form, data={"mcpServers": {name: entry}}))
-            found[name] = reader.spec(name, model.mcpServers[name])
+            by_name[name] = reader.spec(name, model.mcpServers[name])
         except ConfigError as error:
-            found[name] = error
-    return found
+            by_name[name] = error
+    return by_name
 
 
 def _model(path: Path, form: Form) -> FileModel:
@@ -91,9 +91,9 @@ def _require_servers(path: Path, form: Form, model: FileModel) -> None:
     if model.mcpServers:
         return
     if form.all_names:
-        raise ConfigError(f"{path}: every server is switched off", hint="Remove `disabled` from one of them.")
+        raise ConfigError(f"{path}: every server is disabled", hint="Remove `disabled` from one of them.")
     near = [key for key in form.ignored if closest(key, SECTIONS)]
-    hint = f"Did you mean `mcpServers` by `{near[0]}`?" if near else "Servers go into `mcpServers`."
+    hint = f"Did you mean `mcpServers` instead of `{near[0]}`?" if near else "Servers go in `mcpServers`."
     raise ConfigError(f"{path} has no servers", hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""One entry of `mcpServers` as a ServerSpec, with every reference in it expanded."""
+"""Turns one entry of `mcpServers` into a ServerSpec, with every reference expanded."""
 
 import re
 from dataclasses import replace
@@ -25,7 +25,7 @@ class ServerReader:
         self._scope = scope
 
     def spec(self, name: str, entry: ServerModel) -> ServerSpec:
-        """The entry, expanded, with folders made absolute."""
+        """The entry, expanded, with absolute folders."""
         self._check_name(name)
         self._check_transport(name, entry)
         spec = ServerSpec(
@@ -45,18 +45,18 @@ class ServerReader:
         )
 
     def _check_name(self, name: str) -> None:
-        # A tool's id is `server:tool`, and names are shown in one line.
+        # A tool's id is `server:tool`, and names are shown on one line.
         if not name.strip() or ":" in name or not name.isprintable():
-            hint = "Rename it: a name is not empty and has neither a colon nor control characters."
-            raise self._error(name, "", "is no usable server name", hint)
+            hint = "Rename it: a name must not be empty or contain a colon or control characters."
+            raise self._error(name, "", "is not a valid server name", hint)
 
     def _check_transport(self, name: str, entry: ServerModel) -> None:
         if entry.command and entry.url:
-            raise self._error(name, "", "has both command and url", "Keep the one that applies.")
+            raise self._error(name, "", "has both command and url", "Keep only one of them.")
         if not entry.command and not entry.url:
             ignored = self._form.ignored_by_server.get(name, ())
             near = [key for key in ignored if closest(key, ("command", "url"))]
-            meant = f"Is `{near[0]}` meant to be one? " if near else ""
+            meant = f"Is `{near[0]}` a misspelling? " if near else ""
             raise self._error(name, "", "has neither command nor url", f"{meant}Give it a command or a url.")
         if entry.type and (entry.type == "stdio") != bool(entry.command):
             needed = "command" if entry.type == "stdio" else "url"
@@ -66,20 +66,20 @@ class ServerReader:
     def _text(self, server: str, key: str, text: str) -> str:
         expanded = self._scope.expand(text, f"{self._path}: {self._where(server, key)}")
         if _UNPASSABLE.search(expanded):
-            hint = "Remove the NUL character or the half of a surrogate pair."
-            raise self._error(server, key, "holds a character that no process can be given", hint)
+            hint = "Remove the NUL character or the unpaired surrogate."
+            raise self._error(server, key, "has a character that cannot be passed to a process", hint)
         return expanded
 
     def _needed(self, server: str, key: str, text: str) -> str:
         expanded = self._text(server, key, text)
         if text and not expanded.strip():
-            raise self._error(server, key, "is empty once its variables are filled in", "Set them.")
+            raise self._error(server, key, "is empty after its variables are expanded", "Set the variables.")
         return expanded
 
     def _variable(self, server: str, name: str, text: str) -> str:
         key = f"env.{name}"
         if not name or "=" in name or _UNPASSABLE.search(name):
-            raise self._error(server, key, "is no name for a variable", "Use letters, digits and _.")
+            raise self._error(server, key, "is not a valid variable name", "Use letters, digits and _.")
         return self._text(server, key, text)
 
     def _folder(self, server: str, text: str) -> str:
@@ -94,13 +94,14 @@ class ServerReader:
     def _url(self, server: str, text: str) -> str:
         url = self._needed(server, "url", text)
         if url and not _is_http(url):
-            raise self._error(server, "url", "is no http or https address", "Write it as https://host/path.")
+            raise self._error(server, "url", "is not an http or https URL", "Write it as https://host/path.")
         return url
 
     def _header(self, server: str, name: str, text: str) -> str:
         value = self._text(server, f"headers.{name}", text)
         if not name.isprintable() or not name or "\n" in value or "\r" in value:
-            raise self._error(server, f"headers.{name}", "is no header", "Write it in one line, with a name.")
+            hint = "Give it a name, and keep its value on one line."
+            raise self._error(server, f"headers.{name}", "is not a valid header", hint)
         return value
 
     def _error(self, server: str, key: str, message: str, hint: str) -> ConfigError:
@@ -114,7 +115,7 @@ class ServerReader:
 def _is_http(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        # Asking for the port checks it.
+        # Reading the port validates it.
         return (
             parts.scheme in ("http", "https")
             and bool(parts.hostname)

@@ -1,4 +1,4 @@
-"""The `profile` and the `settings` of a file: nested or dotted, every fault named."""
+"""Reads a file's `profile` and `settings`, nested or dotted, with an error for every fault."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -15,25 +15,25 @@ SECTIONS = tuple(section.name for section in fields(Settings))
 
 
 def profile(path: Path, name: str | None) -> str:
-    """The name of a profile that there is. Raises ConfigError with the nearest."""
+    """The name of a known profile. Raises ConfigError, with the nearest name as its hint."""
     if name is not None and name not in PROFILES:
         hint = meant(name, tuple(PROFILES))
-        raise ConfigError(f"{path}: profile is '{name}', which there is not", hint=hint)
+        raise ConfigError(f"{path}: profile '{name}' does not exist", hint=hint)
     return name or DEFAULT_PROFILE
 
 
 def values(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The checked values by path of the knob; the files they name are absolute. Raises ConfigError."""
-    found: dict[str, Any] = {}
+    """The checked values by setting path; the files they name are absolute. Raises ConfigError."""
+    checked: dict[str, Any] = {}
     for where, knob_path, value in _pairs(path, settings):
-        if knob_path in found:
-            raise ConfigError(f"{path}: {where} is there twice", hint="Keep one of them.")
-        found[knob_path] = _checked(path, where, knob_path, value)
-    return found
+        if knob_path in checked:
+            raise ConfigError(f"{path}: {where} appears twice", hint="Keep one of them.")
+        checked[knob_path] = _checked(path, where, knob_path, value)
+    return checked
 
 
 def anchored(folder: Path, knob_path: str, value: Any) -> Any:
-    """The value of a knob that names files, seen from a folder; any other one as it is."""
+    """Resolve the file names in a setting's value against a folder; other values are unchanged."""
     if knob_path == "access.predicates":
         return str(folder / value) if value else value
     if knob_path == "discovery.evaluation":
@@ -42,7 +42,7 @@ def anchored(folder: Path, knob_path: str, value: Any) -> Any:
 
 
 def _pairs(path: Path, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Where a value stands, which knob it is for, and the value."""
+    """For each value: where it is in the file, the path of its setting, and the value."""
     for key, entry in settings.items():
         where = dotted("settings", key) if "." not in key else f"settings.{key}"
         if "." in key:
@@ -51,18 +51,18 @@ def _pairs(path: Path, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, 
             _refuse_entry(path, where, key)
         elif key not in SECTIONS and not entry:
             hint = meant(key, SECTIONS)
-            raise ConfigError(f"{path}: {where} is no section of the settings", hint=hint)
+            raise ConfigError(f"{path}: {where} is not a settings section", hint=hint)
         else:
             yield from ((f"{where}.{name}", f"{key}.{name}", value) for name, value in entry.items())
 
 
 def _refuse_entry(path: Path, where: str, key: str) -> NoReturn:
     if key in SECTIONS:
-        hint = f"Its settings go in braces, or write them as `{key}.…`."
+        hint = f"Put its settings in braces, or write them as `{key}.…`."
         raise ConfigError(f"{path}: {where} must be an object", hint=hint)
-    full = [one.path for one in knobs() if one.path.endswith(f".{key}")]
+    full = [knob.path for knob in knobs() if knob.path.endswith(f".{key}")]
     hint = f"Did you mean `{full[0]}`?" if full else meant(key, SECTIONS)
-    raise ConfigError(f"{path}: {where} is no section of the settings", hint=hint)
+    raise ConfigError(f"{path}: {where} is not a settings section", hint=hint)
 
 
 def _checked(path: Path, where: str, knob_path: str, value: Any) -> Any:

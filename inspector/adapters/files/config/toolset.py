@@ -1,4 +1,4 @@
-"""One entry of `tool_sets` as a Toolset."""
+"""Turns one entry of `tool_sets` into a Toolset."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from inspector.domain.toolset import ServerRule, Toolset
 
 
 def toolset(path: Path, form: Form, name: str, entry: ToolsetModel) -> Toolset:
-    """The toolset with a rule for each server that it names. Raises ConfigError."""
+    """The toolset, with a rule for each server it names. Raises ConfigError."""
     rules = {server: _rule(path, form, name, server, rule) for server, rule in entry.servers.items()}
     pinned = None if entry.always_include is None else tuple(entry.always_include)
     return Toolset(name, entry.description, rules, pinned)
@@ -26,7 +26,7 @@ def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> 
     if rule is True:
         return ServerRule()
     if not isinstance(rule, dict):
-        hint = "To permit nothing of a server, leave it out of the toolset."
+        hint = "To permit none of a server's tools, leave the server out of the toolset."
         message = 'must be true, { "include": […] } or { "exclude": […] }'
         raise ConfigError(f"{path}: {where} {message}", hint=hint)
     model = validated(RuleModel, rule, str(path), at=loc)

@@ -3,7 +3,7 @@
 from inspector.app.context import Context
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.find.formula import formula
-from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.ranker_name import RANKERS
 from widgets import Record
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
-from inspector.domain.closest import closest
-from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import Signal
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.index import ToolIndex
@@ -19,6 +17,7 @@ from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanke
 from inspector.engine.discovery.rankers.pattern import PatternRanker
 from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
 from inspector.engine.discovery.rankers.ranker import Ranker
+from inspector.engine.discovery.rankers.ranker_name import require_ranker
 from inspector.engine.discovery.rankers.rrf import RrfRanker
 from inspector.engine.discovery.rankers.two_stage import TwoStageRanker
 
@@ -80,12 +79,3 @@ _MAKERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "prd-bm25": lambda r: PrdBm25Ranker(r.index.tools),
     "regex": lambda r: PatternRanker(r.index.tools),
 }
-RANKERS: tuple[str, ...] = tuple(_MAKERS)
-
-
-def require_ranker(name: str) -> str:
-    """`name`, if a ranker has it. Raises ToolsightError with the closest names."""
-    if name in _MAKERS:
-        return name
-    near = closest(name, RANKERS) or RANKERS
-    raise ToolsightError(f"there is no ranker called '{name}'", hint=f"Choose from: {', '.join(near)}.")

@@ -6,14 +6,15 @@ Tools that a precondition keeps out are passed over, so that they take none of t
 """
 
 from collections.abc import Callable, Mapping, Sequence
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from inspector.domain.events import GateApplied, GateScore
 from inspector.domain.message import AssistantMessage, Message, ToolMessage, UserMessage
 from inspector.domain.settings import GateSettings
-from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.ports import Clock
+
+if TYPE_CHECKING:
+    from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
 # Of what a turn is about, so much text at most.
 _SUMMARY, _OBSERVATION = 600, 300
@@ -28,7 +29,7 @@ class Gate:
 
     def apply(
         self,
-        rankers: CatalogRankers,
+        rankers: "CatalogRankers",
         messages: Sequence[Message],
         settings: GateSettings,
         unmet: Mapping[str, Sequence[str]],
@@ -42,7 +43,7 @@ class Gate:
         query = gate_query(messages, settings.query)
         ranking = rankers.get(settings.ranker).rank(query)
         tools = rankers.index.tools
-        passed = int(np.count_nonzero(ranking.values >= settings.threshold))
+        passed = int((ranking.values >= settings.threshold).sum())
         candidates: list[GateScore] = []
         active: list[str] = []
         for position in ranking.order(min(passed, settings.top_k + len(unmet))):

@@ -70,7 +70,7 @@ class SessionScreen(BaseScreen):
         yield KeyBar()
 
     def show_view(self, view: View) -> None:
-        session = view.session
+        session = view.state
         conversation = self.query_one(ConversationPanel)
         conversation.empty = welcome(session)
         conversation.conversation = session.conversation

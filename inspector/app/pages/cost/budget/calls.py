@@ -7,8 +7,8 @@ from textual.content import Content
 
 from inspector.app.draw.budget import fact
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.cost.budget.money import NOTHING, decimals_of, dollars, price_facts
-from inspector.domain.number import count, percent, signed, signed_percent, tokens
+from inspector.app.pages.cost.budget.money import NOTHING, price_facts
+from inspector.domain.number import count, money, money_decimals, percent, signed, signed_percent, tokens
 from inspector.domain.price import Prices
 from inspector.domain.session import CallCost, SessionState
 from widgets import Column, Record, plain
@@ -32,12 +32,12 @@ def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record,
     spent = [NOTHING] * len(costs)
     if prices is not None:
         amounts = [call_price(cost, prices) for cost in costs]
-        decimals = decimals_of(amounts)
-        spent = [dollars(amount, decimals) for amount in amounts]
-    return tuple(_row(cost, money) for cost, money in reversed(list(zip(costs, spent, strict=True))))
+        decimals = money_decimals(amounts)
+        spent = [money(amount, decimals) for amount in amounts]
+    return tuple(_row(cost, told) for cost, told in reversed(list(zip(costs, spent, strict=True))))
 
 
-def _row(cost: CallCost, money: str) -> Record:
+def _row(cost: CallCost, spent: str) -> Record:
     cells = (
         str(cost.turn),
         tokens(cost.parts.discovery_tokens),
@@ -45,7 +45,7 @@ def _row(cost: CallCost, money: str) -> Record:
         tokens(cost.parts.input),
         tokens(round(cost.charge.billed(cost.terms))),
         percent(cost.charge.hit_rate),
-        money,
+        spent,
         _reported(cost),
         _broke(cost),
     )
@@ -107,7 +107,7 @@ def session_cost(session: SessionState, prices: Prices | None) -> list[Content]:
     if not costs or prices is None:
         return []
     calls = count(len(costs), "call")
-    return [fact("session", dollars(sum(call_price(cost, prices) for cost in costs)), calls)]
+    return [fact("session", money(sum(call_price(cost, prices) for cost in costs)), calls)]
 
 
 def session_money(session: SessionState, prices: Prices | None) -> list[Content]:

@@ -73,8 +73,8 @@ class BudgetScreen(TrialScreen):
         yield KeyBar()
 
     def show_view(self, view: View) -> None:
-        self.query_one(NowView).show(view.session, self.prices)
-        self.query_one(CallsView).show(view.session, self.prices)
+        self.query_one(NowView).show(view.state, self.prices)
+        self.query_one(CallsView).show(view.state, self.prices)
         self._count_again()
         self.show_effect()
         self._compare()

@@ -10,8 +10,8 @@ from inspector.app.draw.budget import fact
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
-from inspector.app.pages.cost.budget.money import NOTHING, decimals_of, dollars
-from inspector.domain.number import count, percent, tokens
+from inspector.app.pages.cost.budget.money import NOTHING
+from inspector.domain.number import count, money, money_decimals, percent, tokens
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
 from widgets import Column, Record, visible
 
@@ -44,7 +44,7 @@ def way_rows(found: DeliveryComparison) -> tuple[Record, ...]:
     """One row a way; ★ is the cheapest with a cache, ● the one in use."""
     costs = {cost.delivery: _worth(cost) for cost in found.costs}
     amounts = [one.dollars for cost in found.costs for one in (cost.cached, cost.uncached)]
-    decimals = decimals_of(amount for amount in amounts if amount is not None)
+    decimals = money_decimals(amount for amount in amounts if amount is not None)
     best = min(costs, key=lambda delivery: costs[delivery])
     most = max(costs.values())
     look = _Look(best, most, decimals)
@@ -87,7 +87,7 @@ def _row(cost: DeliveryCost, found: DeliveryComparison, look: _Look) -> Record:
 
 
 def _dollars(value: float | None, decimals: int) -> str:
-    return NOTHING if value is None else dollars(value, decimals)
+    return NOTHING if value is None else money(value, decimals)
 
 
 def _even(way: Delivery, found: DeliveryComparison) -> str:
@@ -154,8 +154,8 @@ def way_plot(found: DeliveryComparison, width: int, height: int) -> Content:
     ]
     last = len(found.plan.calls)
     axis = Axis(1, last, {}, ticks=whole_ticks(1, last), text=lambda value: f"{value:.0f}")
-    decimals = decimals_of([top / 2])
-    scale = Scale(top, lambda value: dollars(value, decimals) if priced else tokens(round(value)))
+    decimals = money_decimals([top / 2])
+    scale = Scale(top, lambda value: money(value, decimals) if priced else tokens(round(value)))
     lines = plot(curves, axis, width, max(height - _AROUND, 3), scale).split("\n")
     return Content("\n").join([_plot_legend(priced, width), *lines[:-2], lines[-1]])
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.number import bar, count, duration, percent, plural
-from inspector.engine.discovery.rankers.catalog_rankers import RANKERS
+from inspector.engine.discovery.rankers.ranker_name import RANKERS
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.report import NOTHING, Row, csv_text, json_text, markdown

@@ -55,13 +55,13 @@ class ManifestScreen(BaseScreen):
     def show_view(self, view: View) -> None:
         request = self.session.next_request()
         manifest = self.query_one("#manifest-text", TextView)
-        manifest.empty = why_empty(view.session)
-        manifest.text = view.session.manifest or view.session.pool
+        manifest.empty = why_empty(view.state)
+        manifest.text = view.state.manifest or view.state.pool
         tokenizer = self.session.accounting.meter.tokenizer
-        counted = (request.system, request.tools, tokenizer, view.session.manifest_rules)
+        counted = (request.system, request.tools, tokenizer, view.state.manifest_rules)
         if counted != self._counted:
             self._counted = counted
-            self._show_request(request, view.session.manifest_rules)
+            self._show_request(request, view.state.manifest_rules)
 
     def _show_request(self, request: ModelRequest, rules: tuple[str, ...]) -> None:
         self.query_one("#manifest-array", TextView).text = pretty(request)

@@ -49,7 +49,7 @@ class ServersScreen(BaseScreen):
         self.query_one("#server-stderr").border_title = "stderr, newest last"
 
     def show_view(self, view: View) -> None:
-        self.query_one("#servers", RecordList).records = server_rows(view.session)
+        self.query_one("#servers", RecordList).records = server_rows(view.state)
         self._show_selected()
 
     @on(RecordList.Highlighted, "#servers")
@@ -60,7 +60,7 @@ class ServersScreen(BaseScreen):
 
     def _selected(self) -> ServerState | None:
         current = self.query_one("#servers", RecordList).current
-        return self.view.session.servers.get(current.key) if current else None
+        return self.view.state.servers.get(current.key) if current else None
 
     def action_reconnect(self) -> None:
         if (server := self._selected()) is not None:
@@ -71,7 +71,7 @@ class ServersScreen(BaseScreen):
             self.run_worker(self.commands.stop(server.name), exit_on_error=False)
 
     def action_reconnect_failed(self) -> None:
-        servers = self.view.session.servers.values()
+        servers = self.view.state.servers.values()
         failed = [server.name for server in servers if server.phase is ServerPhase.FAILED]
         for name in failed:
             self._reconnect(name)

@@ -1,0 +1,29 @@
+"""A still and quick app: no animations, no waits by the clock."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+from textual import constants
+
+from inspector.app.pages import registry
+from tests.support.idle import quicken
+from widgets import PlainInput
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _lean() -> Iterator[None]:
+    """What is imported by now stays for good; without it, a fifth of every test is collecting garbage."""
+    assert registry.PAGES
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(PlainInput, "cursor_blink", False)
+    quicken(monkeypatch)

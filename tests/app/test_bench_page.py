@@ -1,0 +1,386 @@
+"""The bench page, its requests and the calibration, driven by keys."""
+
+import json
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from fixtures.hostile import HOSTILE, hostile_tools
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.app.pages.lab.bench.content import (
+    ABOUT,
+    DEFAULT_RANKERS,
+    Running,
+    State,
+    detail,
+    running,
+    status,
+)
+from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
+from inspector.app.pages.lab.bench.screen import BenchScreen
+from inspector.app.pages.lab.calibration.screen import CalibrationScreen
+from inspector.domain.evaluation import EvalCase
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.measure.calibrate import threshold_of
+from tests.support.app import app_rig, said, seen, until
+from tests.support.office import office
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList
+
+
+class HeldEmbedder(MemoryEmbedder):
+    """Answers only while it is not held, so that a test can look at a run that is under way."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+        self.free.set()
+        self.asked = threading.Event()
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        self.asked.set()
+        assert self.free.wait(30)
+        return super().embed(texts)
+
+    def hold(self) -> None:
+        self.asked.clear()
+        self.free.clear()
+
+
+def _list(pilot: Pilot[None]) -> RecordList:
+    return pilot.app.screen.query_one(RecordList)
+
+
+def _row(pilot: Pilot[None], name: str) -> str:
+    record = next(record for record in _list(pilot).records if record.key == name)
+    return " ".join(str(cell).strip() for cell in record.cells)
+
+
+async def opened(pilot: Pilot[None]) -> None:
+    await pilot.press("f8")
+    await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
+    await until(pilot, lambda: "requests over" in said(pilot, "#bench-facts"))
+
+
+async def ran(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    await pilot.press("r")
+    await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
+
+
+async def only(pilot: Pilot[None], *names: str) -> None:
+    """Choose these rankers and no other."""
+    for name in DEFAULT_RANKERS ^ set(names):
+        _list(pilot).move_to(name)
+        await pilot.press("space")
+    _list(pilot).move_to(names[0])
+
+
+async def test_the_page_says_what_would_be_asked_before_anything_is_measured() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await opened(pilot)
+        facts = said(pilot, "#bench-facts")
+        assert "generated requests over 10 tools" in facts
+        assert "easier than what people ask" in facts
+        assert "exact" in facts
+        assert "impossible" in facts
+        assert "r measures the 6 chosen rankers" in said(pilot, "#bench-status")
+
+
+async def test_space_chooses_a_ranker_and_takes_it_back() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await opened(pilot)
+        assert _row(pilot, "hybrid").startswith("✓")
+        await pilot.press("space")
+        assert not _row(pilot, "hybrid").startswith("✓")
+        assert "the 5 chosen" in said(pilot, "#bench-status")
+        await pilot.press("space")
+        assert "the 6 chosen" in said(pilot, "#bench-status")
+
+
+async def test_r_without_a_choice_measures_nothing_and_says_so() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await opened(pilot)
+        await only(pilot, "hybrid")
+        await pilot.press("space", "r")
+        assert "Nothing is chosen" in said(pilot, "#bench-status")
+
+
+async def test_r_measures_the_chosen_rankers_and_records_no_search() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await ran(pilot)
+        assert "6 rankers measured" in said(pilot, "#bench-status")
+        assert "0." in _row(pilot, "prd-bm25")
+        assert _row(pilot, "regex") == "regex" or _row(pilot, "regex").strip() == "regex"
+        assert rig.store.read("s", kinds=("search",)) == []
+        await until(pilot, lambda: "hit@1" in said(pilot, "#bench-detail"))
+        assert "impossible answered" in said(pilot, "#bench-detail")
+
+
+async def test_the_default_ranker_is_not_the_worst() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await ran(pilot)
+        scores = {
+            record.key: float(str(record.cells[3])) for record in _list(pilot).records if str(record.cells[3])
+        }
+        assert scores.keys() == DEFAULT_RANKERS
+        assert scores["hybrid"] > min(scores.values())
+
+
+@pytest.mark.parametrize("key", ["x", "escape"])
+async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
+    embedder = HeldEmbedder()
+    async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
+        await opened(pilot)
+        await only(pilot, "bm25", "dense")
+        embedder.hold()
+        await pilot.press("r")
+        # bm25 asks for no vector, so the first one that is waited for is dense's.
+        await until(pilot, lambda: "0." in _row(pilot, "bm25") and embedder.asked.is_set())
+        assert "running" in _row(pilot, "dense")
+        assert "requests" in said(pilot, "#bench-status") or "Starting" in said(pilot, "#bench-status")
+        await pilot.press(key)
+        assert "Stopping" in said(pilot, "#bench-status")
+        embedder.free.set()
+        await until(pilot, lambda: "running" not in _row(pilot, "dense"))
+        assert isinstance(pilot.app.screen, BenchScreen)
+        assert "0." in _row(pilot, "bm25")
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, SessionScreen)
+
+
+async def test_hostile_tools_and_requests_do_no_harm() -> None:
+    tools = [
+        Tool("bad", tool["name"], str(tool["description"])[:2000], {"type": "object"})
+        for tool in hostile_tools()
+    ]
+    cases = [
+        EvalCase(f"{name} {place}", text[:5000], ((frozenset({f"bad:{tool.name}"}),)), kind=text[:100])
+        for place, ((name, text), tool) in enumerate(zip(HOSTILE.items(), tools, strict=False))
+    ]
+    async with app_rig(servers={"bad": MemoryServer(tools)}, embedder=MemoryEmbedder()) as (pilot, rig):
+        rig.bench.retrieval._cases = tuple(cases)
+        await ran(pilot)
+        for name in ("hybrid", "prd-bm25"):
+            _list(pilot).move_to(name)
+            await pilot.press("enter")
+            await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+            for _ in range(len(_list(pilot).records)):
+                assert not dangerous("".join(lines(pilot.app)))
+                await pilot.press("down")
+            await pilot.press("escape")
+            assert not dangerous("".join(lines(pilot.app)))
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
+        await until(pilot, lambda: bool(_list(pilot).records))
+        assert not dangerous("".join(lines(pilot.app)))
+
+
+async def test_leaving_the_page_ends_the_run_without_harm() -> None:
+    embedder = HeldEmbedder()
+    async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
+        await opened(pilot)
+        embedder.hold()
+        await pilot.press("r")
+        await until(pilot, embedder.asked.is_set)
+        await pilot.press("f7")
+        embedder.free.set()
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        await ran(pilot)
+
+
+async def test_without_vectors_the_page_says_that_words_decide() -> None:
+    async with app_rig(servers=office()) as (pilot, _):
+        await opened(pilot)
+        assert "no vectors yet: words only" in said(pilot, "#bench-facts")
+        await pilot.press("r")
+        await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
+
+
+async def test_without_tools_it_says_what_to_do_first() -> None:
+    async with app_rig(servers={"calc": MemoryServer([])}) as (pilot, _):
+        await pilot.press("f8")
+        await until(pilot, lambda: "connect a server" in seen(pilot))
+        await pilot.press("r", "t")
+        await until(pilot, lambda: "no request that a tool fits" in seen(pilot))
+
+
+async def test_results_of_tools_that_changed_are_marked() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await ran(pilot)
+        rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
+        await until(pilot, lambda: "have changed since" in said(pilot, "#bench-status"))
+        await until(pilot, lambda: "over 6 tools" in said(pilot, "#bench-facts"))
+        await pilot.press("r")
+        await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
+
+
+async def test_enter_shows_the_worst_requests_of_the_first_and_differences_of_any_other() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await ran(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+        assert "could be served better" in said(pilot, "#requests-title")
+        await pilot.press("escape")
+        _list(pilot).move_to("fuzzy")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+        assert "fuzzy compared with hybrid" in said(pilot, "#requests-title")
+        changes = [abs(float(str(record.cells[0]))) for record in _list(pilot).records]
+        assert changes == sorted(changes, reverse=True)
+        await until(pilot, lambda: "needs" in said(pilot, "#request-detail"))
+
+
+async def test_enter_on_a_request_searches_for_it_and_esc_comes_back() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await ran(pilot)
+        _list(pilot).move_to("fuzzy")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+        query = _list(pilot).records[0].copy
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
+        assert pilot.app.screen.query_one("#query", PlainInput).value == query
+        await pilot.press("escape")
+        assert isinstance(pilot.app.screen, BenchRequestScreen)
+
+
+@pytest.mark.parametrize("ending", ["md", "json", "csv"])
+async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"bench.{ending}"
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await ran(pilot)
+        await pilot.press("o")
+        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+        pilot.app.screen.query_one(PlainInput).value = str(path)
+        await pilot.press("enter")
+        await until(pilot, path.exists)
+    text = path.read_text()
+    if ending == "json":
+        assert len(json.loads(text)) == 6
+    else:
+        assert text.startswith("| data set" if ending == "md" else "dataset,")
+
+
+async def test_o_before_a_run_writes_nothing() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await opened(pilot)
+        await pilot.press("o")
+        await until(pilot, lambda: len(pilot.app._notifications) == 1)
+        assert isinstance(pilot.app.screen, BenchScreen)
+
+
+async def calibrated(pilot: Pilot[None], *keys: str) -> None:
+    await opened(pilot)
+    await pilot.press(*keys, "t")
+    await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
+    await until(pilot, lambda: bool(_list(pilot).records))
+
+
+async def test_t_draws_the_curve_with_the_cursor_on_the_best_threshold() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await calibrated(pilot)
+        assert len(_list(pilot).records) == 41
+        current = _list(pilot).current
+        assert current is not None
+        assert "★" in str(current.cells[0])
+        assert "hybrid: threshold of its probability" in said(pilot, "#calibration-facts")
+        assert "F1, solid" in said(pilot, "#curve")
+
+
+@pytest.mark.parametrize("ranker", ["hybrid", "dense"])
+async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranker: str) -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await calibrated(pilot)
+        if ranker == "dense":
+            await pilot.press("k")
+            await until(pilot, lambda: "cosine" in said(pilot, "#calibration-facts"))
+            await until(pilot, lambda: bool(_list(pilot).records))
+        _list(pilot).move_to("0.52")
+        await pilot.press("a")
+        assert threshold_of(rig.bench.settings.discovery, ranker) == 0.52
+        current = _list(pilot).current
+        assert current is not None
+        assert "●" in str(current.cells[0])
+        await pilot.press("y")
+        setting = "min_probability" if ranker == "hybrid" else "iso_threshold"
+        assert pilot.app.clipboard == f'"tool_discovery": {{"{setting}": 0.52}}'
+
+
+async def test_a_ranking_with_another_threshold_marks_what_was_measured_before() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await ran(pilot)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
+        await until(pilot, lambda: bool(_list(pilot).records))
+        _list(pilot).move_to("0.9")
+        await pilot.press("a", "escape")
+        await until(pilot, lambda: "have changed since" in said(pilot, "#bench-status"))
+
+
+async def test_without_vectors_the_calibration_says_what_to_do() -> None:
+    async with app_rig(servers=office()) as (pilot, _):
+        await opened(pilot)
+        await pilot.press("t")
+        await until(pilot, lambda: "no vectors" in said(pilot, "#calibration-facts"))
+        assert "embedding_model" in said(pilot, "#calibration-facts")
+        await pilot.press("a", "y", "escape")
+        assert isinstance(pilot.app.screen, BenchScreen)
+
+
+async def test_a_stopped_calibration_can_be_started_again() -> None:
+    embedder = HeldEmbedder()
+    async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
+        await opened(pilot)
+        embedder.hold()
+        await pilot.press("t")
+        await until(pilot, embedder.asked.is_set)
+        await until(pilot, lambda: "Calibrating hybrid" in said(pilot, "#calibration-facts"))
+        await pilot.press("x")
+        embedder.free.set()
+        await until(pilot, lambda: "Stopped" in said(pilot, "#calibration-facts"))
+        await pilot.press("r")
+        await until(pilot, lambda: bool(_list(pilot).records))
+
+
+RUNNING = Running("dense", 3, 6, 60, 234, 4.2)
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        (State(6), "r measures the 6 chosen rankers."),
+        (State(0), "Nothing is chosen"),
+        (State(6, is_running=True), "Starting"),
+        (
+            State(6, is_running=True, running=RUNNING),
+            "dense 3/6   60 of 234 requests   about 4 s left   x stops",
+        ),
+        (State(6, is_running=True, running=RUNNING, is_stopping=True), "Stopping after this request"),
+        (State(6, is_stale=True), "r measures again"),
+    ],
+)
+def test_the_status_says_what_goes_on_or_what_to_do_in_80_columns(state: State, says: str) -> None:
+    line = status(state, 80).plain
+    assert says in line
+    assert len(line) <= 78
+
+
+def test_every_ranker_is_described_in_one_line_of_80_columns() -> None:
+    assert set(ABOUT) == set(RANKERS)
+    for name in RANKERS:
+        assert max(map(len, detail(name, None).plain.split("\n"))) <= 78
+
+
+def test_the_time_that_is_left_goes_by_what_was_done_in_all_rankers() -> None:
+    names = ("hybrid", "bm25")
+    assert running(names, "set: hybrid", 0, 10, 0.0).seconds_left is None
+    now = running(names, "set: bm25", 5, 10, 30.0)
+    assert (now.number, now.of, now.share, now.seconds_left) == (2, 2, 0.75, 10.0)

@@ -1,0 +1,294 @@
+"""The words, bars and rows of the budget page."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+from textual.content import Content
+
+from fixtures.hostile import HOSTILE
+from inspector.app.draw import budget
+from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
+from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
+from inspector.app.pages.cost.budget.change import headline
+from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
+from inspector.app.pages.cost.budget.money import price_facts, thousand_calls
+from inspector.app.pages.cost.budget.plots import EMPTY, call_plot
+from inspector.app.pages.cost.budget.table import (
+    Shown,
+    budget_rows,
+    is_server,
+    opened_at_first,
+    server_key,
+    server_of,
+)
+from inspector.domain.budget import Budget, TokenParts, ToolCost
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import CacheTerms, Charge
+from inspector.domain.session import Binding, CallCost, SessionState, ToolState
+from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
+from inspector.engine.tokens.cost.plan import Overhead, PlannedTool, usual_plan
+
+CHEAP = ToolState("a:cheap", 10, Binding.PINNED)
+DEAR = ToolState("b:dear", 70, Binding.LOADED)
+MIDDLE = ToolState("b:middle", 20, Binding.EVICTED)
+OPEN = Shown(frozenset({"a", "b"}))
+PARTS = TokenParts(100, 200, 300, 40, 1000, 60, 0, 50)
+PRICES = Prices("model", 1e-6, 1e-5, 1e-7, source="a list", date="2026-01-05")
+TERMS = CacheTerms(write=1.0, read=0.1)
+CALL = CallCost(1, PARTS, 5000, Charge(read=500, written=200, plain=50), TERMS)
+
+
+def session(*tools: ToolState, **changed: object) -> SessionState:
+    return replace(SessionState(tools={tool.id: tool for tool in tools}), **changed)  # type: ignore[arg-type]
+
+
+def text(pieces: list[Content]) -> str:
+    return " | ".join(map(str, pieces))
+
+
+def test_the_dearest_server_comes_first_and_its_dearest_tool_next() -> None:
+    rows = budget_rows(session(CHEAP, MIDDLE, DEAR), OPEN)
+    assert [row.key for row in rows] == ["server b", "b:dear", "b:middle", "server a", "a:cheap"]
+    assert [row.cells[3] for row in rows] == ["90 %", "70 %", "20 %", "10 %", "10 %"]
+
+
+def test_a_closed_server_hides_its_tools_and_keeps_their_sum() -> None:
+    (row, *rest) = budget_rows(session(MIDDLE, DEAR), Shown())
+    assert (rest, row.cells[1], row.cells[2]) == ([], "b (2 tools)", "90")
+
+
+def test_a_state_is_a_word_beside_its_icon() -> None:
+    rows = {row.key: row for row in budget_rows(session(CHEAP, MIDDLE, DEAR), OPEN)}
+    assert [rows[key].cells[4] for key in ("a:cheap", "b:dear", "b:middle")] == [
+        "pinned",
+        "loaded",
+        "evicted",
+    ]
+
+
+def test_what_would_change_has_an_arrow_and_a_tool_that_was_found_since_does_not() -> None:
+    then = {"a:cheap": Binding.DEFERRED, "b:dear": Binding.DEFERRED, "b:middle": None}
+    rows = {
+        row.key: str(row.cells[4])
+        for row in budget_rows(session(CHEAP, MIDDLE, DEAR), replace(OPEN, then=then))
+    }
+    assert rows["a:cheap"] == "→ deferred"
+    assert rows["b:dear"] == "loaded"
+    assert rows["b:middle"] == "→ hidden"
+    assert rows[server_key("a")] == "→ deferred"
+
+
+def test_parts_are_dots_until_they_are_counted_and_dashes_where_they_cannot_be() -> None:
+    waiting = {row.key: row.cells[6:] for row in budget_rows(session(MIDDLE, DEAR), OPEN)}
+    assert set(waiting["b:dear"]) == {"…"}
+    costs = {"b:dear": ToolCost(5, 15, 40, 10, 240)}
+    rows = {row.key: row.cells[6:] for row in budget_rows(session(MIDDLE, DEAR), replace(OPEN, costs=costs))}
+    assert rows["b:dear"] == ("5", "15", "40", "10", "60", "-14 %")
+    assert set(rows["server b"]) == set(rows["b:middle"]) == {"–"}
+
+
+def test_one_tool_is_no_plural() -> None:
+    assert budget_rows(session(CHEAP), OPEN)[0].cells[1] == "a (1 tool)"
+
+
+def test_tools_without_tokens_divide_by_nothing() -> None:
+    assert budget_rows(session(ToolState("a:x", 0, Binding.PINNED)), OPEN)[1].cells[3] == ""
+
+
+@pytest.mark.parametrize(("rows", "opened"), [(5, {"a", "b"}), (4, {"b"}), (3, set()), (-9, set())])
+def test_as_many_servers_are_open_as_there_is_room_for(rows: int, opened: set[str]) -> None:
+    assert opened_at_first(session(CHEAP, MIDDLE, DEAR), rows) == opened
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_text_makes_a_row(name: str) -> None:
+    rows = budget_rows(session(ToolState(f"a:{HOSTILE[name]}", 1, Binding.DEFERRED)), OPEN)
+    assert [is_server(row.key) for row in rows] == [True, False]
+    assert [server_of(row.key) for row in rows] == ["a", "a"]
+
+
+def test_every_part_of_a_request_is_in_the_bar_and_nothing_twice() -> None:
+    for parts in (budget.segments(PARTS), budget.few_segments(PARTS)):
+        assert sum(part.value for part in parts) == PARTS.used
+    assert "summary pool" not in {part.label for part in budget.segments(PARTS)}
+
+
+def test_facts_hold_each_number_against_static_binding() -> None:
+    state = session(DEAR, budget=Budget(10_000, PARTS, 5000), costs=(CALL,), decision="on: always")
+    told = text(budget.facts(state))
+    assert "ρ 0.27 (0.038 static)" in told
+    assert "tools tax so far 450 (5k static)" in told
+    assert "window not filling" in told
+    assert "discovery on: always" in told
+
+
+def test_the_window_is_full_after_as_many_calls_as_it_has_grown_on_average() -> None:
+    grown = replace(PARTS, history=PARTS.history + 500)
+    state = session(DEAR, budget=Budget(10_000, grown, 5000), costs=(CALL, CALL))
+    assert budget.mean_growth(state) == 250
+    assert "window full in 31 calls (+250 a call)" in text(budget.facts(state))
+
+
+def test_before_a_call_nothing_is_said_of_growth() -> None:
+    assert "window full in ? (no call yet)" in text(budget.facts(session(budget=Budget(10_000, PARTS, 1))))
+    assert budget.facts(session()) == []
+
+
+def test_reductions_are_told_loudly() -> None:
+    state = session(DEAR, budget=Budget(10_000, PARTS, 5000), reductions=2)
+    assert "⚠ history shortened 2 times" in text(budget.facts(state))
+
+
+@given(st.lists(st.text("ab", max_size=30), max_size=8), st.integers(0, 60))
+def test_flowing_pieces_are_never_torn_and_never_lost(texts: list[str], width: int) -> None:
+    flowed = str(budget.flow(map(Content, texts), width))
+    pieces = [piece for line in flowed.split("\n") for piece in line.split("   ")] if texts else []
+    assert pieces == texts
+    assert all(len(line) <= width or "   " not in line for line in flowed.split("\n"))
+
+
+def test_the_headline_is_the_bill_and_the_saving() -> None:
+    state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
+    told = str(headline(state, PRICES, 200))
+    assert "1 server, 2 tools: bound, they cost 5k tokens a call   $5.00 per 1,000 calls" in told
+    assert "now 450, $0.45: 91 % saved" in told
+
+
+def test_the_headline_says_when_discovery_costs_more() -> None:
+    state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
+    assert "⚠ 50 % more than bound" in str(headline(state, None, 200))
+    assert "d on a server shows" in str(headline(replace(state, manifest=""), None, 200))
+    assert "f2" in str(headline(session(), None, 200))
+
+
+def test_prices_say_whose_they_are_and_of_which_day() -> None:
+    assert (
+        text(price_facts(PRICES, "model")) == "priced model: $1.00 in, $10.00 out per 1M | a list 2026-01-05"
+    )
+    assert text(price_facts(PRICES, "other")).startswith("priced as model")
+    assert "budget.priced_as" in text(price_facts(None, "model"))
+    assert thousand_calls(500, PRICES) == "$0.50"
+    assert thousand_calls(500, None) == ""
+
+
+def test_a_call_has_raw_and_billed_tokens_hit_rate_and_dollars() -> None:
+    (row,) = budget_call.call_rows((CALL,), PRICES)
+    assert list(map(str, row.cells)) == [
+        "1", "450", "5k", "750", "300", "67 %", "$0.00030", "–", "kept",
+    ]  # fmt: skip
+
+
+def test_a_providers_count_stands_beside_ours_with_the_difference() -> None:
+    reported = replace(CALL, reported_input=765, reported_output=100)
+    (row,) = budget_call.call_rows((reported,), PRICES)
+    assert row.cells[7] == "765 +2.0 %"
+    assert row.cells[6] == "$0.0013"
+    assert "reports 765 input tokens (+15)" in budget_call.call_text(reported)
+
+
+def test_what_broke_the_cache_is_marked() -> None:
+    broken = replace(CALL, charge=Charge(0, 750, 0, "tools: a\x1b[31m"))
+    (row,) = budget_call.call_rows((broken,), None)
+    assert str(row.cells[8]) == "✂ tools: a\\x1b[31m"
+    assert row.cells[6] == "–"
+    assert "What broke the prompt cache: tools" in budget_call.call_text(broken)
+
+
+def test_the_sum_of_a_session_is_that_of_its_calls() -> None:
+    told = text(budget_call.session_money(session(costs=(CALL, CALL)), PRICES))
+    assert "session $0.00060 (2 calls) | raw 1.5k | billed 600 (67 % from the cache)" in told
+
+
+def test_the_newest_call_comes_first() -> None:
+    costs = tuple(replace(CALL, turn=turn) for turn in (1, 2, 3))
+    assert [row.key for row in budget_call.call_rows(costs, None)] == ["3", "2", "1"]
+
+
+def test_without_a_call_the_plot_says_what_to_do() -> None:
+    assert str(call_plot((), 60, 10)) == EMPTY
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1, max_size=40),
+    st.integers(20, 200),
+    st.integers(6, 30),
+)
+def test_a_plot_of_calls_has_its_size(tokens: list[tuple[int, int]], width: int, height: int) -> None:
+    costs = [CallCost(turn, TokenParts(tools=one), two) for turn, (one, two) in enumerate(tokens, 1)]
+    lines = str(call_plot(costs, width, height)).split("\n")
+    assert len(lines) == height
+    assert max(map(len, lines)) <= width
+
+
+def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:
+    scale = Scale(200.0, lambda value: f"{value:.0f} t")
+    axis = Axis(1, 3, {}, ticks=(1, 2, 3), text=lambda value: f"#{value:.0f}")
+    lines = str(plot([Curve("D", [0, 500.0], "red")], axis, 40, 5, scale)).split("\n")
+    assert [line.split("┤")[0].strip() for line in (lines[0], lines[2], lines[4])] == [
+        "200 t",
+        "100 t",
+        "0 t",
+    ]
+    assert lines[0].endswith("D")
+    assert lines[-1].split() == ["#1", "#2", "#3"]
+
+
+def compared(tools: int = 100) -> DeliveryComparison:
+    planned = [PlannedTool(f"a:tool_{number}", 200) for number in range(tools)]
+    plan = usual_plan(planned, Overhead(50, 143, 400, 80, 4000))
+    costs = compare(plan, TERMS, PRICES)
+    return DeliveryComparison(
+        plan, "a cache", costs, {Delivery.APPEND: 40, Delivery.GATE: None}, Delivery.APPEND, False
+    )
+
+
+def test_ways_have_a_row_each_with_the_one_in_use_and_the_cheapest_marked() -> None:
+    rows = {row.key: [str(cell) for cell in row.cells] for row in budget_way.way_rows(compared())}
+    assert list(rows) == [delivery.value for delivery in Delivery]
+    assert rows["append"][0:2] == ["●", "append (in use)"]
+    money = [cell.partition(".")[2] for row in rows.values() for cell in (row[4], row[7])]
+    assert {len(decimals) for decimals in money} == {2}
+    assert [row[0] for row in rows.values()].count("★") == 1
+    assert (rows["append"][8], rows["gate"][8], rows["static"][8]) == ("40 tools", "never", "–")
+
+
+def test_the_calls_that_broke_the_cache_are_told_as_far_as_there_is_room() -> None:
+    found = compared()
+    many = str(budget_way.way_detail(found, Delivery.GATE, 4)).split("\n")
+    assert len(many) == 4
+    assert many[1].startswith("✂ call ")
+    assert "calls more" in many[3]
+    assert "Nothing broke the cache" in str(budget_way.way_detail(found, Delivery.STATIC, 4))
+
+
+def test_what_is_compared_says_what_it_was_measured_on() -> None:
+    told = text(budget_way.way_facts(compared()))
+    assert "of an assumed session" in told
+    assert "prompt cache a cache" in told
+    assert "of this session's calls" in text(budget_way.way_facts(replace(compared(), is_recorded=True)))
+
+
+@given(st.integers(20, 160), st.integers(6, 40), st.booleans())
+def test_the_plot_of_ways_has_its_size_and_a_letter_a_way(width: int, height: int, priced: bool) -> None:
+    found = compared()
+    if not priced:
+        found = replace(found, costs=compare(found.plan, TERMS))
+    lines = str(budget_way.way_plot(found, width, height)).split("\n")
+    assert len(lines) == height
+    assert max(map(len, lines)) <= width
+    ends = "".join(line[-6:] for line in lines[1:-2])
+    assert set("SRACG") <= set(ends)
+
+
+@given(st.floats(1e-9, 1e12))
+def test_a_round_number_is_above_and_not_far(value: float) -> None:
+    assert value <= round_above(value) * (1 + 1e-9)
+    assert round_above(value) <= 2 * value
+
+
+@given(st.integers(1, 500), st.integers(0, 500))
+def test_ticks_are_whole_numbers_from_end_to_end(first: int, span: int) -> None:
+    ticks = whole_ticks(first, first + span)
+    assert (ticks[0], ticks[-1]) == (first, first + span)
+    assert len(set(ticks)) == len(ticks) <= 5

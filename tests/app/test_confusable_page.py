@@ -1,0 +1,189 @@
+"""The pages about tools that compete, driven by keys."""
+
+from textual.pilot import Pilot
+
+from fixtures.hostile import HOSTILE, HUGE
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.tools.confusable.content import marked
+from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.domain.tool import Tool
+from tests.support.app import app_rig, said, seen, until
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList
+
+
+def _parameters(**described: str) -> dict[str, object]:
+    properties = {name: {"type": "string", "description": text} for name, text in described.items()}
+    return {"type": "object", "properties": properties, "required": list(properties)[:1]}
+
+
+def offices() -> dict[str, MemoryServer]:
+    """Two trackers that were copied from each other, and a name that three servers use."""
+    issue = _parameters(title="What the issue is about.", body="The text of the issue.")
+    ticket = _parameters(title="What the ticket is about.", body="The text of the ticket.")
+    return {
+        "tracker": MemoryServer(
+            [
+                Tool(
+                    "tracker",
+                    "create_issue",
+                    "Create an issue in the tracker of a project, with a title and a text.",
+                    issue,
+                ),
+                Tool(
+                    "tracker",
+                    "create_ticket",
+                    "Create a ticket in the tracker of a project, with a title and a text.",
+                    ticket,
+                ),
+                Tool("tracker", "search", "Search the issues of every project, open ones first."),
+            ]
+        ),
+        "wiki": MemoryServer(
+            [
+                Tool("wiki", "search", "Full text search in the pages of the handbook."),
+                Tool("wiki", "get_page", "Get one page of the handbook."),
+            ]
+        ),
+        "mail": MemoryServer([Tool("mail", "search", "Find messages in a mailbox by sender and date.")]),
+    }
+
+
+def _different() -> dict[str, MemoryServer]:
+    return {
+        "a": MemoryServer([Tool("a", "add", "Sum up numbers."), Tool("a", "paint", "Draw a picture.")]),
+        "b": MemoryServer([Tool("b", "forecast", "Tell the weather of tomorrow.")]),
+    }
+
+
+def _is_compared(pilot: Pilot[None]) -> bool:
+    return "Comparing" not in said(pilot, "#facts")
+
+
+async def _opened(pilot: Pilot[None]) -> RecordList:
+    await pilot.app.push_screen(ConfusableScreen())
+    await until(pilot, lambda: _is_compared(pilot))
+    return pilot.app.screen.query_one(RecordList)
+
+
+async def test_the_most_alike_come_first_with_the_reason_and_what_they_share() -> None:
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
+        found = await _opened(pilot)
+        first = found.shown[0]
+        assert [str(cell) for cell in first.cells[1:5]] == [
+            "cosine",
+            "same meaning",
+            "tracker:create_issue",
+            "tracker:create_ticket",
+        ]
+        assert {"create", "tracker", "project"} <= set(str(first.cells[5]).split())
+        assert [str(record.cells[2]) for record in found.shown[1:]] == ["same name"] * 3
+        assert "4 pairs among 6 tools" in seen(pilot)
+
+
+async def test_without_embeddings_words_decide_and_the_page_says_so() -> None:
+    async with app_rig(servers=offices()) as (pilot, _):
+        found = await _opened(pilot)
+        assert {str(record.cells[1]) for record in found.shown} == {"overlap"}
+        assert "not embedded" in seen(pilot)
+
+
+async def test_the_pair_under_the_cursor_is_spelt_out_below() -> None:
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, _):
+        await _opened(pilot)
+        assert "close in meaning" in said(pilot, "#pair")
+        await pilot.press("down")
+        await until(pilot, lambda: "same name on two servers" in said(pilot, "#pair"))
+
+
+async def test_a_filter_keeps_the_pairs_of_a_server() -> None:
+    async with app_rig(servers=offices()) as (pilot, _):
+        found = await _opened(pilot)
+        await pilot.press("slash", *"mail", "enter")
+        assert found.shown
+        assert all("mail:search" in str(record.cells) for record in found.shown)
+
+
+async def test_enter_opens_the_two_side_by_side_and_esc_comes_back() -> None:
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, PairScreen)
+        assert "▸ tracker:create_issue" in seen(pilot)
+        await pilot.press("tab")
+        assert "▸ tracker:create_ticket" in seen(pilot)
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, ToolScreen)
+        await pilot.press("escape", "escape")
+        assert isinstance(pilot.app.screen, ConfusableScreen)
+
+
+async def test_e_edits_one_of_them_and_asks_for_what_the_other_says() -> None:
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _opened(pilot)
+        for keys, name, query in (
+            (("e",), "create_issue", "Create a ticket in the tracker of a project, with a title and a text."),
+            (
+                ("escape", "enter", "e"),
+                "create_issue",
+                "Create a ticket in the tracker of a project, with a title and a text.",
+            ),
+            (
+                ("escape", "tab", "e"),
+                "create_ticket",
+                "Create an issue in the tracker of a project, with a title and a text.",
+            ),
+        ):
+            await pilot.press(*keys)
+            await pilot.pause()
+            screen = pilot.app.screen
+            assert isinstance(screen, WhatIfScreen)
+            assert screen.query_one("#name", PlainInput).value == name
+            assert screen.query_one("#query", PlainInput).value == query
+
+
+async def test_no_two_tools_alike_is_told_with_the_reason() -> None:
+    async with app_rig(servers=_different(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _opened(pilot)
+        assert "No two tools are alike" in seen(pilot)
+        assert "esc goes back" in seen(pilot)
+        await pilot.press("enter", "e", "y")
+        assert isinstance(pilot.app.screen, ConfusableScreen)
+
+
+async def test_a_changed_catalog_is_compared_again() -> None:
+    async with app_rig(servers=offices()) as (pilot, rig):
+        await _opened(pilot)
+        rig.bench.switch_toolset("sums")
+        await until(pilot, lambda: "There are no tools to compare yet." in seen(pilot))
+
+
+def test_words_are_marked_in_whatever_form_they_are_written() -> None:
+    content = marked("createPage: Creating pages [/] of a \x1b page_list", {"creat", "page"})
+    assert [content.plain[span.start : span.end] for span in content.spans] == [
+        "create",
+        "Page",
+        "Creating",
+        "pages",
+        "page",
+    ]
+
+
+async def test_hostile_texts_do_no_harm() -> None:
+    texts = [text for name, text in HOSTILE.items() if name not in HUGE]
+    servers = {
+        server: MemoryServer([Tool(server, text, text, _parameters(**{text: text})) for text in set(texts)])
+        for server in ("a", "b")
+    }
+    async with app_rig(servers=servers, embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, _):
+        found = await _opened(pilot)
+        assert len(found.shown) >= len(set(texts)) - 5
+        for _ in range(len(found.shown) // 10):
+            assert not dangerous("".join(lines(pilot.app)))
+            await pilot.press("enter", "tab")
+            assert not dangerous("".join(lines(pilot.app)))
+            await pilot.press("escape", "pagedown")

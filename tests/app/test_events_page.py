@@ -1,0 +1,106 @@
+"""The list of events: goes on without reading everything again, and exports what is shown."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fixtures.hostile import HOSTILE
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.pages.trace.events.content import GROUPS, continued, event_row, in_group
+from inspector.domain.events import (
+    AnswerStreamed,
+    ContextReduced,
+    Event,
+    Failed,
+    Record,
+    ServerStopped,
+    UserSaid,
+)
+from inspector.domain.ranking import SearchRequest
+from tests.support.app import app_rig, until
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import RecordList
+
+
+def record(seq: int, event: Event | None = None) -> Record:
+    return Record("s", seq, 0.0, event or ServerStopped("shop"))
+
+
+def test_the_list_goes_on_from_the_feed() -> None:
+    known = [record(1), record(2)]
+    assert continued(known, (record(2), record(3), record(4))) == [*known, record(3), record(4)]
+
+
+def test_a_feed_without_anything_new_changes_nothing() -> None:
+    assert continued([record(1)], ()) == [record(1)]
+    assert continued([record(3)], (record(2), record(3))) == [record(3)]
+
+
+@pytest.mark.parametrize("seqs", [(4,), (2, 4)])
+def test_a_gap_in_the_feed_means_reading_the_store(seqs: tuple[int, ...]) -> None:
+    assert continued([record(1)], tuple(record(seq) for seq in seqs)) is None
+
+
+def test_a_row_starts_with_its_number() -> None:
+    assert event_row(record(37)).cells[0] == "37"
+    assert event_row(record(37)).key == "37"
+
+
+def test_pieces_of_answers_stand_only_with_the_model() -> None:
+    records = [record(1, UserSaid("x")), record(2, AnswerStreamed("y"))]
+    assert [r.seq for r in in_group(records, "all")] == [1]
+    assert [r.seq for r in in_group(records, "model")] == [1, 2]
+
+
+def test_a_shortened_conversation_stands_out_with_the_guards_and_with_the_model() -> None:
+    reduced = record(1, ContextReduced("truncate", 9000, 7000, 2, "2 results shortened"))
+    assert [name for name in GROUPS if in_group([reduced], name)] == ["all", "guards", "model"]
+    assert event_row(reduced).tone == "warning"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_hostile_text_in_an_event_is_shown_and_not_obeyed(name: str) -> None:
+    assert event_row(record(1, Failed(HOSTILE[name], HOSTILE[name]))).cells
+
+
+async def test_new_events_are_added_without_reading_the_store() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("f6")
+        events = pilot.app.screen.query_one("#events", RecordList)
+        await until(pilot, lambda: bool(events.records))
+        before = len(events.records)
+
+        def refuse(*_: object) -> list[Record]:
+            raise AssertionError("read again")
+
+        rig.bench.records = refuse  # type: ignore[method-assign, assignment]
+        rig.bench.search(SearchRequest("forecast"))
+        await until(pilot, lambda: len(events.records) == before + 1)
+        assert events.records[-1].key == str(rig.store.read("s")[-1].seq)
+
+
+async def test_an_export_holds_what_the_filter_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app_rig() as (pilot, _):
+        await pilot.press("f6")
+        events = pilot.app.screen.query_one("#events", RecordList)
+        await until(pilot, lambda: bool(events.records))
+        await pilot.press("slash", *"weather", "enter")
+        await until(pilot, lambda: 0 < len(events.shown) < len(events.records))
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ExportDialog))
+        written = (tmp_path / "toolsight-s.jsonl").read_text().splitlines()
+        assert [str(json.loads(line)["seq"]) for line in written] == [row.key for row in events.shown]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_an_empty_group_says_what_to_do(size: tuple[int, int]) -> None:
+    async with app_rig(size=size) as (pilot, _):
+        await pilot.press("f6", "k")
+        assert GROUPS[1] == "searches"
+        await until(pilot, lambda: any("k shows the next kind" in line for line in lines(pilot.app)))
+        assert not dangerous("".join(lines(pilot.app)))

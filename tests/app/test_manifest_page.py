@@ -1,0 +1,62 @@
+"""The manifest page: exact, ready to be read, and clear about why it is empty."""
+
+import json
+
+from textual.widgets import TabbedContent
+
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.pages.tools.manifest.content import pretty, token_rows, why_empty
+from inspector.domain.error import ConnectError
+from inspector.domain.message import ModelRequest
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState, SessionState
+from tests.support.app import app_rig, until
+from tests.widgets.screen import lines
+from widgets import RecordList, TextView
+
+ENTRIES = tuple({"type": "function", "function": {"name": name}} for name in ("search_tools", "calc__add"))
+REQUEST = ModelRequest(system="Be brief.", messages=(), tools=ENTRIES, max_output=10)
+
+
+def test_rows_are_the_prompt_each_entry_in_order_and_the_whole() -> None:
+    rows = token_rows(REQUEST, 9, (40, 2))
+    assert [row.key for row in rows] == ["system prompt", "search_tools", "calc__add", "the whole array of 2"]
+    assert [row.cells[1] for row in rows] == ["9", "40", "2", "42"]
+
+
+def test_the_array_to_read_is_the_array_that_is_sent() -> None:
+    assert json.loads(pretty(REQUEST)) == list(ENTRIES)
+
+
+def test_why_there_is_no_manifest() -> None:
+    ready = SessionState(servers={"a": ServerState("a", ServerPhase.READY)})
+    assert "f2" in why_empty(SessionState())
+    assert "defer_loading" in why_empty(ready)
+
+
+async def test_the_manifest_can_be_copied_at_once_and_the_array_with_one_key_more() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("f3", "y")
+        await until(pilot, lambda: pilot.app.clipboard == rig.bench.state.manifest)
+        await pilot.press("2", "y")
+        await until(pilot, lambda: pilot.app.clipboard == pretty(rig.bench.next_request()))
+        assert pilot.app.screen.query_one(TabbedContent).active == "tab-array"
+
+
+async def test_the_page_follows_what_is_loaded() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("f3")
+        array = pilot.app.screen.query_one("#manifest-array", TextView)
+        await until(pilot, lambda: bool(array.text))
+        rig.bench.load("shop:list_orders")
+        await until(pilot, lambda: "shop__list_orders" in array.text)
+        table = pilot.app.screen.query_one("#manifest-table", RecordList)
+        assert any(row.key == "shop__list_orders" for row in table.records)
+
+
+async def test_with_no_server_ready_the_page_sends_to_the_servers() -> None:
+    servers = {"shop": MemoryServer([], fault=ConnectError("gone"))}
+    async with app_rig(servers=servers, settled=False) as (pilot, rig):
+        await until(pilot, lambda: bool(rig.store.read("s", kinds=("failed",))))
+        await pilot.press("f3")
+        await until(pilot, lambda: any("No server is ready yet" in line for line in lines(pilot.app)))

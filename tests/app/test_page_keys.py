@@ -1,0 +1,168 @@
+"""Every page and dialog, by its keys."""
+
+import json
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.command import COMMANDS
+from inspector.app.dialogs.consent import ConsentDialog
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.dialogs.help import HelpScreen
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.domain.error import ConnectError
+from inspector.domain.server import ServerPhase
+from inspector.domain.tool import Tool
+from tests.support.app import app_rig, seen, until
+from tests.support.workbench import shop_and_weather
+from widgets import PlainInput, RecordList, SchemaTree, TextView
+
+
+def one_fails() -> dict[str, MemoryServer]:
+    fault = ConnectError(
+        "no-such-command is not installed", hint="Check PATH.", stderr_tail="boom: missing TOKEN"
+    )
+    return {**shop_and_weather(), "broken": MemoryServer([Tool("broken", "x")], fault=fault)}
+
+
+async def test_a_failed_server_shows_reason_hint_and_stderr() -> None:
+    async with app_rig(servers=one_fails()) as (pilot, _):
+        await pilot.press("f2", "end")
+        screen = pilot.app.screen
+        await until(
+            pilot, lambda: "no-such-command" in str(screen.query_one("#server-detail", Static).render())
+        )
+        assert "Check PATH." in str(screen.query_one("#server-detail", Static).render())
+        assert screen.query_one("#server-stderr", TextView).text == "boom: missing TOKEN"
+
+
+async def test_r_connects_a_failed_server_again() -> None:
+    servers = one_fails()
+    async with app_rig(servers=servers) as (pilot, rig):
+        servers["broken"].fault = None
+        await pilot.press("f2", "end", "r")
+        await until(pilot, lambda: rig.bench.state.servers["broken"].phase is ServerPhase.READY)
+
+
+async def test_s_stops_a_server_and_its_tools_go() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("f2", "home", "s")
+        await until(pilot, lambda: rig.bench.state.servers["shop"].phase is ServerPhase.STOPPED)
+        assert not any(tool.startswith("shop:") for tool in rig.bench.state.tools)
+
+
+async def test_the_manifest_page_shows_exactly_what_is_sent() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("f3")
+        screen = pilot.app.screen
+        await until(pilot, lambda: bool(screen.query_one("#manifest-text", TextView).text))
+        assert screen.query_one("#manifest-text", TextView).text == rig.bench.state.manifest
+        shown = json.loads(screen.query_one("#manifest-array", TextView).text)
+        assert shown == list(rig.bench.next_request().tools)
+
+
+async def test_the_events_page_filters_by_kind_and_by_text() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("f6")
+        events = pilot.app.screen.query_one("#events", RecordList)
+        await until(pilot, lambda: len(events.records) == len(rig.store.read("s")))
+        for _ in range(5):
+            await pilot.press("k")
+        await until(pilot, lambda: 0 < len(events.records) < len(rig.store.read("s")))
+        await pilot.press("slash", *"weather", "enter")
+        await until(pilot, lambda: 0 < len(events.shown) < len(events.records))
+
+
+async def test_the_event_under_the_cursor_is_shown_as_json() -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f6", "home")
+        tree = pilot.app.screen.query_one("#event-detail", SchemaTree)
+        await until(pilot, lambda: isinstance(tree.value, dict) and tree.value.get("config") == "test.json")
+
+
+async def test_an_export_is_json_lines_and_never_overwrites_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app_rig() as (pilot, rig):
+        written = tmp_path / "toolsight-s.jsonl"
+        written.write_text("mine")
+        await pilot.press("f6", "x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        await pilot.press("enter")
+        problem = pilot.app.screen.query_one("#export-problem", Static)
+        await until(pilot, lambda: "exists" in str(problem.render()))
+        assert written.read_text() == "mine"
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ExportDialog))
+        lines = [json.loads(line) for line in written.read_text().splitlines()]
+        assert [line["seq"] for line in lines] == [record.seq for record in rig.store.read("s")]
+
+
+async def test_an_export_that_cannot_be_written_says_why() -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f6", "x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        pilot.app.screen.query_one(PlainInput).value = "/no/such/folder/file.jsonl"
+        await pilot.press("enter")
+        problem = pilot.app.screen.query_one("#export-problem", Static)
+        await until(pilot, lambda: "cannot be written" in str(problem.render()))
+
+
+async def test_the_budget_page_lists_every_tool_under_its_server() -> None:
+    async with app_rig() as (pilot, rig):
+        await pilot.press("f5")
+        table = pilot.app.screen.query_one("#budget-table", RecordList)
+        await until(pilot, lambda: len(table.records) == len(rig.bench.state.tools) + 3)
+
+
+@pytest.mark.parametrize("key", ["f1", "question_mark"])
+async def test_help_lists_every_command(key: str) -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f2", key)
+        await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
+        text = str(pilot.app.screen.query_one(Static).render())
+        assert all(command.help in text for command in COMMANDS)
+
+
+async def test_a_model_that_cannot_be_had_keeps_its_dialog_open_with_the_reason() -> None:
+    async with app_rig() as (pilot, rig):
+
+        def refuse(_: str) -> None:
+            raise ConnectError("there is no such model", hint="Try demo/planner.")
+
+        rig.bench.switch_model = refuse  # type: ignore[method-assign, assignment]
+        await pilot.press("ctrl+o", *"nope", "enter")
+        problem = pilot.app.screen.query_one("#choice-error", Static)
+        await until(pilot, lambda: "no such model" in str(problem.render()))
+        assert "Try demo/planner." in str(problem.render())
+
+
+async def test_nothing_starts_before_consent_and_a_yes_is_remembered() -> None:
+    async with app_rig(settled=False, approved=False) as (pilot, rig):
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConsentDialog))
+        assert rig.store.sessions() == []
+        await pilot.press("s")
+        await until(pilot, lambda: rig.bench.state.ready_servers == 3)
+        assert rig.memory.is_approved(rig.bench.configuration.fingerprint())
+
+
+@pytest.mark.parametrize("key", ["n", "escape", "enter"])
+async def test_a_no_leaves_without_starting_anything(key: str) -> None:
+    async with app_rig(settled=False, approved=False) as (pilot, rig):
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConsentDialog))
+        await pilot.press(key)
+        await until(pilot, lambda: not pilot.app.is_running or pilot.app._exit)
+        assert rig.store.sessions() == []
+        assert not rig.memory.is_approved(rig.bench.configuration.fingerprint())
+
+
+async def test_the_palette_runs_a_command_by_name() -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("ctrl+p", *"manifest")
+        await until(pilot, lambda: "Exactly what" in seen(pilot) and "Connections" not in seen(pilot))
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(pilot.app.screen.query("#manifest-text")))
+        assert not isinstance(pilot.app.screen, SessionScreen)

@@ -1,0 +1,222 @@
+"""The profile page, driven by keys, and how it looks."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+from textual.pilot import Pilot
+
+from inspector.app.pages.settings.profile import content
+from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
+from inspector.app.pages.settings.profile.screen import ProfileScreen
+from inspector.domain.configuration import Configuration
+from inspector.domain.knob import differences, find_knob, knobs, with_values
+from inspector.domain.profile import PROFILES, profile_settings
+from inspector.domain.settings import Settings
+from tests.support.app import app_rig, said, seen, until
+from tests.support.workbench import Rig
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList
+
+# What the detail shows at 80x24.
+_NARROW, _DETAIL_LINES = 78, 7
+
+
+@asynccontextmanager
+async def opened(size: tuple[int, int] = (120, 32)) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
+    async with app_rig(size=size) as (pilot, rig):
+        await pilot.app.push_screen(ProfileScreen())
+        await pilot.pause()
+        yield pilot, rig
+
+
+async def _to(pilot: Pilot[None], path: str) -> None:
+    """Move the cursor to a knob."""
+    knob_list = pilot.app.screen.query_one("#knobs", RecordList)
+    knob_list.focus()
+    assert knob_list.move_to(path)
+    await until(pilot, lambda: path in said(pilot, "#profile-detail"))
+
+
+def _paths(pilot: Pilot[None]) -> list[str]:
+    shown = pilot.app.screen.query_one("#knobs", RecordList).shown
+    return [record.key for record in shown if not record.key.startswith(content.HEADING)]
+
+
+async def test_the_profile_in_use_is_marked_and_every_knob_is_there() -> None:
+    async with opened() as (pilot, _):
+        profiles = pilot.app.screen.query_one("#profiles", RecordList)
+        assert [record.key for record in profiles.records if record.cells[0] == "✓"] == ["toolsight"]
+        assert _paths(pilot) == [one.path for one in knobs()]
+        assert "Every setting at its default." in said(pilot, "#profile-detail")
+        assert "Changes take effect on the next turn" in seen(pilot)
+
+
+async def test_enter_uses_a_profile_and_its_values_are_marked() -> None:
+    async with opened() as (pilot, rig):
+        await pilot.press("down", "down", "down")
+        assert "binding.ttl_seconds 600" in said(pilot, "#profile-detail")
+        await pilot.press("enter")
+        assert rig.bench.policy.profile == "kaman"
+        await until(pilot, lambda: "profile kaman" in said(pilot, "#profile-facts"))
+        await pilot.press("tab", "d")
+        assert _paths(pilot) == list(differences(profile_settings("kaman"), Settings()))
+        await _to(pilot, "binding.ttl_seconds")
+        detail = said(pilot, "#profile-detail")
+        assert "from the profile" in detail
+        assert "0 toolsight, static, prd, attention, advisory, stack · 600 kaman" in detail
+
+
+async def test_a_switch_turns_at_once_and_backspace_takes_it_back() -> None:
+    async with opened() as (pilot, rig):
+        await _to(pilot, "guard.enabled")
+        await pilot.press("enter")
+        assert not isinstance(pilot.app.screen, KnobDialog)
+        assert not rig.bench.settings.guard.enabled
+        await until(pilot, lambda: "from the session" in said(pilot, "#profile-detail"))
+        assert "1 set here" in said(pilot, "#profile-facts")
+        await pilot.press("backspace")
+        assert rig.bench.settings.guard.enabled
+        assert rig.bench.policy.session_values == {}
+        await pilot.press("r")
+        assert [told.message for told in pilot.app._notifications] == [
+            "Only what was set in this session can be reset."
+        ]
+
+
+async def test_a_number_is_checked_while_one_types_and_applied_by_enter() -> None:
+    async with opened() as (pilot, rig):
+        await _to(pilot, "binding.capacity")
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, KnobDialog)
+        await pilot.press("x")
+        await until(pilot, lambda: "must be a whole number" in said(pilot, "#knob-error"))
+        await pilot.press("enter")
+        assert pilot.app.screen.query_one(PlainInput).value == "x"
+        assert rig.bench.settings.binding.capacity == 8
+        await pilot.press("backspace", "1", "5")
+        await until(pilot, lambda: said(pilot, "#knob-error") == "")
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, ProfileScreen)
+        assert rig.bench.settings.binding.capacity == 15
+
+
+async def test_choices_are_a_list_with_what_each_means() -> None:
+    async with opened() as (pilot, rig):
+        await _to(pilot, "binding.policy")
+        await pilot.press("enter")
+        assert "found tools stay while there is room" in seen(pilot)
+        await pilot.press("up", "enter")
+        assert rig.bench.settings.binding.policy == "keep"
+
+
+async def test_a_ranker_is_chosen_from_those_that_there_are() -> None:
+    async with opened() as (pilot, rig):
+        await _to(pilot, "discovery.ranker")
+        await pilot.press("enter")
+        rows = pilot.app.screen.query_one(RecordList)
+        assert rows.move_to("bm25")
+        await pilot.press("enter")
+        assert rig.bench.settings.discovery.ranker == "bm25"
+
+
+async def test_esc_leaves_the_dialog_and_changes_nothing() -> None:
+    async with opened() as (pilot, rig):
+        await _to(pilot, "guard.exempt")
+        await pilot.press("enter", *"mail:*", "escape")
+        assert isinstance(pilot.app.screen, ProfileScreen)
+        assert rig.bench.settings.guard.exempt == ()
+
+
+async def test_a_list_is_typed_with_commas() -> None:
+    async with opened() as (pilot, rig):
+        await _to(pilot, "guard.exempt")
+        await pilot.press("enter", *"a:b, c:d", "enter")
+        assert rig.bench.settings.guard.exempt == ("a:b", "c:d")
+
+
+async def test_a_table_says_how_it_is_written_and_what_is_wrong_with_it() -> None:
+    async with opened((80, 24)) as (pilot, rig):
+        await _to(pilot, "guard.guidance")
+        await pilot.press("enter", "a")
+        await until(pilot, lambda: bool(said(pilot, "#knob-error")))
+        assert said(pilot, "#knob-hint") in seen(pilot).replace("\n", "")
+        assert rig.bench.settings.guard.guidance == {}
+
+
+async def test_the_filter_finds_settings_by_what_they_do() -> None:
+    async with opened() as (pilot, _):
+        await pilot.press("tab", "slash", *"tracking", "enter")
+        assert _paths(pilot) == ["guard.normalise"]
+        await pilot.press("escape", "slash", *"binding.cap", "enter")
+        assert _paths(pilot) == ["binding.capacity"]
+
+
+async def test_with_nothing_changed_the_differences_say_what_to_do() -> None:
+    async with opened() as (pilot, _):
+        await pilot.press("d")
+        assert _paths(pilot) == []
+        assert "Every setting is at its default." in seen(pilot)
+        await pilot.press("d")
+        assert len(_paths(pilot)) == len(knobs())
+
+
+async def test_enter_on_a_heading_does_nothing() -> None:
+    async with opened() as (pilot, rig):
+        await pilot.press("tab", "home", "enter")
+        assert isinstance(pilot.app.screen, ProfileScreen)
+        assert rig.bench.policy.session_values == {}
+
+
+async def test_a_copied_setting_can_be_given_to_set() -> None:
+    async with opened() as (pilot, _):
+        await _to(pilot, "binding.capacity")
+        await pilot.press("y")
+        assert pilot.app.clipboard == "binding.capacity=8"
+
+
+async def test_long_and_hostile_values_are_shown_and_kept() -> None:
+    hostile = "\x1b]0;x\x07[bold]a[/]\u202e\ud800\x00" * 40
+    async with opened((80, 24)) as (pilot, rig):
+        rig.bench.policy.set("chat.system_prompt", hostile)
+        await _to(pilot, "chat.system_prompt")
+        assert not any(map(dangerous, lines(pilot.app)))
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, KnobDialog)
+        assert not any(map(dangerous, lines(pilot.app)))
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, ProfileScreen)
+        assert rig.bench.settings.chat.system_prompt == hostile
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=40))
+def test_any_text_makes_harmless_rows(text: str) -> None:
+    values: dict[str, Any] = {
+        "chat.system_prompt": text,
+        "guard.exempt": (text, text),
+        "guard.guidance": {text: text},
+        "access.preconditions": {text: (text,)},
+    }
+    settings = with_values(Settings(), values)
+    setup = content.Setup(Configuration("c", ()), "toolsight", settings, values)
+    for record in content.knob_rows(setup, only_different=True):
+        assert not any(dangerous(str(cell)) for cell in record.cells)
+    for path in values:
+        assert not dangerous(str(content.knob_detail(setup, find_knob(path))).replace("\n", ""))
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_knob_says_what_it_is_in_every_profile(name: str) -> None:
+    setup = content.Setup(Configuration("c", ()), name, profile_settings(name), {})
+    for knob in knobs():
+        told = str(content.by_profile(setup, knob))
+        assert "every profile" in told or all(other in told for other in PROFILES), knob.path
+        assert len(content.knob_detail(setup, knob).wrap(_NARROW)) <= _DETAIL_LINES, knob.path
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_what_a_profile_changes_is_shown_without_a_cut(name: str) -> None:
+    assert len(content.profile_detail(name).wrap(_NARROW)) <= _DETAIL_LINES

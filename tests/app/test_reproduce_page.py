@@ -1,0 +1,235 @@
+"""The reproduction page, driven by keys; and how it looks."""
+
+import threading
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from textual.containers import VerticalScroll
+from textual.pilot import Pilot
+
+from fixtures.hostile import HOSTILE
+from inspector.app.draw.table import table_lines
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.lab.reproduction.content import section_lines
+from inspector.app.pages.lab.reproduction.job import ReproduceJob
+from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
+from inspector.app.reproduction import Reproduction
+from inspector.domain.report import Section, Table
+from inspector.research import run as run_module
+from inspector.research.run import CHAPTERS
+from inspector.research.source import PlayedScenario, Steps
+from tests.support.app import app_rig, said, until
+from tests.support.canned_report import CATALOG_SIZE
+from tests.support.reproduction import MemorySource, session
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList
+
+
+class HeldSource(MemorySource):
+    """Plays its scenarios only while it is not held, and one step at a time."""
+
+    def __init__(self, *, fails: bool = False) -> None:
+        super().__init__(played=[session("ab", "a")])
+        self.free, self.asked = threading.Event(), threading.Event()
+        self._fails = fails
+
+    def played(self, steps: Steps) -> Sequence[PlayedScenario]:
+        steps("scenario demo", 3, 13)
+        self.asked.set()
+        assert self.free.wait(30)
+        if self._fails:
+            raise RuntimeError("the scenario is gone")
+        steps("scenario demo", 4, 13)
+        return super().played(steps)
+
+
+@asynccontextmanager
+async def opened(
+    source: MemorySource | None, size: tuple[int, int] = (120, 32), chapter: str = "accuracy"
+) -> AsyncGenerator[Pilot[None], None]:
+    """The page on a source, with the cursor on a chapter."""
+    async with app_rig(size=size) as (pilot, _rig):
+        measured = Reproduction(source) if source is not None else None
+        await pilot.app.push_screen(ReproduceScreen(measured))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ReproduceScreen))
+        for _ in range([one.id for one in CHAPTERS].index(chapter)):
+            await pilot.press("down")
+        yield pilot
+
+
+def _states(pilot: Pilot[None]) -> dict[str, str]:
+    records = pilot.app.screen.query_one(RecordList).records
+    return {record.key: str(record.cells[-1]) for record in records}
+
+
+async def test_enter_measures_the_section_under_the_cursor_and_shows_it() -> None:
+    async with opened(MemorySource(played=[session("ab", "a")])) as pilot:
+        assert "enter measures it now" in said(pilot, "#section-text")
+        assert set(_states(pilot).values()) == {"○ not run"}
+        await pilot.press("enter")
+        await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
+        assert "median of the 1 scenarios" in said(pilot, "#section-text")
+        assert "1 of 7 measured" in said(pilot, "#reproduce-status")
+
+
+async def test_a_run_shows_how_far_it_is_and_esc_stops_it() -> None:
+    source = HeldSource()
+    async with opened(source) as pilot:
+        await pilot.press("enter")
+        await until(pilot, lambda: "3 of 13" in _states(pilot)["accuracy"])
+        assert "scenario demo" in said(pilot, "#reproduce-status")
+        await pilot.press("escape")
+        assert "Stopping" in said(pilot, "#reproduce-status")
+        assert isinstance(pilot.app.screen, ReproduceScreen)
+        source.free.set()
+        await until(pilot, lambda: _states(pilot)["accuracy"] == "■ stopped")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+
+
+async def test_keys_go_on_while_a_section_is_measured() -> None:
+    source = HeldSource()
+    async with opened(source) as pilot:
+        await pilot.press("enter")
+        await until(pilot, source.asked.is_set)
+        await pilot.press("up", "enter")
+        assert "Would measure" in said(pilot, "#section-text")
+        assert _states(pilot)["latency"] == "○ not run"
+        source.free.set()
+        await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
+
+
+async def test_what_fails_is_told_and_can_be_tried_again() -> None:
+    source = HeldSource(fails=True)
+    source.free.set()
+    async with opened(source) as pilot:
+        await pilot.press("enter")
+        await until(pilot, lambda: _states(pilot)["accuracy"] == "✕ failed")
+        assert "enter measures it again" in said(pilot, "#reproduce-status")
+        source._fails = False
+        await pilot.press("enter")
+        await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
+
+
+async def test_what_is_measured_stays_when_the_page_is_left() -> None:
+    measured = Reproduction(MemorySource())
+    measured.sections["catalog-size"] = (CATALOG_SIZE,)
+    async with app_rig() as (pilot, _rig):
+        await pilot.app.push_screen(ReproduceScreen(measured))
+        await until(pilot, lambda: _states(pilot)["catalog-size"] == "✓ done")
+        assert "Static binding is exactly 420" in said(pilot, "#section-text")
+
+
+async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
+    async with opened(MemorySource(played=[session("ab", "a")])) as pilot:
+        await pilot.press("o")
+        await pilot.press("enter")
+        await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
+        await pilot.press("o")
+        await until(pilot, lambda: bool(pilot.app.screen.query("#export-path")))
+        path = tmp_path / "report.md"
+        pilot.app.screen.query_one("#export-path", PlainInput).value = str(path)
+        await pilot.press("enter")
+        await until(pilot, path.exists)
+        text = path.read_text()
+        assert "`toolsight reproduce accuracy`" in text
+        assert "## Discovery accuracy" in text
+
+
+async def test_without_a_source_the_page_says_so() -> None:
+    async with opened(None) as pilot:
+        assert "Nothing can be measured" in said(pilot, "#reproduce-status")
+        await pilot.press("enter", "a", "o")
+        assert set(_states(pilot).values()) == {"○ not run"}
+
+
+async def test_a_measures_every_section(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = tuple(
+        run_module.Chapter(one.id, one.title, one.source, one.about, lambda *_: (CATALOG_SIZE,))
+        for one in CHAPTERS
+    )
+    monkeypatch.setattr(run_module, "CHAPTERS", quick)
+    async with opened(MemorySource()) as pilot:
+        await pilot.press("a")
+        await until(pilot, lambda: set(_states(pilot).values()) == {"✓ done"})
+
+
+async def test_the_page_has_a_key_from_anywhere() -> None:
+    async with app_rig() as (pilot, _rig):
+        await pilot.press("alt+r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ReproduceScreen))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("width", [20, 78])
+def test_no_text_of_a_catalog_reaches_the_screen_as_it_is(text: str, width: int) -> None:
+    table = Table(text, (text, text), ((text, text),), frozenset({1}), (text,))
+    section = Section("x", text, text, text, (table,), (text,), ((text, text, False),))
+    for line in section_lines(section, width):
+        assert not dangerous(str(line))
+
+
+_cell = st.text(alphabet="ab1 ", max_size=30)
+
+
+@given(st.lists(st.tuples(_cell, _cell, _cell), max_size=6), st.integers(1, 100), st.sets(st.integers(0, 2)))
+@settings(deadline=None)
+def test_numbers_are_never_cut_and_columns_never_too_wide(
+    rows: list[tuple[str, str, str]], width: int, right: set[int]
+) -> None:
+    table = Table("", ("a first", "b", "third one"), tuple(rows), frozenset(right))
+    drawn = [str(line) for line in table_lines(table, width)]
+    for row in rows:
+        for cell in row:
+            assert all(word in "\n".join(drawn) for word in cell.split()) or width < 30
+    if drawn and not drawn[-1].startswith("  "):
+        assert max(map(len, drawn)) <= max(width, 34)
+
+
+def test_numbers_stand_right_and_text_wraps() -> None:
+    rows = (("a long text that wraps", "7"), ("short", "1,000"))
+    table = Table("", ("what", "much"), rows, frozenset({1}))
+    assert [str(line) for line in table_lines(table, 20)] == [
+        "what            much",
+        "a long text        7",
+        "that wraps",
+        "short          1,000",
+    ]
+
+
+def test_a_table_that_does_not_fit_becomes_a_block_a_row() -> None:
+    table = Table("", ("name", "first", "second"), (("one", "1,000", "2,000"),), frozenset({1, 2}))
+    assert [str(line) for line in table_lines(table, 12)] == ["one", "  first 1,000   second 2,000"]
+
+
+def test_a_late_word_of_an_earlier_run_is_passed_over() -> None:
+    job = ReproduceJob()
+    first = job.begin(["latency"])
+    second = job.begin(["poison", "latency"])
+    job.report(first, "old", 1, 2)
+    job.arrive(first, "poison")
+    job.finish(first, has_failed=True)
+    assert (job.step, job.waiting, job.failed) == (None, ("poison", "latency"), frozenset())
+    job.finish(second)
+    assert job.stopped == {"poison", "latency"}
+
+
+def _page(kind: str) -> ReproduceScreen:
+    measured = Reproduction(MemorySource())
+    if kind == "measured":
+        measured.sections["catalog-size"] = (CATALOG_SIZE,)
+    return ReproduceScreen(measured)
+
+
+async def test_numbers_fit_at_eighty_columns() -> None:
+    async with app_rig(size=(80, 24)) as (pilot, _rig):
+        await pilot.app.push_screen(_page("measured"))
+        await pilot.press("tab")
+        assert isinstance(pilot.app.screen.focused, VerticalScroll)
+        await pilot.press("pagedown")
+        await pilot.pause()
+        assert "7,385" in "\n".join(lines(pilot.app))

@@ -1,0 +1,195 @@
+"""The flows people come for, with real key presses, over a workbench in memory."""
+
+import asyncio
+from collections.abc import Iterable
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.pages.chat.session.conversation_panel import ItemBlock
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.domain.error import ModelError
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import Binding
+from inspector.engine.ports import Decision
+from tests.support.app import app_rig, seen, until
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import Rig
+from widgets import Confirm, RecordList
+
+FORECAST = (searches(query="forecast for a city"), calls(("weather__get_forecast", {"city": "Oslo"})))
+KEYS = {" ": "space", "?": "question_mark", ".": "full_stop"}
+
+
+async def ask(pilot: Pilot[None], text: str) -> None:
+    await pilot.press(*(KEYS.get(character, character) for character in text), "enter")
+
+
+async def ended(pilot: Pilot[None], rig: Rig, times: int = 1) -> None:
+    await until(pilot, lambda: len(rig.store.read("s", kinds=("end",))) >= times)
+    await until(pilot, lambda: not shown_busy(pilot))
+
+
+def shown_busy(pilot: Pilot[None]) -> bool:
+    return bool(pilot.app.view and pilot.app.view.state.busy)  # type: ignore[attr-defined]
+
+
+def blocks(pilot: Pilot[None]) -> list[str]:
+    return [str(block.render()) for block in pilot.app.screen.query(ItemBlock)]
+
+
+def rows(pilot: Pilot[None], selector: str) -> list[str]:
+    return [record.key for record in pilot.app.screen.query_one(selector, RecordList).records]
+
+
+def has(texts: Iterable[str], *words: str) -> bool:
+    return any(all(word in text for word in words) for text in texts)
+
+
+async def test_connecting_fills_header_and_panes() -> None:
+    async with app_rig(at_home=True) as (pilot, _):
+        assert "3/3 servers" in str(pilot.app.screen.query_one(HeaderLine).render())
+        assert rows(pilot, "#tools-loaded") == ["calc:evaluate"]
+        assert len(rows(pilot, "#tools-deferred")) == 3
+        assert "3 servers ready" in str(pilot.app.screen.query_one("#conversation-empty", Static).render())
+
+
+async def test_a_request_runs_the_whole_loop_on_the_screen() -> None:
+    async with app_rig(*FORECAST, says("Sunny in Oslo."), at_home=True) as (pilot, rig):
+        await ask(pilot, "forecast for Oslo")
+        await ended(pilot, rig)
+        texts = blocks(pilot)
+        assert has(texts, "You", "forecast for Oslo")
+        assert has(texts, "search_tools", "weather:get_forecast")
+        assert has(texts, "weather:get_forecast", "city=Oslo", "ok")
+        assert has(texts, "Sunny in Oslo.")
+        assert "weather:get_forecast" in rows(pilot, "#tools-loaded")
+        assert "weather:get_forecast" not in rows(pilot, "#tools-deferred")
+
+
+async def test_a_loop_moves_its_tool_to_the_evicted_pane_with_a_warning() -> None:
+    search, call = FORECAST
+    async with app_rig(search, call, call, call, says("I give up."), at_home=True) as (pilot, rig):
+        await ask(pilot, "forecast")
+        await ended(pilot, rig)
+        assert rows(pilot, "#tools-evicted") == ["weather:get_forecast"]
+        assert has(blocks(pilot), "called 3x")
+        assert has(blocks(pilot), "weather:get_forecast evicted")
+        assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.EVICTED
+
+
+async def test_a_redundant_search_is_a_warning() -> None:
+    async with app_rig(searches(query="forecast"), searches(query="a forecast"), says("x"), at_home=True) as (
+        pilot,
+        rig,
+    ):
+        await ask(pilot, "forecast")
+        await ended(pilot, rig)
+        assert has(blocks(pilot), "redundant search")
+
+
+async def test_a_server_that_dies_in_the_middle_of_a_call_is_shown_as_failed() -> None:
+    async with app_rig(*FORECAST, says("The server is gone."), at_home=True) as (pilot, rig):
+
+        async def die(*_: object) -> None:
+            rig.servers["weather"].die("The process ended with exit code 1")
+            await asyncio.Event().wait()
+
+        rig.servers["weather"].answer = die  # type: ignore[assignment]
+        await ask(pilot, "forecast")
+        await ended(pilot, rig)
+        assert has(blocks(pilot), "weather:get_forecast", "failed", "exit code 1")
+        await until(pilot, lambda: rig.bench.state.servers["weather"].phase is ServerPhase.FAILED)
+        await until(pilot, lambda: "2/3" in str(pilot.app.screen.query_one(HeaderLine).render()))
+
+
+async def test_a_model_that_fails_is_an_error_with_its_hint() -> None:
+    error = ModelError("no key for openai/x", hint="Set OPENAI_API_KEY.")
+    async with app_rig(error, at_home=True) as (pilot, rig):
+        await ask(pilot, "hello")
+        await ended(pilot, rig)
+        assert has(blocks(pilot), "no key for openai/x", "Set OPENAI_API_KEY.")
+
+
+async def test_escape_stops_a_turn_and_the_next_one_works() -> None:
+    async with app_rig(calls(("calc__evaluate", {})), says("fine"), at_home=True) as (pilot, rig):
+
+        async def hang(*_: object) -> None:
+            await asyncio.Event().wait()
+
+        rig.servers["calc"].answer = hang  # type: ignore[assignment]
+        await ask(pilot, "sum")
+        await until(pilot, lambda: bool(rig.store.read("s", kinds=("call",))))
+        await pilot.press("escape")
+        await ended(pilot, rig)
+        assert has(blocks(pilot), "cancelled")
+        await ask(pilot, "again")
+        await ended(pilot, rig, times=2)
+        assert has(blocks(pilot), "fine")
+
+
+async def test_a_call_that_changes_something_waits_for_a_yes() -> None:
+    steps = (searches(tool_names=["refund_order"]), calls(("shop__refund_order", {"order": 7})), says("ok"))
+    async with app_rig(*steps, at_home=True) as (pilot, rig):
+        await ask(pilot, "refund")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        assert rig.servers["shop"].calls == []
+        await pilot.press("o")
+        await ended(pilot, rig)
+        assert rig.servers["shop"].calls == [("refund_order", {"order": 7})]
+        (decided,) = rig.store.read("s", kinds=("approval",))
+        assert decided.event.decision == Decision.ONCE  # type: ignore[attr-defined]
+
+
+async def test_a_no_keeps_the_call_from_happening() -> None:
+    steps = (searches(tool_names=["refund_order"]), calls(("shop__refund_order", {"order": 7})), says("ok"))
+    async with app_rig(*steps, at_home=True) as (pilot, rig):
+        await ask(pilot, "refund")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("escape")
+        await ended(pilot, rig)
+        assert rig.servers["shop"].calls == []
+        assert has(blocks(pilot), "refund_order", "rejected")
+
+
+async def test_switching_the_toolset_empties_the_other_panes() -> None:
+    async with app_rig(at_home=True) as (pilot, rig):
+        await pilot.press("ctrl+t", "down", "enter")
+        await until(pilot, lambda: rig.bench.state.toolset == "sums")
+        await until(pilot, lambda: rows(pilot, "#tools-deferred") == [])
+        assert isinstance(pilot.app.screen, SessionScreen)
+        assert "toolset sums" in str(pilot.app.screen.query_one(HeaderLine).render())
+
+
+async def test_every_page_opens_by_its_key_and_leaves_by_escape() -> None:
+    async with app_rig(at_home=True) as (pilot, _):
+        for key in ("f2", "f3", "f4", "f5", "f6"):
+            await pilot.press(key)
+            await pilot.pause()
+            assert not isinstance(pilot.app.screen, SessionScreen)
+            await pilot.press("escape")
+            await pilot.pause()
+            if not isinstance(pilot.app.screen, SessionScreen):
+                await pilot.press("escape")
+            await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+
+
+async def test_one_part_at_a_time_is_shown_where_there_is_no_room_for_all() -> None:
+    async with app_rig(at_home=True, size=(80, 24)) as (pilot, _):
+        assert pilot.app.screen.query_one("#prompt").region.height == 3
+        assert pilot.app.screen.query_one("#feed").region.height == 0
+        await pilot.click("#tab-events")
+        await until(pilot, lambda: pilot.app.screen.query_one("#feed").region.height > 5)
+        assert pilot.app.screen.query_one("#prompt").region.height == 0
+
+
+async def test_a_wide_terminal_shows_every_part_at_once() -> None:
+    async with app_rig(*FORECAST, says("Sunny in Oslo."), at_home=True, size=(200, 60)) as (pilot, rig):
+        await ask(pilot, "forecast")
+        await ended(pilot, rig)
+        text = seen(pilot)
+        for part in ("Conversation", "Budget", "Loaded", "Deferred", "Evicted", "Events"):
+            assert part in text
+        assert "Sunny in Oslo." in text
+        assert "shop:refund_order" in text

@@ -1,0 +1,337 @@
+"""The timeline page: lanes over turns, and any moment of any session on every page."""
+
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+
+from fixtures.hostile import HOSTILE
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.bridge import ReplayedState
+from inspector.app.draw.tool_row import ICONS
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.tools.manifest.screen import ManifestScreen
+from inspector.app.pages.trace.events.screen import EventsScreen
+from inspector.app.pages.trace.timeline import content
+from inspector.app.pages.trace.timeline.screen import SessionDialog, TimelineScreen
+from inspector.app.replay import CHECKPOINT, Replay, ReplayRefusal, Stream
+from inspector.domain.events.base import Record
+from inspector.domain.events.call import CallRejected
+from inspector.domain.events.catalog import CatalogBuilt, CatalogEntry
+from inspector.domain.events.discovery import ToolEvicted, ToolLoaded
+from inspector.domain.events.session import UserSaid
+from inspector.domain.fold import fold
+from inspector.domain.session import Binding
+from inspector.domain.timeline import Timeline
+from tests.domain.test_event import records
+from tests.domain.test_timeline import CATALOG, STORY, request
+from tests.support.app import app_rig, said, seen, until
+from tests.support.office import office
+from tests.support.told_model import Step, calls, says, searches
+from tests.support.workbench import READS, Rig
+from widgets import RecordList, TextView
+
+QUESTION = "Which orders are late? Mail the list to sales."
+STEPS: tuple[Step, ...] = (
+    searches(query="list the late orders of a customer"),
+    calls(("shop__list_orders", {"customer": "acme", "status": "late"})),
+    searches(query="send an e-mail message"),
+    calls(("mail__send_message", {"recipient": "sales"})),
+    calls(("shop__list_orders", {"customer": "acme"})),
+    says("Three orders are late; sales has the list."),
+)
+_SAME = calls(("shop__list_orders", {"customer": "acme"}))
+LOOP: tuple[Step, ...] = (
+    *STEPS[:3],
+    _SAME,
+    _SAME,
+    _SAME,
+    _SAME,
+    says("Three orders are late."),
+)
+
+
+def reading_office() -> dict[str, MemoryServer]:
+    """The office with tools that only read: no call asks for a yes."""
+    return {
+        name: MemoryServer([replace(tool, annotations=READS) for tool in server.tools])
+        for name, server in office().items()
+    }
+
+
+def _shown(pilot: Pilot[None]) -> Replay:
+    return pilot.app.replay  # type: ignore[attr-defined, no-any-return]
+
+
+def _view(pilot: Pilot[None]) -> Record:
+    return pilot.app.view  # type: ignore[attr-defined, no-any-return]
+
+
+async def _talked(pilot: Pilot[None], rig: Rig) -> None:
+    """The conversation, then the timeline."""
+    await rig.bench.chat(QUESTION)
+    await pilot.press("f10")
+    await until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen) and "now of 6" in seen(pilot))
+
+
+async def _replay(pilot: Pilot[None], *keys: str) -> None:
+    await pilot.press(*keys)
+    await until(pilot, lambda: _shown(pilot).is_replay)
+
+
+def _lane(pilot: Pilot[None], tool_id: str) -> str:
+    shown = pilot.app.screen.query_one(RecordList).shown
+    return next(str(record.cells[1]) for record in shown if record.key == tool_id)
+
+
+async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        assert _lane(pilot, "shop:list_orders").split() == ["○", "›●", "●", "●", "●", "●", "●"]
+        assert "never touched" in seen(pilot)
+
+
+async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await pilot.press("home", "right")
+        detail = said(pilot, "#timeline-text")
+        assert said(pilot, "#timeline-facts").startswith("turn 2 of 6")
+        assert "deferred → loaded" in detail
+        assert "late orders of a customer" in detail
+        assert "shop:list_orders  ok" in detail or "shop:list_orders  failed" in detail
+        await pilot.press("end")
+        assert said(pilot, "#timeline-facts").startswith("now of 6 turns")
+
+
+async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
+    async with app_rig(*LOOP, servers=reading_office(), size=(80, 24)) as (pilot, rig):
+        await rig.bench.chat(QUESTION)
+        await pilot.press("f10", "end")
+        await until(pilot, lambda: "✕" in _lane(pilot, "shop:list_orders"))
+        await pilot.press("left")
+        assert "●" in _lane(pilot, "shop:list_orders")
+        assert "loop guard" in said(pilot, "#timeline-text")
+
+
+async def test_enter_shows_that_moment_on_every_page() -> None:
+    async with app_rig(*STEPS, servers=reading_office(), at_home=True) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        assert "REPLAY turn 1 of 6" in seen(pilot)
+        await pilot.press("f6")
+        await until(pilot, lambda: isinstance(pilot.app.screen, EventsScreen))
+        events = pilot.app.screen.query_one("#events", RecordList)
+        assert events.records[-1].cells[2] == "request"
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ManifestScreen))
+        assert "shop__list_orders" not in pilot.app.screen.query_one("#manifest-array", TextView).text
+        await pilot.press("f7")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        assert "REPLAY turn 1 of 6" in seen(pilot)
+        assert "Three orders are late" not in seen(pilot)
+        for key in ("f2", "f5"):
+            await pilot.press(key)
+            await until(pilot, lambda: "REPLAY turn 1 of 6" in seen(pilot))
+
+
+async def test_the_manifest_page_shows_what_that_call_was_bound_to() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "right", "right", "enter")
+        bound = _shown(pilot).session.next_request().tools
+        sent = rig.model.requests[2].tools
+        assert [entry["function"]["name"] for entry in bound] == [entry["function"]["name"] for entry in sent]
+
+
+async def test_in_a_replay_the_cursor_takes_every_page_along() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        await pilot.press("right", "right")
+        await until(pilot, lambda: "REPLAY turn 3 of 6" in seen(pilot))
+        assert rig.bench.state.turn == 6
+        assert _shown(pilot).session.state.turn == 3
+
+
+async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        shown = _view(pilot)
+        await rig.bench.chat("And again?")
+        await pilot.pause()
+        assert _view(pilot) is shown
+        await pilot.press("l")
+        await until(pilot, lambda: "now of 7" in seen(pilot))
+        assert "REPLAY" not in seen(pilot)
+        assert pilot.app.view.state == rig.bench.state  # type: ignore[attr-defined]
+
+
+async def test_the_timeline_grows_with_the_session_and_the_cursor_stays_where_it_was_put() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await pilot.press("home")
+        await rig.bench.chat("And again?")
+        await until(pilot, lambda: "turn 1 of 7" in seen(pilot))
+        await pilot.press("end")
+        rig.bench.load("calendar:list_events")
+        await until(pilot, lambda: "calendar:list_events" in seen(pilot))
+
+
+async def test_a_recorded_session_is_shown_from_its_start() -> None:
+    async with app_rig(servers=reading_office(), at_home=True) as (pilot, rig):
+        for record in records(STORY, "earlier"):
+            rig.store.append(record)
+        await pilot.press("f10", "o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: _shown(pilot).is_replay)
+        assert "REPLAY turn 1 of 3  earlier" in seen(pilot)
+        assert "which orders are late?" in seen(pilot)
+        await pilot.press("end")
+        await until(pilot, lambda: "REPLAY end of 3 turns" in seen(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        assert "shop:list" in seen(pilot)
+        await pilot.press("f10", "l")
+        await until(pilot, lambda: "REPLAY" not in seen(pilot))
+
+
+async def test_a_replay_of_a_session_with_other_servers_names_the_tools_it_cannot_describe() -> None:
+    async with app_rig(servers=reading_office()) as (pilot, rig):
+        for record in records(STORY, "earlier"):
+            rig.store.append(record)
+        replay = _shown(pilot)
+        stream = replay.read("earlier")
+        replay.show(stream, 2, replay.moment(stream, 2))
+        entries = {entry["function"]["name"]: entry for entry in replay.session.next_request().tools}
+        assert "definition not recorded" in str(entries["shop__list"])
+
+
+@pytest.mark.parametrize("name", ["load", "evict", "search", "switch_model", "switch_toolset"])
+async def test_a_replay_changes_nothing(name: str) -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        count = len(rig.bench.records())
+        with pytest.raises(ReplayRefusal, match="replay"):
+            getattr(_shown(pilot).commands, name)("shop:list_orders")
+        with pytest.raises(ReplayRefusal):
+            await _shown(pilot).commands.chat("hello")
+        assert len(rig.bench.records()) == count
+
+
+async def test_a_question_typed_in_a_replay_is_refused_with_the_way_out() -> None:
+    async with app_rig(*STEPS, servers=reading_office(), at_home=True) as (pilot, rig):
+        await _talked(pilot, rig)
+        await _replay(pilot, "home", "enter")
+        await pilot.press("f7")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        pilot.app.screen.query_one("#prompt").focus()
+        await pilot.press(*"hello", "enter")
+        await until(pilot, lambda: bool(pilot.app._notifications))
+        (told,) = pilot.app._notifications
+        assert "a replay is read-only" in told.message
+        assert "press l" in told.message
+        assert rig.bench.state.turn == 6
+
+
+async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_arrows() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        lanes = pilot.app.screen.query_one(RecordList)
+        await pilot.press("f")
+        assert all(not record.key.startswith(content.REST) for record in lanes.records)
+        await pilot.press("slash", *"mail:send", "left", "home")
+        assert [record.key for record in lanes.shown] == ["mail:send_message"]
+        assert said(pilot, "#timeline-facts").startswith("now")
+        await pilot.press("escape", "f")
+        assert any(record.key.startswith(content.REST) for record in lanes.records)
+
+
+async def test_a_click_on_a_cell_goes_to_its_turn() -> None:
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        rows = pilot.app.screen.query_one(RecordList).rows
+        frame = content.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
+        await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
+        await until(pilot, lambda: said(pilot, "#timeline-facts").startswith("turn 4"))
+
+
+async def test_an_empty_session_says_what_to_do() -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f10")
+        await until(pilot, lambda: "No model call yet" in seen(pilot))
+        await pilot.press("left", "right", "home", "enter", "f")
+        await until(pilot, lambda: "REPLAY end of 0 turns" in seen(pilot) or "REPLAY now" in seen(pilot))
+
+
+async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold() -> None:
+    turn = [request(1), ToolLoaded("shop:list", 9, "search"), ToolEvicted("shop:list", "loop", "loop")]
+    async with app_rig(servers=reading_office()) as (pilot, rig):
+        everything = records([CATALOG, *turn * 3333], "long")
+        for record in everything:
+            rig.store.append(record)
+        await pilot.press("f10", "o")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: "turn 1 of 3333" in said(pilot, "#timeline-facts"))
+        await pilot.press("end", "left")
+        await until(pilot, lambda: "REPLAY turn 3333 of 3333" in seen(pilot))
+        assert _shown(pilot).session.state == ReplayedState.of(
+            fold(everything[: 1 + 3 * 3332 + 1]), "turn 3333 of 3333", "long"
+        )
+
+
+@pytest.mark.parametrize("seq", [0, 1, CHECKPOINT - 1, CHECKPOINT, CHECKPOINT + 1, 601, 9999])
+def test_a_state_from_a_checkpoint_is_the_state_from_the_start(seq: int) -> None:
+    everything = records([CATALOG, *STORY * 46])
+    stream = Stream("s", everything)
+    assert stream.state(601) == fold(everything[:601])
+    assert stream.state(seq) == fold([record for record in everything if record.seq <= seq])
+
+
+def test_a_stream_with_gaps_is_found_by_number() -> None:
+    kept = [record for record in records(STORY) if record.seq % 3]
+    stream = Stream("s", kept)
+    assert [record.seq for record in stream.until(6)] == [1, 2, 4, 5]
+    assert stream.state(6) == fold(kept[:4])
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_breaks_the_page(text: str) -> None:
+    stream = [
+        CatalogBuilt(text, (CatalogEntry(text, 1, True), CatalogEntry("b", 1, False)), text, 0, 0),
+        UserSaid(text),
+        ToolLoaded(text, 1, text),
+        request(1, text, change=text),
+        CallRejected("c", text, text, text),
+        ToolEvicted(text, text),
+    ]
+    timeline = Timeline.of(records(stream))
+    for column in (1, 2):
+        frame = content.frame(timeline, column, 1, 60)
+        assert content.rows(timeline, frame, only_moved=False)
+        shown = [
+            content.ruler(timeline, frame, "now"),
+            content.facts(timeline, column, "now", 80),
+            content.detail(timeline, column, text, "now", 40),
+        ]
+        assert not any("\x1b" in content.plain or "\u202e" in content.plain for content in shown)
+
+
+@pytest.mark.parametrize("now", [1, 9, 99, 1234])
+@pytest.mark.parametrize("width", [8, 40, 200])
+def test_the_column_of_the_cursor_is_always_on_screen(now: int, width: int) -> None:
+    timeline = Timeline.of(records([CATALOG, *(request(turn) for turn in range(1, now))]))
+    first = 1
+    for cursor in (1, now // 2 + 1, now, now // 3 + 1, 1):
+        frame = content.frame(timeline, cursor, first, width)
+        assert cursor in frame.columns
+        assert 1 <= frame.first <= frame.columns[-1] <= timeline.now
+        first = frame.first
+
+
+def test_a_binding_has_a_sign_of_its_own() -> None:
+    assert len({sign for sign, _ in ICONS.values()}) == len(Binding)

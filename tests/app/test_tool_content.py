@@ -1,0 +1,71 @@
+"""What is said of a tool."""
+
+import json
+
+import pytest
+
+from fixtures.hostile import HOSTILE
+from inspector.app.pages.tools.tool import content
+from inspector.domain.error import ToolsightError
+from inspector.domain.message import ToolResult
+from inspector.domain.session import Binding, ToolState
+from inspector.domain.tool import Annotations, Tool, definition
+from tests.widgets.hostile import dangerous
+
+TOOL = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
+
+
+def test_the_title_has_the_state_in_words_the_tokens_and_the_wire_name() -> None:
+    state = ToolState(TOOL.id, 4120, Binding.LOADED, uses=2)
+    text = content.title(TOOL, state, 100).plain
+    assert (
+        text == "shop:refund_order   ● loaded   4.1k tokens   used 2x\nthe model calls it shop__refund_order"
+    )
+
+
+def test_only_what_the_server_mentions_is_a_claim() -> None:
+    assert content.claims(Annotations()) == ()
+    assert content.claims(Annotations(read_only=True, open_world=False)) == (
+        "only reads",
+        "stays in its own system",
+    )
+
+
+def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
+    text = content.facts(TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard")).plain
+    assert "its server claims    changes something" in text
+    assert "you are asked: its server says it makes changes" in text
+    assert "evicted              loop guard" in text
+
+
+def test_the_json_is_the_definition_that_is_sent() -> None:
+    assert json.loads(content.exact_json(TOOL)) == definition(TOOL)
+
+
+@pytest.mark.parametrize(("failed", "words"), [(False, "✓ ok"), (True, "✕ the tool failed")])
+def test_a_result_says_how_it_went(failed: bool, words: str) -> None:
+    assert content.result_line(ToolResult("x", failed), 12.4).plain == f"{words}   12 ms"
+
+
+def test_a_result_that_is_not_only_text_says_so() -> None:
+    assert content.result_line(ToolResult("x", kinds=("image",)), 1).plain == "✓ ok   1 ms   image"
+
+
+def test_a_failure_comes_with_its_hint() -> None:
+    line = content.failure_line(ToolsightError("shop is gone", hint="Reconnect it."), 3)
+    assert line.plain == "✕ shop is gone   3 ms\nReconnect it."
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_does_no_harm(name: str) -> None:
+    text = HOSTILE[name]
+    tool = Tool(text, text, text, {"type": "object"}, TOOL.annotations, title=text)
+    state = ToolState(tool.id, 1, Binding.EVICTED, reason=text)
+    shown = (
+        content.title(tool, state, 80),
+        content.facts(tool, state),
+        content.failure_line(ToolsightError(text, hint=text), 1),
+        content.result_line(ToolResult("", kinds=(text,)), 1),
+    )
+    for drawn in shown:
+        assert not dangerous(drawn.plain.replace("\n", "").replace("\t", ""))

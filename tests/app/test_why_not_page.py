@@ -1,0 +1,210 @@
+"""The why-not page: a tool against the one it has to beat, or why no search can find it."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from fixtures.hostile import HOSTILE
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.pages.find.compare.content import ORDER
+from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.find.why_not import content
+from inspector.app.pages.find.why_not.missing_tool import missing_tool
+from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.domain.catalog import Catalog
+from inspector.domain.ranking import Outcome, Part, Score, SearchRequest, Signal
+from inspector.domain.server import ServerPhase, SkippedTool
+from inspector.domain.session import ServerState, SessionState
+from inspector.domain.tool import Tool
+from inspector.domain.toolset import ServerRule, Toolset
+from inspector.engine.discovery.explanation.ledger import ledger
+from inspector.engine.discovery.explanation.standing import Standing
+from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
+from tests.support.app import app_rig, seen, until
+from tests.support.office import office
+from tests.widgets.hostile import dangerous
+from widgets import RecordList
+
+QUERY = "send the customer of a late order a message"
+TOOL = "shop:cancel_order"
+values = st.floats(-10, 10).filter(lambda value: abs(value) > 1e-3)
+parts = st.lists(
+    st.builds(Part, st.sampled_from(Signal), st.sampled_from(["order", "late", "summary"]), values),
+    max_size=6,
+)
+
+
+def _score(tool_id: str, of: list[Part]) -> Score:
+    return Score(tool_id, math.fsum(part.value for part in of), tuple(of))
+
+
+def _found(mine: list[Part], rival: list[Part], cut: Outcome | None = Outcome.OVER_LIMIT) -> WhyNot:
+    own, other = _score("shop:a", mine), _score("shop:b", rival)
+    return WhyNot(
+        "shop:a",
+        "hybrid",
+        SearchRequest("late order"),
+        Standing(7, own.value, True),
+        own,
+        cut,
+        Rival("shop:b", Standing(5, other.value, True), other),
+        ("late",),
+        ledger(own, other),
+        ("Say late.",),
+        0.8,
+    )
+
+
+@given(parts, parts)
+def test_the_ledger_adds_up_and_begins_with_the_biggest_loss(mine: list[Part], rival: list[Part]) -> None:
+    found = _found(mine, rival)
+    *rows, total = content.ledger_rows(found)
+    differences = [float(str(row.cells[-1])) for row in rows]
+    assert differences == sorted(differences)
+    assert math.isclose(sum(differences), float(str(total.cells[-1])), abs_tol=0.0006 * (len(rows) + 1))
+    assert "✓ adds up" in str(total.cells[1])
+
+
+def test_a_ledger_that_does_not_add_up_says_so() -> None:
+    found = replace(_found([Part(Signal.NAME, "a", 1.0)], [Part(Signal.NAME, "a", 2.0)]), ledger=())
+    assert "✕ does not add up" in str(content.ledger_rows(found)[-1].cells[1])
+
+
+@pytest.mark.parametrize(
+    ("cut", "says"),
+    [
+        (Outcome.OVER_LIMIT, "only 5 tools are returned, shop:b has the last place"),
+        (Outcome.BELOW_FLOOR, "too little speaks for it"),
+        (Outcome.UNLIKELY, "too improbable"),
+        (Outcome.OTHER_SERVER, "keeps to one server"),
+        (Outcome.OTHER_TAG, "asks for tags"),
+        (None, "✓ it is a result"),
+    ],
+)
+def test_what_cut_a_tool_is_said_in_words(cut: Outcome | None, says: str) -> None:
+    assert says in content.verdict(_found([], [], cut), limit=5, threshold=0.3, tools=84).plain
+
+
+def test_an_abstained_search_says_what_it_lacked() -> None:
+    found = replace(_found([], [], Outcome.ABSTAINED), probability=0.12)
+    assert "p .12 < .30" in content.verdict(found, limit=5, threshold=0.3, tools=84).plain
+
+
+def test_a_lookup_has_no_ledger_and_says_why() -> None:
+    found = replace(_found([], [], Outcome.BELOW_FLOOR), rival=None, note=LOOKED_UP)
+    assert content.ledger_rows(found) == ()
+    assert "Nothing was ranked" in content.no_ledger(found)
+    assert "other tools by name" in content.verdict(found, limit=5, threshold=0.3, tools=84).plain
+
+
+def test_ranks_that_are_still_to_come_have_a_place() -> None:
+    standings = {
+        "hybrid": Standing(7, 1.0, True),
+        "bm25": Standing(3, 1.0, True),
+        "dense": Standing(9, 0.1, False),
+    }
+    text = content.ranks(standings, ORDER, "hybrid", 50).plain
+    assert "▸hybrid              7" in text
+    assert "dense               –" in text
+    assert text.count("…") == len(ORDER) - 3
+    assert max(map(len, text.splitlines())) <= 50
+
+
+CALC = Tool("calc", "evaluate", "Evaluate.")
+SESSION = SessionState(
+    servers={
+        "calc": ServerState("calc", ServerPhase.READY),
+        "shop": ServerState("shop", ServerPhase.READY, skipped=(SkippedTool("odd", "no schema"),)),
+        "down": ServerState("down", ServerPhase.FAILED, reason="exit code 1"),
+        "slow": ServerState("slow", ServerPhase.CONNECTING),
+        "idle": ServerState("idle"),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("tool_id", "says"),
+    [
+        ("calc:evaluate", "always loaded"),
+        ("down:anything", "failed: exit code 1"),
+        ("slow:anything", "still connecting"),
+        ("idle:anything", "not connected"),
+        ("shop:odd", "cannot be used: no schema"),
+        ("shop:refund", "The toolset 'sums' hides every tool of the server 'shop'"),
+        ("calc:evaluat", "No connected server has a tool of this name"),
+        ("evaluate_it", "No connected server has a tool of this name"),
+    ],
+)
+def test_a_tool_outside_the_index_has_its_reason(tool_id: str, says: str) -> None:
+    sums = Toolset("sums", servers={"calc": ServerRule()})
+    assert says in missing_tool(tool_id, Catalog((CALC,)), SESSION, sums).reason
+
+
+def test_a_name_that_nothing_has_brings_the_closest() -> None:
+    assert "calc:evaluate" in missing_tool("calc:evaluat", Catalog((CALC,)), SESSION, None).hint
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_does_no_harm(name: str) -> None:
+    text = HOSTILE[name]
+    found = replace(
+        _found([Part(Signal.NAME, text, 1.0)], []),
+        tool_id=text,
+        request=SearchRequest(text),
+        lacking=(text,),
+        advice=(text,),
+        note=text,
+    )
+    reason = missing_tool(text, Catalog((CALC,)), SESSION, None)
+    for drawn in (
+        content.verdict(found, limit=5, threshold=0.3, tools=1),
+        content.reasons(found),
+        content.missing(text, text, reason),
+        content.waiting(text, text),
+    ):
+        assert not dangerous(drawn.plain.replace("\n", "").replace("\t", ""))
+
+
+async def _opened(pilot: Pilot[None], tool_id: str = TOOL) -> None:
+    await pilot.app.push_screen(WhyNotScreen(tool_id, SearchRequest(QUERY)))
+    await until(pilot, lambda: "…" not in str(pilot.app.screen.query_one("#ranks", Static).visual))
+
+
+async def test_a_tool_is_set_against_the_last_result_and_ranked_by_every_ranker() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _opened(pilot)
+        await until(pilot, lambda: "fuzzy-repaired" in seen(pilot))
+        text = seen(pilot)
+        assert "✕ unlikely to fit" in text
+        assert "✓ adds up" in text
+        assert "not in this tool  " in text
+        assert "What would help" in text
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, ToolScreen)
+        await pilot.press("escape", "e")
+        assert isinstance(pilot.app.screen, WhatIfScreen)
+
+
+async def test_p_pins_another_tool_also_one_that_no_search_finds() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("p", *"evaluate", "enter")
+        await until(pilot, lambda: "always loaded" in seen(pilot))
+        assert pilot.app.screen.query_one("#ledger", RecordList).records == ()
+        await pilot.press("e")
+        assert isinstance(pilot.app.screen, WhyNotScreen)
+        await pilot.press("p", *"no_such_tool", "enter")
+        await until(pilot, lambda: "No connected server has a tool of this name" in seen(pilot))
+
+
+async def test_a_tool_that_a_toolset_hides_is_told_of() -> None:
+    async with app_rig(servers={**office(), "calc": MemoryServer([CALC])}) as (pilot, rig):
+        rig.bench.switch_toolset("sums")
+        await pilot.app.push_screen(WhyNotScreen("mail:send_message", SearchRequest(QUERY)))
+        await until(pilot, lambda: "The toolset 'sums' hides every tool" in seen(pilot))
