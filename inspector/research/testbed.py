@@ -165,10 +165,10 @@ def plans_of(domain: Domain, number: int) -> list[Plan]:
     Raises ValueError where the vocabulary has not so many.
     """
     ranked: list[tuple[int, int, Plan]] = []
-    for place, entity in enumerate(domain.entities):
+    for index, entity in enumerate(domain.entities):
         actions = dict.fromkeys([*entity.actions, *domain.usual])
         for order, name in enumerate(actions):
-            ranked.append((place + _BREADTH * order, place, Plan(domain, entity, library.actions()[name])))
+            ranked.append((index + _BREADTH * order, index, Plan(domain, entity, library.actions()[name])))
     ranked.sort(key=lambda entry: entry[:2])
     plans = list({plan.name: plan for _, _, plan in reversed(ranked)}.values())[::-1]
     if number > len(plans):
@@ -182,8 +182,8 @@ def _shares(total: int) -> list[int]:
     exact = [total * size.tools / whole for size in TABLE_2]
     shares = [math.floor(share) for share in exact]
     by_remainder = sorted(range(len(exact)), key=lambda i: shares[i] - exact[i])
-    for place in by_remainder[: total - sum(shares)]:
-        shares[place] += 1
+    for index in by_remainder[: total - sum(shares)]:
+        shares[index] += 1
     return shares
 
 
