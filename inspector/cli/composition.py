@@ -37,6 +37,8 @@ from inspector.engine.ports import Approver, Clock, Connector, Embedder, Ports, 
 from inspector.engine.session import Listener
 from inspector.engine.workbench import Workbench
 
+# Long because it is the one place that picks adapters.
+
 if TYPE_CHECKING:
     from inspector.domain.evaluation import EvalCase
     from inspector.domain.scenario import Scenario

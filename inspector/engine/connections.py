@@ -21,6 +21,8 @@ from inspector.domain.tool import Tool
 from inspector.engine.listing import list_tools, remember_tools
 from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, Snapshot, ToolListing
 
+# Long because the states of a connection are one machine.
+
 # Seconds in which a burst of change notifications counts as one.
 DEBOUNCE = 0.05
 _HIDDEN = "***"

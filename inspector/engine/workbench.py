@@ -41,6 +41,7 @@ from inspector.engine.tokens.count.accounting import Accounting
 from inspector.engine.tokens.count.other_model import OtherModels
 
 
+# Long because it implements every command and every view of a session, each in a few lines.
 class Workbench:
     """`async with Workbench(...) as bench:` owns the connections; leaving it closes every one of them."""
 
