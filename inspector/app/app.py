@@ -126,7 +126,7 @@ class ToolsightApp(App[None]):
 
     def open_tool(self, tool_id: str) -> None:
         """Show one tool above the page that is open."""
-        from inspector.app.pages.registry import ToolScreen
+        from inspector.app.pages.tools.tool.screen import ToolScreen
 
         if self.bench.catalog.get(tool_id) is not None:
             self.push_screen(ToolScreen(tool_id))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from inspector.domain.events.event import (
     IndexChanged,
@@ -17,7 +17,9 @@ from inspector.domain.events.event import (
 from inspector.domain.index_state import IndexState
 from inspector.domain.scenario import Scenario
 from inspector.engine.policy import Policy
-from inspector.engine.scenario.run import ScenarioResult
+
+if TYPE_CHECKING:
+    from inspector.engine.scenario.run import ScenarioResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Lab(Protocol):
         profile: str,
         values: Mapping[str, Any],
         tell: Callable[[Record], None],
-    ) -> ScenarioResult:
+    ) -> "ScenarioResult":
         """Run a scenario under a profile, with the scenario's settings over it and `values`, by the path of
         the knob, over both. `tell` gets every record. Raises ToolsightError; cancelling it stops it.
         """
@@ -119,7 +121,7 @@ class LabJob:
         if number == self.number and self.progress is not None:
             self.progress = self.progress.after(record)
 
-    def finish(self, number: int, key: str, result: ScenarioResult) -> bool:
+    def finish(self, number: int, key: str, result: "ScenarioResult") -> bool:
         """A run has ended; whether it is the one that counts."""
         if number != self.number or self.progress is None:
             return False

@@ -18,7 +18,6 @@ from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import EXAMPLES, welcome
-from inspector.app.pages.find.search.screen import SearchScreen
 from inspector.domain.conversation import Item, ItemKind
 from inspector.domain.events.event import TurnEnded
 from widgets import KeyBar, PlainInput, RecordList
@@ -110,6 +109,8 @@ class SessionScreen(BaseScreen):
     def _open_item(self, event: ItemBlock.Opened) -> None:
         item = event.item
         if item.kind is ItemKind.SEARCH and item.report is not None:
+            from inspector.app.pages.find.search.screen import SearchScreen
+
             self.app.push_screen(SearchScreen(report=item.report))
         else:
             self.app.push_screen(DetailScreen(detail_title(item), _full_text(item), item.arguments))
