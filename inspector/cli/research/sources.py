@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import platformdirs
 
@@ -24,9 +25,11 @@ from inspector.cli.options import Options
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.fold import fold
-from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.ports import Clock, Embedder, TokenCounter
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
+
+if TYPE_CHECKING:
+    from inspector.engine.discovery.semantics import Semantics
 
 # A model that counts with the encoding.
 _COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}
@@ -47,7 +50,6 @@ class ShippedSource:
         `database` keeps vectors between runs; the user's cache without it.
         """
         self.clock: Clock = SystemClock()
-        self.embedder: Embedder | None = composition.make_embedder(model)
         self._database = database or platformdirs.user_cache_path(composition.APP) / "reproduction.db"
         self._folders = tuple(folders)
         self._model = model
@@ -69,6 +71,10 @@ class ShippedSource:
             self._folder.cleanup()
 
     @cached_property
+    def embedder(self) -> Embedder | None:
+        return composition.make_embedder(self._model)
+
+    @cached_property
     def vectors(self) -> SqliteVectors:
         return composition.open_vectors(Options(database=self._database))
 
@@ -83,7 +89,9 @@ class ShippedSource:
     def counter_like(self, encoding: str) -> TokenCounter:
         return counter_for(_COUNTS_WITH[encoding])
 
-    def semantics(self) -> Semantics | None:
+    def semantics(self) -> "Semantics | None":
+        from inspector.engine.discovery.semantics import Semantics
+
         return Semantics(self.embedder, self.vectors) if self.embedder is not None else None
 
     def demo(self) -> NamedCatalog:

@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from inspector.adapters.files.scenario_file import load_scenario
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.composition import open_lab, shipped_scenarios
 from inspector.cli.options import Options
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
-from inspector.engine.scenario.run import ScenarioResult
+
+if TYPE_CHECKING:
+    from inspector.engine.scenario.run import ScenarioResult
 
 
 class ShippedLab:
@@ -26,7 +27,7 @@ class ShippedLab:
 
     async def run(
         self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
-    ) -> ScenarioResult:
+    ) -> "ScenarioResult":
         """See `Lab`. The run is recorded as a session like any other."""
         if file.scenario is None:
             raise ConfigError(file.problem)
@@ -36,6 +37,8 @@ class ShippedLab:
 
 
 def _read(path: Path) -> ScenarioFile:
+    from inspector.adapters.files.scenario_file import load_scenario
+
     try:
         return ScenarioFile(path, load_scenario(path))
     except ConfigError as error:
