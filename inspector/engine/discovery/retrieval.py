@@ -1,4 +1,4 @@
-"""Everything that finds tools: the index of the deferred tools, the rankers over it, the searches."""
+"""A session's retrieval: the index of searchable tools, the rankers over it, and searches."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -18,13 +18,13 @@ from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.generate import generate
 from inspector.engine.ports import Clock, Embedder, VectorStore
 
-# A person looks further down the list than a record needs.
+# A person looks further down the list than a record needs to.
 MISSES_SHOWN = 200
 _NOTHING: Mapping[str, Sequence[str]] = {}
 
 
 class Retrieval:
-    """One session's search. It can be asked at any time; the index is completed in the background."""
+    """One session's search. It works at any time; the index is completed in the background."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Retrieval:
         report: Callable[[IndexState], None],
         cases: Sequence[EvalCase] = (),
     ) -> None:
-        """Without an `embedder` searches go by words. `cases` are labelled requests over these tools.
+        """Without an `embedder` searches use words alone. `cases` are labelled requests for these tools.
 
         Raises ToolsightError for an unknown ranker.
         """
@@ -54,20 +54,20 @@ class Retrieval:
         )
 
     def update(self, tools: Sequence[Tool], summaries: Mapping[str, str]) -> None:
-        """Search these tools from now on. Only what changed is read again."""
+        """Search these tools from now on; only changed tools are indexed again."""
         self.use_index(self.index.updated(tools, summaries))
         if self._embedding is not None:
             self._embedding.follow(self.index)
 
     def use_settings(self, settings: DiscoverySettings) -> None:
-        """Search by other settings from now on; the embedding model stays. Raises ToolsightError."""
+        """Use other settings from now on; the embedding model stays. Raises ToolsightError."""
         require_ranker(settings.ranker)
         self.settings = settings
         self.rankers = CatalogRankers(self.index, settings)
 
     @property
     def rules(self) -> SearchRules:
-        """What turns a ranking into results now."""
+        """The current rules that turn a ranking into results."""
         return SearchRules(
             self.settings.max_search_results,
             self.settings.min_probability,
@@ -78,7 +78,7 @@ class Retrieval:
 
     @property
     def ranker_name(self) -> str:
-        """The ranker in force."""
+        """The name of the current ranker."""
         return self.settings.ranker
 
     @property
@@ -95,9 +95,9 @@ class Retrieval:
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
         full: bool = False,
     ) -> SearchAnswer:
-        """Answer a request over the tools as they are now, see ToolSearch and SearchRules.
+        """Answer a request over the current tools, see ToolSearch and SearchRules.
 
-        With `full` the text tells parameters whatever the settings say.
+        With `full` the text includes parameters, whatever the settings say.
         """
         rules = self.rules
         rules = replace(rules, unmet=unmet, brief=rules.brief and not full)
@@ -111,13 +111,13 @@ class Retrieval:
         bound: Collection[str],
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
     ) -> SearchAnswer:
-        """Answer as `search` does, for a person: nothing is to be loaded, and more of what missed is told."""
+        """Search for a person: nothing is loaded, and the report lists more of the tools that missed."""
         return self.search(request, bound=bound, load=False, misses=MISSES_SHOWN, unmet=unmet)
 
     def evalset(self, index: ToolIndex | None = None) -> EvalSet:
-        """Labelled requests over the tools as they are: those given that still apply, or generated ones.
+        """Labelled requests for the current tools: the given ones that still apply, or else generated ones.
 
-        With `index`, over its tools: what is measured elsewhere must not change in between.
+        With `index`, for its tools instead: a measurement needs an index that does not change.
         """
         index = index or self.index
         known = index.position.keys()
@@ -127,12 +127,12 @@ class Retrieval:
         return EvalSet("generated", index.tools, generate(index.tools))
 
     async def settled(self) -> None:
-        """Return when the index is as complete as it can get."""
+        """Wait until the index is as complete as it can get."""
         if self._embedding is not None:
             await self._embedding.settled()
 
     def cancel_embedding(self) -> None:
-        """Go on with what is embedded by now."""
+        """Stop embedding and continue with what is embedded so far."""
         if self._embedding is not None:
             self._embedding.cancel()
 
@@ -142,6 +142,6 @@ class Retrieval:
             self._semantics.settle(self.index.vectors)
 
     def use_index(self, index: ToolIndex) -> None:
-        """Answer from another index of this session from now on."""
+        """Search another index of this session from now on."""
         self.index = index
         self.rankers = CatalogRankers(index, self.settings)

@@ -1,4 +1,4 @@
-"""One run of a race, folded from its records: what was sent so far, and what came of the last model call."""
+"""One run in a race, folded from its records: what was sent so far, and what the last model call led to."""
 
 from dataclasses import dataclass, replace
 
@@ -27,14 +27,14 @@ _LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One run so far; all tokens are input tokens, and all but `present` are added up over its model calls.
+    """One run so far. All tokens are input tokens, and all but `present` are totals over its model calls.
 
-    `tool_tokens` are those of definitions, manifest and summaries, `search_tokens` those of searches and
-    their results, `input_tokens` everything that was sent. `billed` is the same in input tokens at full
-    price, as a prompt cache charges it, and `dollars` what that costs; both are None where it is not known.
-    `present` are tool and search tokens of the last model call, `bound` the tools in it. `last` says in a
-    line what came of that call: raw text. `outcome` is
-    `answered` while every message of the user was, else that of the first that was not; "" before any ended.
+    `tool_tokens` counts definitions, manifest and summaries, `search_tokens` searches and their results,
+    `input_tokens` everything sent. `billed` is the latter in input tokens at full price, as a prompt cache
+    charges it, and `dollars` its cost; both are None if unknown. `present` counts the tool and search tokens
+    of the last model call, `bound` the tools in it. `last` says on one line what that call led to, as raw
+    text. `outcome` is `answered` while every user message was answered, else the outcome of the first that
+    was not; "" before the first has ended.
     """
 
     profile: str = ""
@@ -56,7 +56,7 @@ class Lane:
 
     @property
     def tokens(self) -> int:
-        """What was sent because of tools: their definitions, and the searches that found them."""
+        """Tokens sent because of tools: their definitions and the searches that found them."""
         return self.tool_tokens + self.search_tokens
 
     @property
@@ -66,7 +66,7 @@ class Lane:
 
 
 def lane_after(lane: Lane, event: Event, prices: Prices | None = None) -> Lane:
-    """The lane with one more event; `prices` make dollars of its tokens."""
+    """The lane after one more event; `prices` convert its tokens to dollars."""
     match event:
         case ModelRequested():
             return _requested(lane, event, prices)
@@ -84,8 +84,8 @@ def lane_after(lane: Lane, event: Event, prices: Prices | None = None) -> Lane:
             return lane if lane.outcome not in ("", ANSWERED) else replace(lane, outcome=event.outcome)
         case SearchPerformed(by="model"):
             lane = replace(lane, searches=lane.searches + 1)
-    said = _said(event)
-    return replace(lane, last=f"{lane.last}, {said}" if lane.last else said) if said else lane
+    news = _news(event)
+    return replace(lane, last=f"{lane.last}, {news}" if lane.last else news) if news else lane
 
 
 def _requested(lane: Lane, event: ModelRequested, prices: Prices | None) -> Lane:
@@ -107,8 +107,8 @@ def _requested(lane: Lane, event: ModelRequested, prices: Prices | None) -> Lane
     )
 
 
-def _said(event: Event) -> str:
-    """What a model call led to, in a few words; "" for what is no news to an audience."""
+def _news(event: Event) -> str:
+    """What a model call led to, in a few words; "" for events not worth showing."""
     match event:
         case ModelResponded(tool_calls=()):
             return f"{'thinks' if event.thought else 'answers'}: {_line(event.text)}"

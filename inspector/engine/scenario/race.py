@@ -1,7 +1,8 @@
-"""A race: one scenario with every tool bound and once with discovery, model call beside model call.
+"""A race: one scenario run with every tool bound and again with discovery, compared call by call.
 
-Two runs never take the same time, and how long a call took says nothing about tokens. So the race is aligned:
-the n-th model call of either lane happens at the same moment, and a lane that needs more calls goes on alone.
+Two runs never take the same time, and the duration of a call says nothing about tokens. So the race is
+aligned: the n-th model call of both lanes happens at the same moment, and a lane that needs more calls goes
+on alone.
 """
 
 from dataclasses import dataclass, replace
@@ -22,14 +23,14 @@ SECONDS_A_CALL = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A moment of the race: both lanes, static binding first, so many seconds after the start."""
+    """A moment of the race: both lanes, static binding first, `seconds` after the start."""
 
     seconds: float
     lanes: tuple[Lane, Lane]
 
     @property
     def call(self) -> int:
-        """The model call that this is about; a lane that needed fewer stands still."""
+        """The number of the current model call; a lane that needed fewer has stopped."""
         return max(lane.calls for lane in self.lanes)
 
 
@@ -37,8 +38,8 @@ class Frame:
 class Verdict:
     """How a race ended. `saved` and `input_saved` are shares (0 to 1) of what static binding sent.
 
-    They are negative where more was sent, and None where nothing was. `notes` say what to know before one
-    believes them; `prices` are those behind the dollars of the lanes.
+    They are negative if more was sent, and None if static binding sent nothing. `notes` hold caveats;
+    `prices` are the basis of the lanes' dollars.
     """
 
     lanes: tuple[Lane, Lane]
@@ -47,27 +48,27 @@ class Verdict:
 
     @property
     def saved(self) -> float | None:
-        """Of the tokens because of tools."""
+        """The share saved of the tokens sent because of tools."""
         return _saved(*(lane.tokens for lane in self.lanes))
 
     @property
     def input_saved(self) -> float | None:
-        """Of everything that was sent."""
+        """The share saved of all input tokens."""
         return _saved(*(lane.input_tokens for lane in self.lanes))
 
     @property
     def billed_saved(self) -> float | None:
-        """Of everything as a prompt cache charges it; None where no cache is known."""
+        """The share saved of all input as a prompt cache charges it; None if no cache is known."""
         first, second = (lane.billed for lane in self.lanes)
         return None if first is None or second is None else _saved(first, second)
 
 
 class Race:
-    """Follows both runs, and knows the race as far as both have come.
+    """Follows both runs and builds the race as far as both have come.
 
-    `profiles` are `static` and the other one. With `scripted` the model says what the scenario's script says,
-    which for static binding is that of `static_scenario`. `prices` make dollars of the tokens of model calls
-    that are still to come.
+    `profiles` are `static` and the other one. With `scripted` the model follows the scenario's script, for
+    static binding the one from `static_scenario`. `prices` convert the tokens of future model calls to
+    dollars.
     """
 
     def __init__(
@@ -86,12 +87,12 @@ class Race:
         self._results: list[ScenarioResult | None] = [None, None]
 
     def listener(self, side: int) -> Listener:
-        """What to tell the records of a run: side 0 is static binding."""
+        """The listener for the records of a run; side 0 is static binding."""
         track = self._tracks[side]
         return lambda record: track.after(record, self.prices)
 
     def end(self, side: int, result: ScenarioResult) -> None:
-        """That run is over."""
+        """Mark a run as over."""
         self._tracks[side].end()
         self._results[side] = result
 
@@ -101,27 +102,27 @@ class Race:
 
     @property
     def lanes(self) -> tuple[Lane, Lane]:
-        """Both runs as far as they have come, which need not be the same moment of the race."""
+        """Both runs so far, which need not be at the same moment of the race."""
         first, second = self._tracks
         return first.lane, second.lane
 
     def frames(self, seconds_a_call: float = SECONDS_A_CALL) -> tuple[Frame, ...]:
-        """The start, and every model call that both have behind them or did not need.
+        """The start, and every model call that both runs have finished or did not need.
 
-        Once there is a second frame, what is there never changes.
+        Once there is a second frame, existing frames never change.
         """
         return _frames(self._tracks, seconds_a_call)
 
     @property
     def verdict(self) -> Verdict | None:
-        """How it ended; None while it goes on."""
+        """How the race ended; None while it is running."""
         first, second = self._results
         if first is None or second is None:
             return None
         script = left_out(self.scenario) if self.scripted else ""
         notes = comparison((first, second), scripted=self.scripted).notes
-        told = (*((script,) if script else ()), *notes, *_notes(self.lanes))
-        return Verdict(self.lanes, told, self.prices)
+        all_notes = (*((script,) if script else ()), *notes, *_notes(self.lanes))
+        return Verdict(self.lanes, all_notes, self.prices)
 
 
 def _frames(tracks: tuple["_Track", "_Track"], seconds_a_call: float) -> tuple[Frame, ...]:
@@ -135,7 +136,7 @@ def _frames(tracks: tuple["_Track", "_Track"], seconds_a_call: float) -> tuple[F
 
 
 class _Track:
-    """One run as its lane after each model call; `steps[0]` is the start."""
+    """One run's lane after each model call; `steps[0]` is the start."""
 
     def __init__(self, start: Lane) -> None:
         self.lane = start
@@ -143,11 +144,11 @@ class _Track:
         self.is_over = False
 
     def at(self, number: int) -> Lane:
-        """The lane after so many model calls, or after all it made."""
+        """The lane after `number` model calls, or after its last one."""
         return self.steps[min(number, len(self.steps) - 1)]
 
     def after(self, record: Record, prices: Prices | None) -> None:
-        """Go on by one record."""
+        """Add one record."""
         if isinstance(record.event, ModelRequested | UserSaid):
             self._close()
         self.lane = lane_after(self.lane, record.event, prices)
@@ -155,7 +156,7 @@ class _Track:
             self.steps[0] = self.lane
 
     def end(self) -> None:
-        """No record follows."""
+        """Finish the track: no more records follow."""
         if self.is_over:
             return
         self.is_over = True
@@ -166,7 +167,7 @@ class _Track:
             self._close()
 
     def _close(self) -> None:
-        """The last model call, if there was one, is dealt with."""
+        """Finish the last model call, if any."""
         if len(self.steps) == self.lane.calls:
             self.steps.append(self.lane)
 
@@ -177,11 +178,13 @@ def _notes(lanes: tuple[Lane, Lane]) -> list[str]:
     more = other.calls - static.calls
     if more:
         what = "more" if more > 0 else "fewer"
-        why = ": each is a wait for the model" if more > 0 else ""
+        why = ", each a wait for the model" if more > 0 else ""
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
     for lane in lanes:
         if lane.outcome != ANSWERED:
-            notes.append(f"{lane.profile}: a message ended as {lane.outcome or 'nothing'}, not answered.")
+            notes.append(
+                f"{lane.profile}: a message was not answered; its outcome: {lane.outcome or 'none'}."
+            )
     return notes
 
 

@@ -1,4 +1,4 @@
-"""The same query under several rankers, side by side."""
+"""Compares the same query under several rankers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ROWS = 30
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One tool; `places` are parallel to the comparison's `names`."""
+    """One tool's rank under each ranker; `places` is parallel to the comparison's `names`."""
 
     tool_id: str
     places: tuple[Place, ...]
@@ -19,9 +19,10 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`rows` stand in the order of the first ranker; `notes` say what each ranker had to do without.
+    """One query under several rankers, with `rows` in the order of the first one.
 
-    `probabilities` are how likely each ranker finds it that any tool fits, None where it has no opinion.
+    `notes` say what each ranker had to do without. `probabilities` are how likely each ranker considers it
+    that any tool fits, None if it does not estimate it.
     """
 
     query: str
@@ -32,29 +33,29 @@ class Comparison:
 
 
 def compare(rankers: CatalogRankers, query: str, names: Sequence[str], *, rows: int = ROWS) -> Comparison:
-    """Every tool that is among the first `rows` that any of the rankers returns, with its place in all.
+    """List every tool among the top `rows` results of any ranker, with its rank under all of them.
 
-    Rankers named twice count once. Raises ToolsightError for an unknown ranker, ModelError where the query
+    Duplicate ranker names count once. Raises ToolsightError for an unknown ranker, ModelError if the query
     cannot be embedded.
     """
-    found = _places(rankers, query, names)
-    shown = {position for places in found.values() for position in places.kept(rows)}
-    first = next(iter(found.values()), None)
+    by_ranker = _places(rankers, query, names)
+    shown = {position for places in by_ranker.values() for position in places.kept(rows)}
+    first = next(iter(by_ranker.values()), None)
     ordered = [int(p) for p in first.order if int(p) in shown] if first is not None else []
     return Comparison(
         query,
-        tuple(found),
+        tuple(by_ranker),
         tuple(
-            ComparisonRow(rankers.index.tools[position].id, tuple(p[position] for p in found.values()))
+            ComparisonRow(rankers.index.tools[position].id, tuple(p[position] for p in by_ranker.values()))
             for position in ordered
         ),
-        tuple(places.ranking.note for places in found.values()),
-        tuple(places.ranking.probability for places in found.values()),
+        tuple(places.ranking.note for places in by_ranker.values()),
+        tuple(places.ranking.probability for places in by_ranker.values()),
     )
 
 
 def ranks_of(rankers: CatalogRankers, query: str, tool_id: str, names: Sequence[str]) -> Mapping[str, Place]:
-    """One tool's place under each of the rankers. Raises ToolsightError for an unknown tool or ranker."""
+    """One tool's rank under each ranker. Raises ToolsightError for an unknown tool or ranker."""
     position = position_of(rankers.index, tool_id)
     return {name: places[position] for name, places in _places(rankers, query, names).items()}
 
