@@ -155,7 +155,7 @@ async def test_a_server_that_only_the_file_can_defer_is_told_as_a_line_for_it() 
         before = rig.bench.settings
         await budget_page(pilot)
         await pilot.press("d", "a")
-        await tells(pilot, "For the configuration file", 'at the server shop: "defer_loading": false')
+        await tells(pilot, "For the configuration file", 'for the server shop: "defer_loading": false')
         assert rig.bench.settings == before
 
 

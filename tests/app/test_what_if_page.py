@@ -243,7 +243,7 @@ async def test_parameters_are_renamed_and_described() -> None:
 @pytest.mark.parametrize(
     ("keys", "says"),
     [
-        (("shift+tab", "end", "ctrl+u", *"get_order"), "there is a tool 'shop:get_order' already"),
+        (("shift+tab", "end", "ctrl+u", *"get_order"), "a tool 'shop:get_order' already exists"),
         (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
         (("tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
     ],

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of BM25F and cosine: the plain baseline."""
+"""Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of BM25F and cosine, a simple baseline."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.dense import DenseRanker
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking, Scores
 
-# The constant of the paper: what keeps one first place from deciding alone.
+# The paper's constant, which keeps a single first rank from deciding alone.
 K = 60
 
 
 class RrfRanker:
-    """Adds 1 / (60 + rank) over both rankers, for the tools each of them has a score for."""
+    """Adds up 1 / (60 + rank) over both rankers, for the tools that each of them returns."""
 
     name = "rrf"
 
@@ -26,28 +26,28 @@ class RrfRanker:
 
     def rank(self, query: str) -> Ranking:
         rankings = [source.rank(query) for source in self._sources]
-        places = [_places(ranking) for ranking in rankings]
-        values = np.sum([np.where(place > 0, 1 / (K + place), 0.0) for place in places], axis=0)
+        ranks = [_ranks(ranking) for ranking in rankings]
+        values = np.sum([np.where(rank > 0, 1 / (K + rank), 0.0) for rank in ranks], axis=0)
         note = "; ".join(filter(None, (ranking.note for ranking in rankings)))
-        return Ranking(values, values > 0, lambda p: self._explain(p, values, places), note=note)
+        return Ranking(values, values > 0, lambda p: self._explain(p, values, ranks), note=note)
 
-    def _explain(self, position: int, values: Scores, places: list[Scores]) -> Score:
+    def _explain(self, position: int, values: Scores, ranks: list[Scores]) -> Score:
         parts = tuple(
             Part(
                 Signal.FUSION,
                 source.name,
-                1 / (K + place[position]),
-                {"rank": float(place[position]), "k": K},
+                1 / (K + rank[position]),
+                {"rank": float(rank[position]), "k": K},
             )
-            for source, place in zip(self._sources, places, strict=True)
-            if place[position] > 0
+            for source, rank in zip(self._sources, ranks, strict=True)
+            if rank[position] > 0
         )
         return Score(self._index.tools[position].id, float(values[position]), parts)
 
 
-def _places(ranking: Ranking) -> Scores:
-    """Each tool's rank from 1; 0 for those the ranker does not return."""
+def _ranks(ranking: Ranking) -> Scores:
+    """Each tool's rank from 1; 0 for tools that the ranker does not return."""
     order = np.array(ranking.order(), np.intp)
-    places = np.zeros(len(order))
-    places[order] = np.arange(1, len(order) + 1)
-    return np.where(ranking.kept, places, 0.0)
+    ranks = np.zeros(len(order))
+    ranks[order] = np.arange(1, len(order) + 1)
+    return np.where(ranking.kept, ranks, 0.0)
