@@ -1,4 +1,4 @@
-"""One lane of a race: what it has sent in big digits, a bar, and its model calls."""
+"""One lane of a race: its tokens in big digits, a bar, and its model calls."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from inspector.app.scenario_job import Progress
 from inspector.engine.scenario.lane import Lane
 from inspector.engine.scenario.race import Frame
 
-# Cells of a big digit and of a comma between them, and those between them and the facts.
+# Cells of a big digit, of a comma, and of the gap before the facts.
 _DIGIT, _COMMA, _GAP = 3, 1, 2
 
 
 class RaceLane(Vertical):
-    """Side 0 is static binding."""
+    """A lane; side 0 is static binding."""
 
     def __init__(self, side: int) -> None:
         super().__init__(id=f"lane-{side}", classes="pane lane")
@@ -33,14 +33,14 @@ class RaceLane(Vertical):
     def show(
         self, shown: Sequence[Frame], lane: Lane, progress: Progress | None, most: tuple[int, int]
     ) -> None:
-        """Draw the lane; `most` are the tokens of the longest bar, and of that of a single call."""
+        """Draw the lane; `most` holds the tokens of a full total bar and of a full call bar."""
         title, state = content.lane_title(lane.profile), content.lane_state(lane, progress)
         if self.screen.has_class("-narrow"):
             title, state = Content.assemble(" ", title, "   ", state, " "), Content()
         self.border_title, self.border_subtitle = title, state
         digits = f"{lane.tokens:,}"
         self.query_one(Digits).update(digits)
-        taken = sum(_COMMA if one == "," else _DIGIT for one in digits) + _GAP
+        taken = sum(_COMMA if character == "," else _DIGIT for character in digits) + _GAP
         self.query_one(".lane-facts", Static).update(content.facts(lane, self.content_size.width - taken))
         bar, calls = self.query_one(".lane-bar", Static), self.query_one(".lane-calls", Static)
         bar.update(content.bar(lane, most[0], bar.content_size.width, content.COLORS[self._side]))
