@@ -1,4 +1,4 @@
-"""Opening a session headless, with every server connected."""
+"""Opens a headless session with every server connected."""
 
 import asyncio
 import tempfile
@@ -15,7 +15,7 @@ from inspector.engine.workbench import Workbench
 
 @asynccontextmanager
 async def headless(options: Options, configuration: Configuration | None = None) -> AsyncIterator[Workbench]:
-    """A workbench whose servers are all ready or failed, and whose index is complete."""
+    """A workbench with every server ready or failed, and a complete index."""
     configuration = configuration or read_configuration(options)
     memory = open_memory(options)
     require_consent(configuration, memory, approve=options.approve)
@@ -38,7 +38,7 @@ def run_headless(options: Options, work: Callable[[Workbench], Awaitable[None]])
 
 @asynccontextmanager
 async def demo_session(options: Options) -> AsyncIterator[Workbench]:
-    """The demo servers on a fresh folder of state, removed afterwards."""
+    """A session on the demo servers, with fresh data that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
         async with headless(options, demo_configuration(Path(state))) as bench:
             yield bench
