@@ -4,10 +4,10 @@ import gc
 from collections.abc import Iterator
 
 import pytest
-from inspector.app.pages.find.what_if.wording import DescriptionArea
 from textual import constants
 
 from inspector.app.pages import registry
+from inspector.app.pages.find.what_if.text_editor import DescriptionArea
 from tests.support.idle import quicken
 from widgets import PlainInput
 

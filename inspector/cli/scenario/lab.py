@@ -1,4 +1,4 @@
-"""The lab of the app: the shipped scenarios, each run on demo servers of its own."""
+"""The app's lab: the shipped scenarios, each run on its own demo servers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class ShippedLab:
-    """A `Lab`. Of the options it takes where sessions are recorded; the servers are always the demo's."""
+    """A `Lab`. It records sessions where the options say; the servers are always the demo's."""
 
     def __init__(self, options: Options) -> None:
         self._options = replace(options, config=None, toolset="", profile="", values={})
 
     def scenarios(self) -> Sequence[ScenarioFile]:
-        """See `Lab`; a file that cannot be read is told of with its problem."""
+        """See `Lab`; a file that cannot be read has its problem instead."""
         return [_read(path) for path in shipped_scenarios()]
 
     async def run(
