@@ -182,9 +182,7 @@ def _notes(lanes: tuple[Lane, Lane]) -> list[str]:
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
     for lane in lanes:
         if lane.outcome != ANSWERED:
-            notes.append(
-                f"{lane.profile}: a message was not answered; its outcome: {lane.outcome or 'none'}."
-            )
+            notes.append(f"{lane.profile}: a message was not answered: {lane.outcome or 'no outcome'}.")
     return notes
 
 

@@ -6,8 +6,8 @@ These differences are ignored:
 - white space around a text, and the amount of white space inside
 - number formats: 3, 3.0, "3" and "3.00" are equal; "3.10" is not 3.1, since it may be a version
 - slashes at the end of a path or any other text
-- in http(s) URLs: the case of scheme and host, the default port, slashes at the end of the path, the fragment,
-  the order of query parameters, and the parameters in `_TRACKING`
+- in http(s) URLs: the case of scheme and host, the default port, slashes at the end of the path, the
+  fragment, the order of query parameters, and the parameters in `_TRACKING`
 
 All other differences count: the order of lists, the case of text, "007" and "1e3", true and 1.
 """
