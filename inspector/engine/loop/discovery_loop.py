@@ -61,7 +61,7 @@ class DiscoveryLoop:
         self._live = live
 
     async def run(self, text: str) -> TurnEnded:
-        """Answer one user message. Cancelling the task ends the turn cleanly."""
+        """Answer one user message. Canceling the task ends the turn cleanly."""
         self._session.emit(UserSaid(text))
         self.messages = (*self.messages, UserMessage(text))
         try:

@@ -58,7 +58,7 @@ class ChangingConnector:
 
 
 class _ChangingLink:
-    """A ServerLink that lists what the changes leave, and answers for the tools they add."""
+    """A ServerLink that applies the changes to its listings and answers for the tools they add."""
 
     def __init__(self, link: ServerLink, on_tools_changed: Callable[[], None]) -> None:
         self.changes: list[CatalogChange] = []

@@ -181,7 +181,7 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
     for racer in racers:
         if racer.outcome != ANSWERED:
-            notes.append(f"{racer.profile}: a message ended as {racer.outcome or 'nothing'}, not answered.")
+            notes.append(f"{racer.profile}: a message was not answered: {racer.outcome or 'no outcome'}.")
     return notes
 
 

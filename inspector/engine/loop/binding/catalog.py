@@ -70,7 +70,7 @@ def _partitioned(
     toolset: str,
     decision: Decision,
 ) -> Catalog:
-    """Split the permitted tools into pinned and deferred; a toolset can override `always_include`."""
+    """Split the permitted tools into pinned and deferred. A toolset can override `always_include`."""
     discovery, policy = settings.discovery, settings.binding.policy
     if not decision.is_on or policy == "all":
         return Catalog(tools, advises=bool(tools) and decision.is_on and discovery.search_tool)

@@ -123,7 +123,7 @@ class SentTools:
         self._last: tuple[tuple[str, str], ...] | None = None
 
     def send(self, tools: Sequence[dict[str, Any]]) -> Difference:
-        """Compare with the array before: a prompt cache can reuse the entries up to the first difference."""
+        """Compare with the previous array; a prompt cache can reuse entries before the first difference."""
         texts = self._texts.of(tools)
         if self._last is not None and texts is self._sent:
             return Difference(self._tokens(texts), 0, UNCHANGED)

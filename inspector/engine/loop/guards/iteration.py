@@ -50,7 +50,7 @@ class IterationGuard:
         self._set_back = 0.0
 
     def after_call(self, tool: str, arguments: JsonObject, now: float, *, evictable: bool = True) -> Verdict:
-        """Count a call that ran. A pinned tool is not `evictable`; its guidance never says it is unloaded."""
+        """Count a call that ran. The guidance says that the tool is unloaded only if it is `evictable`."""
         settings, position = self._live.settings.guard, self._position
         form = _form(tool, arguments, settings)
         call = (tool, hashlib.sha256(form.encode()).hexdigest()[:_DIGITS])

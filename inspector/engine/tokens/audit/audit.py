@@ -1,4 +1,4 @@
-"""The audit of a client's configuration."""
+"""Audits a client's configuration."""
 
 from dataclasses import replace
 

@@ -120,7 +120,7 @@ class Headroom:
 
     @property
     def _evictable(self) -> int:
-        """Tokens of discovered tools in the request; with a proxy there are none in it."""
+        """Tokens of loaded tools in the request; 0 with a proxy."""
         if has_proxy(self._binder.delivery):
             return 0
         state = self._session.state
