@@ -57,7 +57,7 @@ def test_a_search_that_abstained_says_so() -> None:
 
 
 def test_one_step_is_nothing_to_take_apart() -> None:
-    assert "One step" in present.searches(_steps(["s:a"], [["s:a"]]), "hybrid", 5, 0.3).plain
+    assert "Only one step" in present.searches(_steps(["s:a"], [["s:a"]]), "hybrid", 5, 0.3).plain
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -75,7 +75,7 @@ def _seen(pilot: Pilot[None]) -> str:
 async def test_the_page_sets_the_steps_beside_the_whole() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await pilot.app.push_screen(StepsScreen(SearchRequest(QUERY)))
-        await until(pilot, lambda: "only the steps find" in _seen(pilot))
+        await until(pilot, lambda: "found only by the steps" in _seen(pilot))
         seen = _seen(pilot)
         assert "step 1 refund the order" in seen
         assert "step 3 create an event" in seen
@@ -87,7 +87,7 @@ async def test_the_page_sets_the_steps_beside_the_whole() -> None:
 
 async def _ready(pilot: Pilot[None]) -> None:
     await after(screen=lambda: StepsScreen(SearchRequest(QUERY)))(pilot)
-    await until(pilot, lambda: "only the steps find" in _seen(pilot))
+    await until(pilot, lambda: "found only by the steps" in _seen(pilot))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 32)])

@@ -187,7 +187,7 @@ async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == PAY.description
-        assert "your draft put aside" in _seen(pilot)
+        assert "ctrl+r: your draft" in _seen(pilot)
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == BETTER + PAY.description
