@@ -223,7 +223,7 @@ async def test_e_writes_a_picture_and_a_recording(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
         await pilot.press("enter")
-        assert "neither .svg nor .cast" in said(pilot, "#export-problem")
+        assert "has to end in .svg or .cast" in said(pilot, "#export-problem")
 
 
 async def test_without_a_lab_the_page_says_how_to_get_one() -> None:

@@ -179,7 +179,7 @@ async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == PAY.description
-        assert "your draft put aside" in seen(pilot)
+        assert "ctrl+r: your draft" in seen(pilot)
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == BETTER + PAY.description
