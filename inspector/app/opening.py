@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.consent import ConsentDialog
-from inspector.app.reproduction import Reproduction
-from inspector.app.scenario_job import Lab
 from inspector.domain.consent import describe
 from inspector.engine.ports import ServerMemory
 from inspector.engine.workbench import Workbench
 
 if TYPE_CHECKING:
     from textual.app import App
+
+    from inspector.app.reproduction import Reproduction
+    from inspector.app.scenario_job import Lab
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +27,8 @@ class Opened:
     bench: Workbench
     memory: ServerMemory
     approver: ModalApprover
-    lab: Lab | None = None
-    reproduction: Reproduction | None = None
+    lab: "Lab | None" = None
+    reproduction: "Reproduction | None" = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

@@ -28,6 +28,8 @@ from inspector.engine.tokens.count.other_model import OtherModels
 from inspector.engine.view import DiscoveryView, SessionView, TokenView
 from inspector.engine.workbench import Workbench
 
+# Long because a stream, the moment that is shown and its view belong together.
+
 CHECKPOINT = 200
 _REFUSAL = "a replay is read-only"
 _HINT = "To go back to the running session, open the timeline (f10) and press l."

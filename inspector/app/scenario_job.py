@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from inspector.domain.events import (
     IndexChanged,
@@ -16,8 +16,10 @@ from inspector.domain.events import (
 )
 from inspector.domain.index_state import IndexState
 from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.view import SessionView
+
+if TYPE_CHECKING:
+    from inspector.engine.scenario.run import ScenarioResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class Lab(Protocol):
         profile: str,
         values: Mapping[str, Any],
         tell: Callable[[Record], None],
-    ) -> ScenarioResult:
+    ) -> "ScenarioResult":
         """Run a scenario under a profile; cancel to stop it. Raises ToolsightError.
 
         The scenario's settings override the profile's, and `values`, by setting path, override both. `tell`
@@ -121,7 +123,7 @@ class LabJob:
         if number == self.number and self.progress is not None:
             self.progress = self.progress.after(record)
 
-    def finish(self, number: int, key: str, result: ScenarioResult) -> bool:
+    def finish(self, number: int, key: str, result: "ScenarioResult") -> bool:
         """Store the result of a run that ended; return whether it was the current one."""
         if number != self.number or self.progress is None:
             return False

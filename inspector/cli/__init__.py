@@ -1,4 +1,4 @@
-"""The command `toolsight`: the composition root, the app, and a headless twin of everything it does."""
+"""The `toolsight` command: the composition root, the app, and a headless twin of everything the app does."""
 
 from inspector.cli.root import main
 

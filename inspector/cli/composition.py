@@ -1,4 +1,4 @@
-"""The one place that picks adapters and decides where files live.
+"""Chooses the adapters and the locations of files; nothing else does.
 
 What only some commands need is imported where it is used.
 """
@@ -37,6 +37,8 @@ from inspector.engine.ports import Approver, Clock, Connector, Embedder, Ports, 
 from inspector.engine.session import Listener
 from inspector.engine.workbench import Workbench
 
+# Long because it is the one place that picks adapters.
+
 if TYPE_CHECKING:
     from inspector.domain.evaluation import EvalCase
     from inspector.domain.scenario import Scenario
@@ -66,7 +68,7 @@ def open_vectors(options: Options) -> SqliteVectors:
 
 @cache
 def make_embedder(name: str) -> Embedder | None:
-    """`packaged`, `none`, or any fastembed model by name. The model itself is loaded on first use, once."""
+    """The embedder for `packaged`, `none` or any fastembed model. Its model is loaded once, on first use."""
     if name == "none":
         return None
     from inspector.adapters.fastembed.embedder import FastembedEmbedder
@@ -84,16 +86,16 @@ def fixtures_path() -> Path:
 
 
 def configuration_path(options: Options) -> Path | None:
-    """The file that was named, or the first one found in this folder."""
+    """The file that `options` names, or the first one found in the current folder."""
     return options.config or _found_in(Path.cwd())
 
 
 def read_configuration(options: Options) -> Configuration:
-    """What stands in that file. Raises ConfigError, also where there is none."""
+    """Read the configuration file. Raises ConfigError, also if there is none."""
     path = configuration_path(options)
     if path is None:
         raise ConfigError(
-            "no configuration was named, and none was found in this folder",
+            "no configuration was named, and this folder has none",
             hint="Run `toolsight demo`, or name a file with --config. "
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
@@ -102,14 +104,14 @@ def read_configuration(options: Options) -> Configuration:
 
 
 def given_inputs(options: Options) -> dict[str, str]:
-    """The values of `${input:ID}`: those of `--input`, else of TOOLSIGHT_INPUT_ID."""
+    """The values for `${input:ID}`: from `--input`, else from TOOLSIGHT_INPUT_ID."""
     prefix = "TOOLSIGHT_INPUT_"
     given = {name.removeprefix(prefix): v for name, v in os.environ.items() if name.startswith(prefix)}
     return {**given, **options.inputs}
 
 
 def demo_configuration(state: Path) -> Configuration:
-    """The shipped demo servers, with their state in `state`. Trusted: it is our own."""
+    """The shipped demo servers, with their data in the folder `state`. Toolsight's own, so it is trusted."""
     fixtures = fixtures_path()
     variables: Mapping[str, str] = {
         "TOOLSIGHT_PYTHON": sys.executable,
@@ -121,12 +123,12 @@ def demo_configuration(state: Path) -> Configuration:
 
 
 def shipped_scenarios() -> list[Path]:
-    """The files of the scenarios that come with Toolsight, by name."""
+    """The files of the scenarios that come with Toolsight, sorted by name."""
     return sorted((fixtures_path() / "scenarios").glob("*.yaml"))
 
 
 def scenario_path(name: str) -> Path:
-    """The shipped scenario of that name, or the file. Raises ConfigError with the nearest names."""
+    """The file of a shipped scenario, or the named file. Raises ConfigError, with the nearest names."""
     shipped = {path.stem: path for path in shipped_scenarios()}
     if name in shipped:
         return shipped[name]
@@ -138,16 +140,16 @@ def scenario_path(name: str) -> Path:
     if is_file:
         return path
     near = ", ".join(closest(path.stem, list(shipped)) or tuple(shipped))
-    raise ConfigError(f"there is no scenario '{name}', and no such file", hint=f"Shipped: {near}.")
+    raise ConfigError(f"there is no scenario or file '{name}'", hint=f"Shipped scenarios: {near}.")
 
 
 def make_prices() -> PriceList:
-    """What models cost, by the list that litellm ships."""
+    """Model prices, from the list that litellm ships."""
     return LitellmPrices()
 
 
 def make_connector() -> Connector:
-    """To servers as MCP has them; what they write to stderr goes to the user's log folder."""
+    """A connector to MCP servers; their stderr goes to the user's log folder."""
     return McpConnector(platformdirs.user_log_path(APP))
 
 
@@ -161,9 +163,9 @@ def make_workbench(
     clock: Clock | None = None,
     embeds: bool = True,
 ) -> Workbench:
-    """A workbench on the real adapters, but for those that are given.
+    """A workbench with the real adapters, except those that are given.
 
-    Without `embeds` no embedding model is loaded: for commands that search for nothing.
+    Without `embeds` no embedding model is loaded: for commands that do not search.
     """
     ports = Ports(
         connector=connector or make_connector(),
@@ -193,7 +195,7 @@ def make_workbench(
 
 @dataclass(frozen=True, slots=True)
 class OpenLab:
-    """A connected workbench, and the run of a scenario on it."""
+    """A connected workbench, and a scenario's run on it."""
 
     bench: Workbench
     run: "ScenarioRun"
@@ -203,11 +205,11 @@ class OpenLab:
 async def open_lab(
     scenario: "Scenario", options: Options, profile: str = "", *, tell: Listener | None = None
 ) -> AsyncIterator[OpenLab]:
-    """A session for a scenario: on the demo servers in a fresh folder of state, or on `--config`.
+    """Open a session for a scenario: on the demo servers with fresh data, or on `--config`.
 
-    `profile` goes over `--profile`, and that over the scenario's; `--set` goes over the scenario's settings.
-    The model is `options.model`. `tell` gets every record. Calls that change something need no yes on the
-    demo servers; on others they do, see `TerminalApprover`. Raises ToolsightError.
+    `profile` overrides `--profile`, which overrides the scenario's; `--set` overrides the scenario's
+    settings. The model is `options.model`. `tell` gets every record. On the demo servers, calls that change
+    something need no approval; on others they do, see `TerminalApprover`. Raises ToolsightError.
     """
     from inspector.engine.scenario.changing import ChangingConnector
     from inspector.engine.scenario.clock import LabClock
@@ -236,7 +238,7 @@ async def open_lab(
 
 
 def new_session_id() -> str:
-    """Sorts by time, and is unique among processes that start in the same second."""
+    """A session id that sorts by time and is unique among processes that start in the same second."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
@@ -250,7 +252,7 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
 
 
 def _with_predicates(configuration: Configuration, options: Options) -> Configuration:
-    """What the consent has to cover: the file with predicates, as it is now. Raises ConfigError."""
+    """Add the predicate file and its digest to what needs consent. Raises ConfigError."""
     chosen = Policy(configuration, profile=options.profile, values=_anchored(options.values))
     path = chosen.settings.access.predicates
     return (
@@ -261,7 +263,7 @@ def _with_predicates(configuration: Configuration, options: Options) -> Configur
 
 
 def _anchored(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Files that the command line names are seen from the folder it was typed in."""
+    """Resolve the file names given on the command line against the current folder."""
     return {path: anchored(Path.cwd(), path, value) for path, value in values.items()}
 
 

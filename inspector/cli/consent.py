@@ -1,4 +1,4 @@
-"""Consent and approval on a terminal without the app."""
+"""Consent and approval on a terminal, without the app."""
 
 import sys
 
@@ -13,13 +13,16 @@ from inspector.engine.ports import ApprovalRequest, Decision, ServerMemory
 
 
 def require_consent(configuration: Configuration, memory: ServerMemory, *, approve: bool) -> None:
-    """Let an unknown configuration start nothing before a yes; the yes is kept for exactly this content."""
+    """Ask for consent before an unknown configuration starts anything; remember it for exactly this content.
+
+    Raises ConfigError without consent.
+    """
     if configuration.trusted or memory.is_approved(configuration.fingerprint()):
         return
     if not approve and not _ask(configuration):
         raise ConfigError(
             f"{configuration.source} has not been approved, so nothing was started",
-            hint="Run the command in a terminal to see what it would start, or add --approve.",
+            hint="Run the command in a terminal to see what it starts, or add --approve.",
         )
     memory.approve(configuration.fingerprint(), configuration.source)
 
@@ -34,7 +37,7 @@ def _ask(configuration: Configuration) -> bool:
 
 
 def consent_text(server: ServerConsent) -> str:
-    """One entry of the question: exactly what runs, and which variables it gets."""
+    """One server in the question: exactly what runs, and which variables it gets."""
     lines = [f"  {server.name}"]
     if server.executes:
         return "\n".join((*lines, f"    executes {server.executes!r}", f"    sha-256  {server.digest}"))
@@ -46,7 +49,7 @@ def consent_text(server: ServerConsent) -> str:
 
 
 class TerminalApprover:
-    """Asks on the terminal; without one it refuses. With `yes` it never asks."""
+    """Asks on the terminal, and refuses if there is none. With `yes`, allows everything without asking."""
 
     def __init__(self, *, yes: bool) -> None:
         self._yes = yes

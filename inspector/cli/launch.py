@@ -1,4 +1,4 @@
-"""Opening a session headless, with every server connected."""
+"""Opens a headless session with every server connected."""
 
 import asyncio
 import tempfile
@@ -17,7 +17,7 @@ from inspector.engine.workbench import Workbench
 async def headless(
     options: Options, configuration: Configuration | None = None, *, embeds: bool = True
 ) -> AsyncIterator[Workbench]:
-    """A workbench whose servers are all ready or failed, and whose index is complete, see make_workbench."""
+    """A workbench with every server ready or failed, and a complete index; see `make_workbench`."""
     configuration = configuration or read_configuration(options)
     memory = open_memory(options)
     require_consent(configuration, memory, approve=options.approve)
@@ -43,7 +43,7 @@ def run_headless(
 
 @asynccontextmanager
 async def demo_session(options: Options) -> AsyncIterator[Workbench]:
-    """The demo servers on a fresh folder of state, removed afterwards."""
+    """A session on the demo servers, with fresh data that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
         async with headless(options, demo_configuration(Path(state))) as bench:
             yield bench

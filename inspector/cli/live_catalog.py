@@ -1,4 +1,4 @@
-"""The tools of the servers as they are now, for evaluation sets over them."""
+"""The tools that servers have now, for evaluation sets."""
 
 import asyncio
 import tempfile
@@ -18,16 +18,16 @@ from inspector.domain.settings import DiscoverySettings
 
 @dataclass(frozen=True, slots=True)
 class LiveCatalog:
-    """The permitted tools of the servers that could be reached, and how the configuration ranks them."""
+    """The permitted tools of the servers that connected, and the configuration's discovery settings."""
 
     catalog: Catalog
     settings: DiscoverySettings
 
 
 def connect_catalog(options: Options, *, demo: bool) -> LiveCatalog:
-    """Connect to the servers of the configuration, or of the demo, list their tools, and disconnect.
+    """Connect to the servers of the configuration or the demo, list their tools, and disconnect.
 
-    A server that fails is named on stderr. Raises ConfigError.
+    Failed servers are named on stderr. Raises ConfigError.
     """
     with ExitStack() as stack:
         if demo:
@@ -40,7 +40,7 @@ def connect_catalog(options: Options, *, demo: bool) -> LiveCatalog:
 
 async def _listed(options: Options, configuration: Configuration) -> LiveCatalog:
     discovery = configuration.settings.discovery
-    # Only the list is wanted: nothing is searched here, so nothing need be embedded.
+    # Only the list is needed: nothing is searched, so nothing is embedded.
     settings = replace(configuration.settings, discovery=replace(discovery, embedding_model="none"))
     async with headless(options, replace(configuration, settings=settings)) as bench:
         for server in bench.state.servers.values():

@@ -14,7 +14,7 @@ _EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/plann
 
 
 def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
-    """The model of that name; any litellm name, or one of the stand-ins. Raises ModelError."""
+    """The model with that name: any litellm model or a `demo/…` model. Raises ModelError."""
     if name == PLANNER:
         from inspector.demo.planner import DemoPlanner
 
@@ -32,5 +32,5 @@ def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
 
 
 def counter_for(name: str) -> TokenCounter:
-    """A counter that fits the model of that name."""
+    """The token counter for the model with that name."""
     return AnthropicCounter(name) if is_claude(name) else TiktokenCounter(name)

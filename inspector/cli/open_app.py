@@ -1,4 +1,4 @@
-"""Opening the app. Only what its first frame needs is imported here; the rest comes while it is shown."""
+"""Opens the app. This imports only what the first frame needs; the rest is imported while it is shown."""
 
 import asyncio
 import tempfile
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def open_app(options: Options, *, demo: bool = False) -> None:
-    """Run the app on the configuration of `options`, or on the demo. Raises what kept it from opening."""
+    """Run the app on the configuration of `options`, or on the demo. Raises the error if it cannot open."""
 
     async def run() -> None:
         async with AsyncExitStack() as stack:
@@ -28,7 +28,7 @@ def open_app(options: Options, *, demo: bool = False) -> None:
 
 
 async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Opened":
-    """A workbench on the real adapters; leaving the stack closes it."""
+    """Open a workbench with the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.opening import Opened

@@ -1,4 +1,4 @@
-"""The options that every command shares."""
+"""The options that commands share."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ DEMO_MODEL = "demo/planner"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The shared options of the commands, see their help. `values` go by the path of the setting."""
+    """The shared options; see their help. `values` maps setting paths to values."""
 
     config: Path | None = None
     model: str = DEMO_MODEL
@@ -43,21 +43,21 @@ def _profile(_context: click.Context, _parameter: click.Parameter, name: str) ->
 
 
 def _values(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
-    """Checked, by path; a setting that is given twice has the last value."""
-    found = {}
+    """The checked values by path; a setting that is given twice gets the last value."""
+    values = {}
     for pair in pairs:
         path, sign, text = pair.partition("=")
         knob = find_knob(path.strip())
         if not sign:
-            raise ConfigError(f"--set {pair} gives no value", hint=f"Write --set {knob.path}=VALUE.")
-        found[knob.path] = parse_value(knob, text)
-    return found
+            raise ConfigError(f"--set {pair} has no value", hint=f"Write --set {knob.path}=VALUE.")
+        values[knob.path] = parse_value(knob, text)
+    return values
 
 
 _config = click.option(
     "--config",
     type=click.Path(path_type=Path),
-    help="A Toolsight, Claude Desktop, Claude Code, Cursor or VS Code configuration.",
+    help="A configuration of Toolsight, Claude Desktop, Claude Code, Cursor or VS Code.",
 )
 _input = click.option(
     "--input",
@@ -65,7 +65,7 @@ _input = click.option(
     multiple=True,
     metavar="ID=VALUE",
     callback=_inputs,
-    help="The value of a VS Code ${input:ID}; TOOLSIGHT_INPUT_ID also gives it. May be repeated.",
+    help="The value for VS Code's ${input:ID}, also taken from TOOLSIGHT_INPUT_ID. May be repeated.",
 )
 _CONFIGURED = (
     _config,
@@ -73,7 +73,7 @@ _CONFIGURED = (
         "--profile",
         default="",
         callback=_profile,
-        help="Bind and search as this design does, see `toolsight settings --profiles`.",
+        help="Use this profile's settings; see `toolsight settings --profiles`.",
     ),
     click.option(
         "--set",
@@ -81,7 +81,7 @@ _CONFIGURED = (
         multiple=True,
         metavar="PATH=VALUE",
         callback=_values,
-        help="Change a setting, see `toolsight settings`. May be repeated.",
+        help="Change a setting; see `toolsight settings`. May be repeated.",
     ),
     _input,
 )
@@ -93,21 +93,21 @@ _SHARED = (
         show_default=True,
         help="Any litellm model (openai/…, anthropic/…, ollama/…), demo/planner or demo/script:FILE.",
     ),
-    click.option("--api-base", default="", help="Where the model is served, for local servers."),
-    click.option("--toolset", default="", help="A toolset of the configuration; all tools without it."),
+    click.option("--api-base", default="", help="The model's address, for local models."),
+    click.option("--toolset", default="", help="A toolset of the configuration; by default, all tools."),
     click.option(
         "--db",
         "database",
         type=click.Path(path_type=Path),
-        help="The SQLite file; TOOLSIGHT_DB also names it.",
+        help="The SQLite file, also taken from TOOLSIGHT_DB.",
     ),
     *_CONFIGURED[1:],
     click.option(
         "--approve",
         is_flag=True,
-        help="Start this configuration's servers without asking, and remember that.",
+        help="Start this configuration's servers without asking, and remember the consent.",
     ),
-    click.option("--yes", is_flag=True, help="Allow tool calls that may change something without asking."),
+    click.option("--yes", is_flag=True, help="Allow tool calls that change something without asking."),
 )
 
 
@@ -119,14 +119,14 @@ def shared(function: F) -> F:
 
 
 def configured(function: F) -> F:
-    """Add those of the shared options that say how a session is set up."""
+    """Add only the shared options that configure a session."""
     for option in reversed(_CONFIGURED):
         function = option(function)
     return function
 
 
 def options(**values: Any) -> Options:
-    """The shared options of a command, gathered."""
+    """Gather a command's shared options."""
     return Options(**values)
 
 

@@ -1,4 +1,4 @@
-"""How far a long piece of work is, on a terminal; and stopping it between two steps."""
+"""Shows the progress of long work on a terminal, and stops it between two steps."""
 
 import shutil
 import signal
@@ -16,7 +16,7 @@ _BACK_AND_CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """One line of stderr that is drawn over; nothing at all where stderr is no terminal."""
+    """One line on stderr that is redrawn; prints nothing if stderr is not a terminal."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -26,7 +26,7 @@ class Progress:
         self._drawn = 0.0
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """`done` of `total` steps of something are made; a total of 0 is unknown."""
+        """Show that `done` of `total` steps of `what` are done; a total of 0 is unknown."""
         now = self._clock.monotonic()
         is_new = what != self._what
         if is_new:
@@ -36,7 +36,7 @@ class Progress:
             self._draw(f"{what}  {done}/{total}{self._remaining(done, total, now)}" if total else what)
 
     def clear(self) -> None:
-        """Leave the line empty for what is printed next."""
+        """Clear the line for what is printed next."""
         self._draw("")
 
     def _remaining(self, done: int, total: int, now: float) -> str:
@@ -53,7 +53,7 @@ class Progress:
 
 
 class Cancellation:
-    """Whether Ctrl+C was pressed; call it to ask."""
+    """Calling it returns whether Ctrl+C was pressed."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -64,7 +64,7 @@ class Cancellation:
 
 @contextmanager
 def cancellation() -> Iterator[Cancellation]:
-    """The first Ctrl+C only asks the work to stop after its present step, the second one interrupts it."""
+    """The first Ctrl+C asks the work to stop after its current step; the second interrupts it."""
     state = Cancellation()
     before = signal.getsignal(signal.SIGINT)
 

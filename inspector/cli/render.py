@@ -1,4 +1,4 @@
-"""Text for a terminal that outside text cannot drive, and JSON for programs."""
+"""Prints text that cannot control the terminal, and JSON for programs."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,19 +11,19 @@ from widgets import visible
 
 
 def say(text: str = "", *, err: bool = False) -> None:
-    """Print text from anywhere: control and bidi characters come out as visible escapes."""
+    """Print any text; control and bidi characters become visible escapes."""
     click.echo(visible(text), err=err)
 
 
 def say_json(value: object) -> None:
-    """Print JSON; everything outside ASCII is escaped, so nothing in it can drive the terminal."""
+    """Print JSON; everything outside ASCII is escaped, so that nothing can control the terminal."""
     click.echo(json.dumps(value, indent=2, default=_plain))
 
 
 def say_table(
     headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset()
 ) -> None:
-    """Print columns; those in `right` are numbers and align right. Long text wraps within its column."""
+    """Print a table; columns in `right` are numbers and align right. Long text wraps within its column."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""The command group: without a command it opens the app. A command is imported when it is asked for."""
+"""The command group: without a command it opens the app. A command is imported when it is used."""
 
 import sys
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from inspector import __version__
 from inspector.cli.options import options, shared
 from inspector.domain.error import ConnectError, ToolsightError
 
-# The module of each command, and its name there where that is another one.
+# Each command's module, and its name in the module if it differs.
 _MODULES = {
     "demo": "chat.demo",
     "servers": "catalog.inspect",
@@ -38,7 +38,7 @@ _MODULES = {
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name: the app's first frame does not wait for the headless ones."""
+    """Imports each command on use, so that the app's first frame does not wait for the headless ones."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_MODULES)
@@ -61,7 +61,7 @@ class LazyGroup(click.Group):
 def cli(context: click.Context, /, **values: Any) -> None:
     """See what tools an LLM agent sees, what they cost, and why a search finds them or not.
 
-    Without a command: open the app on --config, or on the configuration of this folder.
+    Without a command, open the app on --config or on this folder's configuration.
     """
     if context.invoked_subcommand is None:
         from inspector.cli.open_app import open_app
@@ -70,7 +70,7 @@ def cli(context: click.Context, /, **values: Any) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line, or `arguments`; an expected error is a message with a hint and exit code 1."""
+    """Run the command line, or `arguments`; an expected error prints a message and hint, with exit code 1."""
     try:
         cli(arguments, standalone_mode=False)
     except click.exceptions.Abort:

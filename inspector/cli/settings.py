@@ -1,4 +1,4 @@
-"""Every setting with its value and where that comes from, and the profiles."""
+"""Lists every setting with its value and its origin, and the profiles."""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -26,9 +26,9 @@ _WIDEST = 110
 @configured
 @as_json
 def settings(profiles: bool, as_json: bool, **values: Any) -> None:
-    """List every setting: its value, where that comes from, what it may be, and what it does.
+    """List every setting: its value, where the value comes from, what is allowed, and what it does.
 
-    Without a configuration these are the profile's values, and those given with --set.
+    Without a configuration, values come from the profile and from --set.
     """
     chosen = options(**values)
     if profiles:
@@ -47,25 +47,25 @@ def _say_settings(chosen: Options, configuration: Configuration, *, as_json: boo
     profile = find_profile(chosen.profile or configuration.profile)
     values = {**configuration.values, **chosen.values}
     effective = profile_settings(profile.name, configuration.settings, values)
-    came = origins(configuration.settings, profile.values, configuration.values, chosen.values)
+    sources = origins(configuration.settings, profile.values, configuration.values, chosen.values)
     if as_json:
-        rows = [_as_object(one, effective, came[one.path]) for one in knobs()]
+        rows = [_as_object(knob, effective, sources[knob.path]) for knob in knobs()]
         say_json({"config": configuration.source, "profile": profile.name, "settings": rows})
         return
     source = configuration.source or "no configuration in this folder"
     say(f"profile {profile.name}   {source}   * differs from the default")
-    for section, group in groupby(knobs(), key=lambda one: one.path.partition(".")[0]):
+    for section, group in groupby(knobs(), key=lambda knob: knob.path.partition(".")[0]):
         say(f"\n{section}")
-        for one in group:
-            say(_line(one, value_of(effective, one.path), came[one.path]))
-            say(_wrapped(f"{one.about} [{one.allowed}]"))
+        for knob in group:
+            say(_line(knob, value_of(effective, knob.path), sources[knob.path]))
+            say(_wrapped(f"{knob.about} [{knob.allowed}]"))
 
 
-def _line(one: Knob, value: Any, origin: Origin) -> str:
+def _line(knob: Knob, value: Any, origin: Origin) -> str:
     width = max(len(other.path) for other in knobs())
     shown = render_value(value) or "-"
-    mark = " " if value == value_of(Settings(), one.path) else "*"
-    return f"{mark} {one.path:<{width}}  {shown:<{_VALUE_WIDTH}}  {_origin(origin)}"
+    mark = " " if value == value_of(Settings(), knob.path) else "*"
+    return f"{mark} {knob.path:<{width}}  {shown:<{_VALUE_WIDTH}}  {_origin(origin)}"
 
 
 def _origin(origin: Origin) -> str:
@@ -73,14 +73,14 @@ def _origin(origin: Origin) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Indented lines; no longer than people like to read, however wide the terminal is."""
+    """Indented lines, at most as long as is readable, however wide the terminal is."""
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     return fill(text, width, initial_indent=_INDENT, subsequent_indent=_INDENT, break_on_hyphens=False)
 
 
-def _as_object(one: Knob, effective: Settings, origin: Origin) -> Mapping[str, Any]:
-    value = {"value": value_of(effective, one.path), "default": value_of(Settings(), one.path)}
-    return {**asdict(one), **value, "origin": _origin(origin)}
+def _as_object(knob: Knob, effective: Settings, origin: Origin) -> Mapping[str, Any]:
+    value = {"value": value_of(effective, knob.path), "default": value_of(Settings(), knob.path)}
+    return {**asdict(knob), **value, "origin": _origin(origin)}
 
 
 def _say_profiles(*, as_json: bool) -> None:
@@ -97,7 +97,7 @@ def _say_profiles(*, as_json: bool) -> None:
 
 
 def _changes(profile: Profile) -> Iterator[str]:
-    """What the profile has otherwise than the defaults."""
+    """The profile's values that differ from the defaults."""
     changed = {path: value for path, value in profile.values.items() if value != value_of(Settings(), path)}
     if not changed:
         yield "The defaults."

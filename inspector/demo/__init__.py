@@ -1,1 +1,1 @@
-"""What answers without an API key: the rule-based planner and the scripted model."""
+"""Models that need no API key: the rule-based planner and the scripted model."""

@@ -1,4 +1,4 @@
-"""A model that replays a written scenario, for demonstrations and tests. It is not an LLM and says so."""
+"""A model that replays a written scenario, for demos and tests. It is not an LLM and says so."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,12 +18,12 @@ from inspector.domain.message import (
 from inspector.domain.scenario import Step
 
 WINDOW = 128_000
-OVER = "The script is over: it has no answer to this. Start a new session to see it again."
+OVER = "The script is over: it has no answer to this. Start a new session to replay it."
 THOUGHT = "I think about what to do differently."
 
 
 class ScriptModel:
-    """Replays a scenario. Which step is next follows from the request alone, so it keeps no state."""
+    """Replays a scenario. The request alone determines the next step, so it keeps no state."""
 
     def __init__(self, path: Path) -> None:
         self.name = f"demo/script:{path}"
@@ -32,7 +32,7 @@ class ScriptModel:
         self.window = self.scenario.window or WINDOW
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
-        """The scenario's next step, or that the script is over. To think takes no step."""
+        """Yield the scenario's next step, or a note that the script is over. Thinking takes no step."""
         turn, index = _position(request.messages)
         step = self._step(turn, index)
         said = (step.think or THOUGHT) if request.think else step.say
@@ -56,9 +56,9 @@ def _calls(step: Step, turn: int, index: int) -> tuple[ToolCall, ...]:
 
 
 def _position(messages: tuple[Message, ...]) -> tuple[int, int]:
-    """The turn the conversation is in and how often the model has answered in it, thoughts not counted.
+    """The current turn, and how often the model has answered in it, not counting thoughts.
 
-    Turns that were taken out of the conversation count as well.
+    Turns that were removed from the conversation count too.
     """
     turn, index = -1, 0
     for message in messages:

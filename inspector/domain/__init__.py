@@ -1,1 +1,1 @@
-"""What Toolsight talks about: frozen dataclasses and pure functions, standard library only."""
+"""The domain model: frozen dataclasses and pure functions, standard library only."""

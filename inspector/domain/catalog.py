@@ -58,7 +58,7 @@ class Catalog:
             return matches[0]
         near = [tool.id for tool in matches] or self.names.closest(name)
         hint = f"Closest: {', '.join(near)}." if near else "No connected server has such a tool."
-        problem = f"'{name}' matches several tools" if matches else f"no tool is called '{name}'"
+        problem = f"'{name}' matches several tools" if matches else f"there is no tool '{name}'"
         raise ToolsightError(problem, hint=hint)
 
     def named(self, name: str, *, server: str = "") -> tuple[Tool, ...]:

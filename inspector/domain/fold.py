@@ -40,6 +40,8 @@ from inspector.domain.events import (
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, CallCost, ServerState, SessionState, ToolState
 
+# Long because every event that changes the state has its step here.
+
 
 def fold(records: Iterable[Record], state: SessionState | None = None) -> SessionState:
     """Fold a stream from the start, or from `state` on."""

@@ -1,4 +1,4 @@
-"""JSON as Python values, and the one way Toolsight serializes it."""
+"""JSON as Python values, and how Toolsight serializes it."""
 
 import json
 from collections.abc import Mapping

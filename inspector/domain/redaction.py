@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 from inspector.domain.events import Event
 
+# Long because finding, cutting and keeping secrets out of nested values are one idea.
+
 MARKER = "[redacted]"
 _MARKER_START = "[redacted"
 _SHORTEST_SECRET = 4

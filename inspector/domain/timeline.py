@@ -32,6 +32,8 @@ from inspector.domain.fold import apply
 from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.tool_pattern import matches
 
+# Long because every event that moves a tool has its step here.
+
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
 _ACTIONS = (SearchPerformed, CallFinished, CallRejected, LoopDetected, RedundantSearch)
 _NO_CONVERSATION = Conversation()

@@ -1,1 +1,1 @@
-"""Use cases over the domain and the ports; no vendor, no screen."""
+"""Use cases on top of the domain and the ports; no vendor code, no user interface."""

@@ -1,4 +1,4 @@
-"""Making the parts of a session from its configuration and the ports."""
+"""Builds the parts of a session from its configuration and the ports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -31,7 +31,7 @@ def started(live: Live, profile: str) -> SessionStarted:
 
 
 def redactor_of(configuration: Configuration) -> Redactor:
-    """Everything that a configuration hands to its servers may be a secret."""
+    """A redactor for everything the configuration passes to its servers, which may be secret."""
     secrets = {
         f"{spec.name}.{name}": value
         for spec in configuration.servers
@@ -47,7 +47,7 @@ def retrieval_of(
     session: Session,
     cases: Sequence[EvalCase],
 ) -> Retrieval:
-    """The session's search, which tells the session how far its index is."""
+    """The session's retrieval, which reports its index progress to the session."""
     model = settings.discovery.embedding_model
     return Retrieval(
         settings.discovery,
@@ -61,11 +61,11 @@ def retrieval_of(
 
 
 def preconditions_of(ports: Ports, live: Live) -> Preconditions:
-    """The rules of the settings, with the predicates of the user's own file. Raises ConfigError."""
+    """The preconditions of the settings, with the user's own predicates. Raises ConfigError."""
     own: Mapping[str, OwnPredicate] = {}
     configuration = live.configuration
     if configuration.predicates:
         own = ports.predicates_from(configuration.predicates, configuration.predicates_digest)
-    found = Preconditions(live, own)
-    found.check()
-    return found
+    preconditions = Preconditions(live, own)
+    preconditions.check()
+    return preconditions

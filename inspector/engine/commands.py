@@ -1,4 +1,4 @@
-"""What a person can do to a session. Every change goes through here, and becomes an event of the stream."""
+"""What a user can do to a session. Every change goes through here and becomes an event in the stream."""
 
 from typing import Any, Protocol
 
@@ -9,10 +9,10 @@ from inspector.domain.ranking import SearchReport, SearchRequest
 
 
 class Commands(Protocol):
-    """The commands of a session. A replay has none: there each of them is refused."""
+    """The commands of a session. A replay refuses all of them."""
 
     def search(self, request: SearchRequest) -> SearchReport:
-        """Search as a person: every score, nothing loaded. Raises ToolsightError."""
+        """Search on behalf of the user: all scores, nothing loaded. Raises ToolsightError."""
         ...
 
     async def chat(self, text: str) -> TurnEnded:
@@ -20,7 +20,7 @@ class Commands(Protocol):
         ...
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
-        """Call a permitted tool as a person. Raises ToolsightError."""
+        """Call a permitted tool on behalf of the user. Raises ToolsightError."""
         ...
 
     def load(self, tool_id: str) -> None:
@@ -28,19 +28,19 @@ class Commands(Protocol):
         ...
 
     def evict(self, tool_id: str) -> None:
-        """Unbind a loaded tool by hand; a pinned one stays."""
+        """Unbind a loaded tool by hand; pinned tools stay."""
         ...
 
     def change_setting(self, path: str, value: Any) -> None:
-        """Change one setting for this session. Raises ToolsightError, and then nothing has changed."""
+        """Change one setting for this session. Raises ToolsightError and changes nothing on failure."""
         ...
 
     def reset_setting(self, path: str) -> None:
-        """Let the file or the profile decide a setting again. Raises ConfigError."""
+        """Reset a setting to the value from the file or the profile. Raises ConfigError."""
         ...
 
     def use_profile(self, name: str) -> None:
-        """Take another profile; settings changed in this session stay. Raises ConfigError."""
+        """Switch the profile; settings changed in this session stay. Raises ConfigError."""
         ...
 
     def switch_toolset(self, name: str) -> None:
@@ -48,21 +48,21 @@ class Commands(Protocol):
         ...
 
     def switch_model(self, name: str) -> None:
-        """Answer with another model from the next call on. Raises ModelError."""
+        """Use another model from the next model call on. Raises ModelError."""
         ...
 
     def milestone(self, name: str) -> None:
-        """Say that a milestone is reached; preconditions may have waited for it."""
+        """Mark a milestone as reached; preconditions may depend on it."""
         ...
 
     def stop_embedding(self) -> None:
-        """Stop downloading or embedding; searches go on with what there is."""
+        """Stop downloading or embedding; searches use what is embedded so far."""
         ...
 
     async def reconnect(self, server: str) -> None:
-        """Close a server's connection, if any, and open it again."""
+        """Close a server's connection, if any, and reopen it."""
         ...
 
     async def stop(self, server: str) -> None:
-        """Close a server's connection, or give up opening it."""
+        """Close a server's connection, or stop opening it."""
         ...

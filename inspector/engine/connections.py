@@ -1,4 +1,4 @@
-"""The connections of a session: one owner task for each server, so that no server can hold up another."""
+"""The connections of a session: one owner task per server, so that no server delays another."""
 
 import asyncio
 import re
@@ -21,6 +21,8 @@ from inspector.domain.tool import Tool
 from inspector.engine.listing import list_tools, remember_tools
 from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, Snapshot, ToolListing
 
+# Long because the states of a connection are one machine.
+
 # Seconds in which a burst of change notifications counts as one.
 DEBOUNCE = 0.05
 _HIDDEN = "***"
@@ -29,9 +31,9 @@ _USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
 
 
 class Connections:
-    """Every server of a configuration. `on_tools` is called whenever `tools` may have changed.
+    """All servers of a configuration. `on_tools` is called whenever `tools` may have changed.
 
-    `count_tokens` tells the tokens of definitions; it may take its time, which holds up no other server.
+    `count_tokens` counts the tokens of definitions; it may be slow, as it delays no other server.
     """
 
     def __init__(
@@ -55,48 +57,48 @@ class Connections:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools of the servers that are ready, in the order of the configuration."""
+        """The tools of all ready servers, in configuration order."""
         return tuple(tool for server in self._servers.values() for tool in server.tools)
 
     @property
     def summaries(self) -> dict[str, str]:
-        """What each ready server says of itself in one line, if it says anything."""
+        """The one-line summary of each ready server that has one."""
         return {name: server.summary for name, server in self._servers.items() if server.summary}
 
     def start(self) -> None:
-        """Start every server that is not running, all at once, and return."""
+        """Start every server that is not running, all at once, and return immediately."""
         for server in self._servers.values():
             server.start()
 
     async def settled(self) -> None:
-        """Return when no server is connecting any more.
+        """Wait until no server is connecting.
 
-        Raises what an owner task died of, if not of its server: StoreError, for one.
+        Raises an owner task's error if the server did not cause it, such as StoreError.
         """
         for server in self._servers.values():
             await server.settled()
 
     async def reconnect(self, server: str) -> None:
-        """Close the connection, if there is one, open it again, and return when that is decided."""
+        """Close the connection, if any, reopen it, and wait until the server is ready or has failed."""
         connection = self._known(server)
         await connection.restart()
         self._on_tools()
         await connection.settled()
 
     async def stop(self, server: str) -> None:
-        """Close the connection, or give up opening it."""
+        """Close the connection, or stop opening it."""
         await self._known(server).stop()
         self._on_tools()
 
     async def call(self, server: str, tool: str, arguments: JsonObject) -> ToolResult:
-        """Call a tool of a ready server, with the server's own time limit.
+        """Call a tool of a ready server, with the server's own timeout.
 
-        Raises CallTimeout, ServerExited (also when the server is not connected), ProtocolError.
+        Raises CallTimeout, ServerExited (also if the server is not connected) or ProtocolError.
         """
         return await self._known(server).call(tool, arguments)
 
     async def aclose(self) -> None:
-        """Close every connection at once; a StoreError is raised when all of them are closed."""
+        """Close all connections at once; errors such as StoreError are raised after all are closed."""
         stops = (server.stop() for server in self._servers.values())
         outcomes = await asyncio.gather(*stops, return_exceptions=True)
         for error in (outcome for outcome in outcomes if isinstance(outcome, BaseException)):
@@ -110,7 +112,7 @@ class Connections:
 
 
 class _Connection:
-    """One server: its owner task, and what is known of it."""
+    """One server: its owner task and its state."""
 
     def __init__(
         self,
@@ -139,7 +141,7 @@ class _Connection:
         self._switching = asyncio.Lock()
 
     def start(self) -> None:
-        """Launch the owner task; a running one stays."""
+        """Launch the owner task unless it is running."""
         if self._owner is None or self._owner.done():
             self._settled.clear()
             self._owner = asyncio.create_task(self._own(), name=f"server {self._spec.name}")
@@ -161,11 +163,11 @@ class _Connection:
             self.start()
 
     async def _end(self) -> bool:
-        """End the owner task; False when it had ended before."""
+        """End the owner task; return False if it had already ended."""
         owner = self._owner
         if owner is None or owner.done():
             return False
-        # One cancellation only: a second one would interrupt the clean-up that the first one began.
+        # Cancel only once: a second cancellation would interrupt the cleanup that the first one started.
         if not owner.cancelling():
             owner.cancel()
         await asyncio.wait({owner})
@@ -174,7 +176,7 @@ class _Connection:
     async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
         link = self._link
         if link is None:
-            raise ServerExited(f"{self._spec.name} is not connected", hint="Reconnect it, then call again.")
+            raise ServerExited(f"{self._spec.name} is not connected", hint="Reconnect it and call again.")
         return await link.call(tool, arguments, timeout=self._spec.call_timeout)
 
     async def _own(self) -> None:
@@ -206,10 +208,10 @@ class _Connection:
             if link.info.era is not remembered:
                 self._memory.remember_era(fingerprint, link.info.era)
             await self._remember_tools()
-            await self._tell_ready(link, listing, (self._clock.monotonic() - began) * 1000)
+            await self._emit_ready(link, listing, (self._clock.monotonic() - began) * 1000)
             await self._watch(link)
 
-    async def _tell_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
+    async def _emit_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
         count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
         name = self._spec.name
         self._emit(
@@ -226,7 +228,7 @@ class _Connection:
         self._settled.set()
 
     async def _watch(self, link: ServerLink) -> None:
-        """List again after changes, until the connection ends; raises why it did."""
+        """List the tools again after each change until the connection ends; raises why it ended."""
         closed = asyncio.create_task(link.wait_closed())
         try:
             while not closed.done():
@@ -245,7 +247,7 @@ class _Connection:
 
     async def _list_again(self, link: ServerLink) -> None:
         await asyncio.sleep(DEBOUNCE)
-        # Cleared before asking: a change while the list is under way asks for another one.
+        # Clear the flag before listing, so that a change during the listing triggers another one.
         self._changed.clear()
         listing = await list_tools(link, self._spec.call_timeout)
         added, removed, changed = _difference(self.tools, listing.tools)
@@ -267,16 +269,16 @@ class _Connection:
             self._on_tools()
 
     async def _remember_tools(self) -> None:
-        """In a thread, which is waited for even where the connection is to end meanwhile."""
+        """Remember the tools in a thread, which is awaited even if the connection ends meanwhile."""
         snapshot = Snapshot(self.tools, self._clock.now(), self.summary)
-        keeping = asyncio.create_task(
+        saving = asyncio.create_task(
             asyncio.to_thread(remember_tools, self._memory, self._spec, snapshot),
             name=f"snapshot {self._spec.name}",
         )
         try:
-            await asyncio.shield(keeping)
+            await asyncio.shield(saving)
         except asyncio.CancelledError:
-            await asyncio.wait({keeping})
+            await asyncio.wait({saving})
             raise
 
     def _forget(self) -> None:
@@ -289,7 +291,7 @@ def _failure(server: str, error: ToolsightError) -> ServerFailed:
 
 
 def _difference(old: Sequence[Tool], new: Sequence[Tool]) -> tuple[tuple[str, ...], ...]:
-    """The names that came, went and changed."""
+    """The names of added, removed and changed tools."""
     before = {tool.name: tool for tool in old}
     after = {tool.name: tool for tool in new}
     added = tuple(name for name in after if name not in before)
@@ -299,7 +301,7 @@ def _difference(old: Sequence[Tool], new: Sequence[Tool]) -> tuple[tuple[str, ..
 
 
 def target(spec: ServerSpec) -> str:
-    """The command line or the URL, for people: without passwords, and without the values of secret flags."""
+    """The command line or URL, for people: without passwords and values of secret flags."""
     if spec.is_http:
         return _USER_INFO.sub("", re.split(r"[?#]", spec.url, maxsplit=1)[0])
     shown: list[str] = []

@@ -1,4 +1,4 @@
-"""Asking a server for its tools, and remembering them."""
+"""Lists a server's tools and remembers them."""
 
 import asyncio
 from dataclasses import replace
@@ -10,20 +10,20 @@ from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListi
 
 
 async def list_tools(link: ServerLink, seconds: float) -> ToolListing:
-    """What a server lists within so much time. Raises ConnectError, ServerExited, ProtocolError."""
+    """List a server's tools within `seconds`. Raises ConnectError, ServerExited or ProtocolError."""
     try:
         async with asyncio.timeout(seconds):
             return await link.list_tools()
     except TimeoutError:
         raise ConnectError(
             f"No tool list within {seconds:g} s",
-            hint="The server answered the handshake, but not `tools/list`.",
+            hint="The server answered the handshake but not `tools/list`.",
             stderr_tail=link.stderr_tail(),
         ) from None
 
 
 def remember_tools(memory: ServerMemory, spec: ServerSpec, snapshot: Snapshot) -> None:
-    """Keep what a server listed, without what the spec hands to it: a server may tell it on. Any thread."""
+    """Store a server's tools without the values in its spec, which it may repeat. Thread-safe."""
     redact = Redactor({**spec.env, **spec.headers}).value
     tools = tuple(redact(tool) for tool in snapshot.tools)
     memory.remember_tools(

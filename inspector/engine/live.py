@@ -1,7 +1,6 @@
-"""What a session runs on now.
+"""The parts of a session that can be replaced while it runs.
 
-A person may exchange any of it while the session runs. So whoever depends on one of these holds the object,
-not its parts, and reads them at the moment of use.
+Code that depends on them holds the object, not its parts, and reads the parts when it uses them.
 """
 
 from dataclasses import dataclass
@@ -17,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LiveSettings:
-    """The settings in force."""
+    """The current settings."""
 
     settings: Settings
 
 
 @dataclass(slots=True)
 class LiveModel(LiveSettings):
-    """The settings in force, and the model that answers."""
+    """The current settings and model."""
 
     model: ChatModel
 
@@ -35,13 +34,13 @@ class LiveModel(LiveSettings):
 
     @property
     def warn_at(self) -> float:
-        """The share of the window from which on the budget warns."""
+        """The share of the window at which the budget warns."""
         return self.settings.budget.warn_at
 
 
 @dataclass(slots=True)
 class Live(LiveModel):
-    """Everything of a session that can be exchanged. `toolset` is "" where all tools are permitted."""
+    """Every replaceable part of a session. `toolset` is "" if all tools are permitted."""
 
     configuration: Configuration
     retrieval: "Retrieval"

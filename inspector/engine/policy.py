@@ -1,4 +1,4 @@
-"""Which settings are in force: the file's, the profile's over them, the session's over both."""
+"""Resolves the current settings from the defaults, the file, the profile and the session."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _AT_START = frozenset({"access.predicates"})
 class Policy:
     """Defaults < the file's `tool_discovery` < the profile < the file's `settings` < the session's values.
 
-    Changes are in force from the next model call on; `on_change` hears which paths changed.
+    Changes take effect with the next model call; `on_change` receives the paths that changed.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Policy:
         values: Mapping[str, Any] | None = None,
         on_change: Callable[[Sequence[str]], None] = lambda _paths: None,
     ) -> None:
-        """Raises ConfigError for a profile or a value that there is not."""
+        """Raises ConfigError for an unknown profile or setting, or a value that is not allowed."""
         self._configuration = configuration
         self._on_change = on_change
         self.profile = find_profile(profile or configuration.profile or DEFAULT_PROFILE).name
@@ -36,15 +36,15 @@ class Policy:
         self.settings = self._settings(self.profile, self.session_values)
 
     def use(self, profile: str) -> None:
-        """Take another profile; values that were set stay set. Raises ConfigError."""
+        """Switch to another profile; the session's values stay. Raises ConfigError."""
         self._change(find_profile(profile).name, self.session_values)
 
     def set(self, path: str, value: Any) -> None:
-        """Set one knob. Raises ConfigError, ToolsightError for a ranker, and then nothing has changed."""
+        """Change one setting. Raises ConfigError and changes nothing on failure."""
         self._change(self.profile, {**self.session_values, path: find_knob(path).check(value)})
 
     def reset(self, path: str) -> None:
-        """Let the file, or else the profile, say what a knob is. Raises ConfigError."""
+        """Reset a setting to the value from the file or the profile. Raises ConfigError."""
         find_knob(path)
         self._change(self.profile, {key: value for key, value in self.session_values.items() if key != path})
 

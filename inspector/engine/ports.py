@@ -1,4 +1,4 @@
-"""What the engine needs from outside, as protocols. Adapters implement them; `adapters.memory` fakes each."""
+"""The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -17,63 +17,63 @@ from inspector.domain.tool import Tool
 
 @dataclass(frozen=True, slots=True)
 class ToolListing:
-    """A server's tools: the usable ones, and those left out with the reason."""
+    """A server's usable tools, and the skipped ones with the reason."""
 
     tools: tuple[Tool, ...]
     skipped: tuple[SkippedTool, ...] = ()
 
 
 class ServerLink(Protocol):
-    """An open connection to one server. Any task may call it; its owner task alone closes it."""
+    """An open connection to one server. Any task may use it; only its owner task closes it."""
 
     @property
     def info(self) -> ServerInfo: ...
 
     async def list_tools(self) -> ToolListing:
-        """All pages. Raises ProtocolError where paging never ends, ServerExited when the server is gone."""
+        """List all pages. Raises ProtocolError if paging never ends, ServerExited if the server is gone."""
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
-        """Call a tool by its own name. `timeout` is in seconds. A tool error is a value, not an exception.
+        """Call a tool by its plain name. `timeout` is in seconds. A tool error is a value, not an exception.
 
-        Raises CallTimeout, ServerExited, ProtocolError.
+        Raises CallTimeout, ServerExited or ProtocolError.
         """
 
     async def wait_closed(self) -> ServerExited:
-        """Return, when the other side is gone, why (never, while the connection lives)."""
+        """Wait until the connection is lost and return why."""
 
     def stderr_tail(self) -> str:
-        """The last lines the server's process wrote to stderr; empty for HTTP."""
+        """The last lines that the server's process wrote to stderr; empty for HTTP."""
 
 
 class Connector(Protocol):
-    """Opens connections. Entering raises ConnectError (with the stderr tail) when that fails.
+    """Opens connections. Entering the context raises ConnectError (with the stderr tail) on failure.
 
-    That is ConnectTimeout after the spec's `connect_timeout`; a cancelled entry leaves nothing running.
+    After the spec's `connect_timeout` that is ConnectTimeout; a canceled entry leaves nothing running.
     """
 
     def connect(
         self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
     ) -> AbstractAsyncContextManager[ServerLink]:
-        """`era` is the one that worked last time, if any; `on_tools_changed` only sets a flag."""
+        """Connect. `era` is the one that worked last time, if any; `on_tools_changed` only sets a flag."""
 
 
 class ChatModel(Protocol):
-    """A language model, or a stand-in that says so."""
+    """A language model, or a stand-in that identifies itself as one."""
 
     @property
     def name(self) -> str:
-        """The name it was asked for by, e.g. `openai/gpt-5`."""
+        """The name by which it was requested, e.g. `openai/gpt-5`."""
 
     @property
     def label(self) -> str:
-        """What people see; a stand-in says that it is not an LLM."""
+        """The name shown to people; a stand-in says that it is not an LLM."""
 
     @property
     def window(self) -> int:
         """The context window in tokens."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
-        """Text deltas as they come, then exactly one ModelReply. Raises ModelError."""
+        """Yield text deltas as they arrive, then exactly one ModelReply. Raises ModelError."""
 
 
 class TokenCounter(Protocol):
@@ -85,17 +85,17 @@ class TokenCounter(Protocol):
     def count(self, text: str) -> int: ...
 
     def lengths(self, text: str) -> Sequence[int]:
-        """The bytes of each token, in order: so many that they add up to the text as UTF-8.
+        """The number of bytes of each token, in order; they add up to the text's length in UTF-8.
 
-        A lone surrogate counts as the question mark that is sent in its place.
+        A lone surrogate counts as the question mark sent in its place.
         """
 
 
 class PriceList(Protocol):
-    """What models cost."""
+    """The prices of models."""
 
     def prices(self, model: str) -> Prices | None:
-        """Those of a model by its litellm name; None where the list has none. Never asks a network."""
+        """The prices of a model by its litellm name, or None if unlisted. Never uses the network."""
 
 
 class Embedder(Protocol):
@@ -105,32 +105,32 @@ class Embedder(Protocol):
     def name(self) -> str: ...
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """Load the model, and download it before where that is needed: minutes, in any thread.
+        """Load the model, downloading it first if needed. May take minutes; may be called in any thread.
 
-        `progress` is told the bytes so far and about how many there are. Raises ModelError.
+        `progress` receives the bytes so far and the approximate total. Raises ModelError.
         """
 
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One unit vector a text, in order. Raises ModelError."""
+        """Return one unit vector per text, in order. Raises ModelError."""
 
 
 class VectorStore(Protocol):
-    """Vectors made before, by model and content hash: float32, little-endian. Each method raises StoreError.
+    """Stored vectors by model and content hash: float32, little-endian. Thread-safe.
 
-    May be called from any thread.
+    Each method raises StoreError.
     """
 
     def vectors(self, model: str, keys: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """Those of the keys that are kept."""
+        """The stored vectors for the given keys; missing ones are left out."""
 
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The tools a server had when it was last connected, and what it said of itself in one line.
+    """The tools a server had when it was last connected, and its one-line summary.
 
-    `at` is seconds since 1970, UTC.
+    `at` is in seconds since 1970, UTC.
     """
 
     tools: tuple[Tool, ...]
@@ -140,7 +140,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A stored session in one line. Times are seconds since 1970, UTC."""
+    """An overview of a stored session. Times are in seconds since 1970, UTC."""
 
     id: str
     started_at: float
@@ -153,23 +153,23 @@ class SessionSummary:
 
 
 class EventStore(Protocol):
-    """Keeps the streams. Each method raises StoreError."""
+    """Stores the event streams. Each method raises StoreError."""
 
     def append(self, record: Record) -> None:
-        """Written, and safe from a killed process, when it returns."""
+        """Store a record durably: once this returns, it survives a killed process."""
 
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
-        """A session's records in order; `limit` keeps the newest."""
+        """A session's records in order; `limit` returns only the newest."""
 
     def sessions(self) -> list[SessionSummary]:
-        """Newest first."""
+        """All sessions, newest first."""
 
     def forget(self, sessions: Sequence[str]) -> None:
-        """Delete these sessions with all their records; ids that there are not are none."""
+        """Delete these sessions with all their records. Unknown ids are ignored."""
 
 
 class ServerMemory(Protocol):
-    """What is remembered of servers and configurations between sessions."""
+    """What Toolsight remembers about servers and configurations between sessions."""
 
     def era(self, fingerprint: str) -> Era | None: ...
 
@@ -180,13 +180,13 @@ class ServerMemory(Protocol):
     def approve(self, fingerprint: str, source: str) -> None: ...
 
     def snapshot(self, fingerprint: str) -> Snapshot | None:
-        """The tools that a server of that fingerprint had last; None where none are kept."""
+        """The last known tools of the server with that fingerprint, or None."""
 
     def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None: ...
 
 
 class Clock(Protocol):
-    """`now` is seconds since 1970, UTC; `monotonic` is for durations."""
+    """`now` is in seconds since 1970, UTC; `monotonic` measures durations."""
 
     def now(self) -> float: ...
 
@@ -195,7 +195,7 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A call that may change something and needs a yes first."""
+    """A call that may make changes and needs approval first."""
 
     tool: Tool
     arguments: JsonObject
@@ -203,13 +203,13 @@ class ApprovalRequest:
 
 
 class Approver(Protocol):
-    """Asks a person; may take as long as they do."""
+    """Asks the user, and waits as long as the answer takes."""
 
     async def ask(self, request: ApprovalRequest) -> Decision: ...
 
 
 OwnPredicate = Callable[..., bool]
-"""Called as `own(facts, *args, **kwargs)`; only True and False are answers."""
+"""Called as `own(facts, *args, **kwargs)`; must return True or False."""
 
 
 def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
@@ -218,10 +218,10 @@ def _no_predicates(_path: str, _digest: str) -> Mapping[str, OwnPredicate]:
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The adapters a workbench runs on. `model_for` raises ModelError for a name that is none.
+    """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
 
-    `embedder_for` takes the name of an embedding model; None leaves searches to words. `predicates_from`
-    takes a Python file and the digest that was consented to; it raises ConfigError.
+    `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
+    `predicates_from` takes a Python file and the digest covered by the consent; it raises ConfigError.
     """
 
     connector: Connector

@@ -1,4 +1,4 @@
-"""A running session: events go in, and come out stored, folded into the state and told to whoever listens."""
+"""A running session: stores each event, folds it into the state and passes it to the listeners."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ Listener = Callable[[Record], None]
 
 
 class Session:
-    """The one place where events get their number. Nothing is shown before it is stored."""
+    """Numbers and stores events; listeners see an event only after it is stored."""
 
     def __init__(self, session_id: str, store: EventStore, clock: Clock, redactor: Redactor) -> None:
         self.id = session_id
@@ -26,7 +26,7 @@ class Session:
         self._seq = 0
 
     def emit(self, event: Event) -> None:
-        """Redact, store, apply, tell. Raises StoreError, and then nothing has changed."""
+        """Redact, store and apply an event, then notify. Raises StoreError and changes nothing on failure."""
         record = Record(self.id, self._seq + 1, self._clock.now(), self._redactor.event(event))
         self._store.append(record)
         self._seq = record.seq
@@ -35,7 +35,7 @@ class Session:
             listener(record)
 
     def forget_others(self, limits: RecordSettings) -> None:
-        """Delete recorded sessions that are too old or too many; this one stays. Raises StoreError."""
+        """Delete recorded sessions that are too old or too many, never this one. Raises StoreError."""
         count, days = limits.max_sessions, limits.max_days
         if count or days:
             due = overdue(self._store.sessions(), max_count=count, max_days=days, now=self._clock.now())
@@ -45,7 +45,7 @@ class Session:
                 self.emit(SessionsForgotten(gone))
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Have every further record; call what is returned to stop."""
+        """Pass every further record to `listener`; call the returned function to stop."""
         self._listeners.append(listener)
 
         def unsubscribe() -> None:

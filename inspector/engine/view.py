@@ -1,4 +1,4 @@
-"""A session as it can be looked at: everything that a page or a command reads, and nothing that changes it.
+"""A read-only view of a session: everything that a page or a command reads.
 
 The running session implements `SessionView`, and so does the replay of a recorded moment. What changes a
 session is `inspector.engine.commands.Commands`. Only names of types: importing this imports none of them.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class DiscoveryView(Protocol):
-    """The index of the tools that a search can find, and what a search makes of it."""
+    """The index of searchable tools, and searches over it."""
 
     @property
     def settings(self) -> DiscoverySettings: ...
@@ -61,12 +61,12 @@ class DiscoveryView(Protocol):
         ...
 
     def evalset(self, index: ToolIndex | None = None) -> EvalSet:
-        """Labelled requests over the tools of the index."""
+        """Labelled requests for the tools in the index."""
         ...
 
 
 class TokenView(Protocol):
-    """What tokens are counted with, and what they cost."""
+    """How tokens are counted and what they cost."""
 
     @property
     def meter(self) -> BudgetMeter: ...
@@ -79,7 +79,7 @@ class TokenView(Protocol):
         ...
 
     def prices(self, model: str = "") -> Prices | None:
-        """The prices of a model, by default the session's."""
+        """The prices of a model, by default the session's, or None if unknown."""
         ...
 
 
@@ -106,12 +106,12 @@ class SessionView(Protocol):
 
     @property
     def session_values(self) -> Mapping[str, Any]:
-        """The settings that were changed in this session, by path."""
+        """The settings changed in this session, by path."""
         ...
 
     @property
     def setup(self) -> Setup:
-        """What decides a first model call, but for the tokenizer."""
+        """Everything that determines a first model call, except the tokenizer."""
         ...
 
     @property
@@ -122,13 +122,13 @@ class SessionView(Protocol):
 
     @property
     def other_models(self) -> OtherModels:
-        """Models that the session does not run on, to count and to price with."""
+        """Token counts and prices under models other than the session's."""
         ...
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
-        """The events so far, or those of some kinds."""
+        """The records so far, or those of the given kinds."""
         ...
 
     def next_request(self) -> ModelRequest:
-        """What the model would be sent now, but for the next user message."""
+        """What the model would be sent now, without the next user message."""
         ...

@@ -1,4 +1,4 @@
-"""The workbench: one session over one configuration, and everything a screen or a command can do with it."""
+"""The workbench: one session on one configuration, and everything a page or a command can do with it."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -41,8 +41,9 @@ from inspector.engine.tokens.count.accounting import Accounting
 from inspector.engine.tokens.count.other_model import OtherModels
 
 
+# Long because it implements every command and every view of a session, each in a few lines.
 class Workbench:
-    """`async with Workbench(...) as bench:` owns the connections; leaving it closes every one of them."""
+    """A session and its connections. Leaving `async with Workbench(...) as bench:` closes all connections."""
 
     def __init__(
         self,
@@ -56,7 +57,7 @@ class Workbench:
         profile: str = "",
         values: Mapping[str, Any] | None = None,
     ) -> None:
-        """`cases` are labelled requests; `profile` and `values` (knobs by path) go over the file's.
+        """`cases` are labelled requests; `profile` and `values` (settings by path) override the file's.
 
         Raises ToolsightError.
         """
@@ -128,7 +129,7 @@ class Workbench:
 
     @property
     def settings(self) -> Settings:
-        """What is in force from the next model call on."""
+        """The settings for the next model call."""
         return self._live.settings
 
     @property
@@ -137,7 +138,7 @@ class Workbench:
 
     @property
     def session_values(self) -> Mapping[str, Any]:
-        """The settings that were changed in this session, by path."""
+        """The settings changed in this session, by path."""
         return self.policy.session_values
 
     @property
@@ -146,13 +147,13 @@ class Workbench:
 
     @property
     def setup(self) -> Setup:
-        """What decides a first model call, but for the tokenizer."""
+        """Everything that determines a first model call, except the tokenizer."""
         connected, summaries = self._connections.tools, self._connections.summaries
         live = self._live
         return Setup(connected, live.configuration, live.settings, live.toolset, summaries)
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Have every record as it is made, on the event loop, after the state has changed."""
+        """Pass every further record to `listener`, on the event loop, after the state has changed."""
         return self._session.subscribe(listener)
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
@@ -168,11 +169,11 @@ class Workbench:
         return self.ports.store.read(session_id)
 
     def next_request(self) -> ModelRequest:
-        """Exactly what the model would be sent now, but for the next user message."""
+        """Exactly what the model would be sent now, without the next user message."""
         return self._binder.request(self._chat.loop.messages)
 
     def connect(self) -> None:
-        """With consent: start servers and tokenizer in the background, run predicates. Raises ConfigError."""
+        """Run predicates and start servers in the background; needs consent. Raises ConfigError."""
         self._binder.preconditions = preconditions_of(self.ports, self._live)
         self._session.emit(started(self._live, self.policy.profile))
         self._session.forget_others(self.settings.record)
@@ -180,29 +181,29 @@ class Workbench:
         self._background.run(asyncio.to_thread(self.accounting.warm))
 
     async def wait_connected(self) -> None:
-        """Return when every server is ready or has failed."""
+        """Wait until every server is ready or has failed."""
         await self._connections.settled()
 
     async def settled(self) -> None:
-        """Return when everything is counted that was to be counted again."""
+        """Wait until all pending token counts are done."""
         await self._background.settled()
 
     async def reconnect(self, server: str) -> None:
-        """Close a server's connection, if any, and open it again."""
+        """Close a server's connection, if any, and reopen it."""
         await self._connections.reconnect(server)
 
     async def stop(self, server: str) -> None:
-        """Close a server's connection, or give up opening it."""
+        """Close a server's connection, or stop opening it."""
         await self._connections.stop(server)
 
     def search(self, request: SearchRequest) -> SearchReport:
-        """Search as a person: every score, nothing loaded."""
+        """Search on behalf of the user: all scores, nothing loaded."""
         answer = self.retrieval.look(request, bound=self.state.bound_ids, unmet=self._binder.unmet())
         self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
         return answer.report
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
-        """Call a permitted tool as a person. Raises ToolsightError."""
+        """Call a permitted tool on behalf of the user. Raises ToolsightError."""
         tool = self.catalog.require(tool_id)
         call_id = f"user-{self.ports.clock.monotonic():.6f}"
         return await self._chat.dispatcher.perform(call_id, tool, arguments, by="user")
@@ -216,7 +217,7 @@ class Workbench:
             self._measure()
 
     def evict(self, tool_id: str) -> None:
-        """Unbind a loaded tool by hand; a pinned one stays."""
+        """Unbind a loaded tool by hand; pinned tools stay."""
         self._binder.context.evict(tool_id, "hand", "by hand")
         self._measure()
 
@@ -225,19 +226,19 @@ class Workbench:
         return await self._chat.loop.run(text)
 
     def change_setting(self, path: str, value: Any) -> None:
-        """Change one setting for this session. Raises ToolsightError, and then nothing has changed."""
+        """Change one setting for this session. Raises ToolsightError and changes nothing on failure."""
         self.policy.set(path, value)
 
     def reset_setting(self, path: str) -> None:
-        """Let the file or the profile decide a setting again. Raises ConfigError."""
+        """Reset a setting to the value from the file or the profile. Raises ConfigError."""
         self.policy.reset(path)
 
     def use_profile(self, name: str) -> None:
-        """Take another profile; settings changed in this session stay. Raises ConfigError."""
+        """Switch the profile; settings changed in this session stay. Raises ConfigError."""
         self.policy.use(name)
 
     def stop_embedding(self) -> None:
-        """Stop downloading or embedding; searches go on with what there is."""
+        """Stop downloading or embedding; searches use what is embedded so far."""
         self.retrieval.cancel_embedding()
 
     def switch_toolset(self, name: str) -> None:
@@ -248,13 +249,13 @@ class Workbench:
         self._rebuild()
 
     def switch_model(self, name: str) -> None:
-        """Answer with another model from the next call on. Raises ModelError."""
+        """Use another model from the next model call on. Raises ModelError."""
         self._live.model = model = self.ports.model_for(name)
         self._session.emit(ModelSwitched(model.name, model.label, model.window))
         self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
 
     def milestone(self, name: str, *, by: Actor = "user") -> None:
-        """Tell that a point of the workflow is reached; preconditions may have waited for it."""
+        """Mark a milestone as reached; preconditions may depend on it."""
         self._session.emit(MilestoneReached(name, by))
 
     def _on_settings(self, changed: Sequence[str]) -> None:

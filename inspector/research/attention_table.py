@@ -22,6 +22,8 @@ from inspector.research.study import DEFAULT, TASK_TOKENS, TWELVE_BOUND, Bench, 
 from inspector.research.task import SHARES
 from inspector.research.testbed import TABLE_2
 
+# Long because the tables of one paper share their columns.
+
 PAPER = "Tool Attention"
 NOT_GIVEN = "–"
 _ALLOWED = 0.03

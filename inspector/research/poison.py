@@ -31,6 +31,8 @@ from inspector.engine.loop.binding.gate import Gate
 from inspector.engine.ports import Clock, TokenCounter
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
 
+# Long because the attack, its measures and its table are one experiment.
+
 # Section 7.6: of 50 descriptions on the queries that go with them.
 PUBLISHED, OF = 46, 50
 # What it projects from that: the success of attacks with every schema bound, and with the gate.

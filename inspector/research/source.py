@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.prepare import prepare
 from inspector.engine.ports import Clock, Embedder, TokenCounter, VectorStore
+
+if TYPE_CHECKING:
+    from inspector.engine.discovery.index import ToolIndex
+    from inspector.engine.discovery.semantics import Semantics
 
 
 class Stopped(Exception):
@@ -94,7 +95,7 @@ class Source(Protocol):
     def counter_like(self, encoding: str) -> TokenCounter:
         """The tokenizer that a publication counted with, e.g. `cl100k_base`."""
 
-    def semantics(self) -> Semantics | None:
+    def semantics(self) -> "Semantics | None":
         """A source of vectors that remembers no query yet."""
 
     def demo(self) -> NamedCatalog:
@@ -112,8 +113,10 @@ class Source(Protocol):
         """Every shipped scenario, played. Raises ToolsightError and Stopped."""
 
 
-def indexed(catalog: NamedCatalog, source: Source, steps: Steps) -> ToolIndex:
+def indexed(catalog: NamedCatalog, source: Source, steps: Steps) -> "ToolIndex":
     """The index over a catalog, with its vectors where there is an embedder. Raises ModelError, Stopped."""
+    from inspector.engine.measure.prepare import prepare
+
     what = f"{catalog.name}: index of {len(catalog.tools)} tools"
     steps(what)
     evalset = EvalSet(catalog.name, catalog.tools, ())

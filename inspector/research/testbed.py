@@ -18,6 +18,8 @@ from inspector.domain.tool import Annotations, Tool, definition
 from inspector.research.vocabulary import library
 from inspector.research.vocabulary.word import Action, Domain, Entity, with_article
 
+# Long because the servers of one generated catalog.
+
 Count = Callable[[str], int]
 VARIATION = 0.3
 # How much sooner a further entity gets its first tool than one that has tools its next one.

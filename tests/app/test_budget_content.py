@@ -151,13 +151,13 @@ def test_flowing_pieces_are_never_torn_and_never_lost(texts: list[str], width: i
 def test_the_headline_is_the_bill_and_the_saving() -> None:
     state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
     told = str(headline(state, PRICES, 200))
-    assert "1 server, 2 tools: bound, they cost 5k tokens a call   $5.00 per 1,000 calls" in told
+    assert "1 server, 2 tools: binding all costs 5k tokens a call   $5.00 per 1,000 calls" in told
     assert "now 450, $0.45: 91 % saved" in told
 
 
 def test_the_headline_says_when_discovery_costs_more() -> None:
     state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
-    assert "⚠ 50 % more than bound" in str(headline(state, None, 200))
+    assert "⚠ 50 % more than static" in str(headline(state, None, 200))
     assert "d on a server shows" in str(headline(replace(state, manifest=""), None, 200))
     assert "f2" in str(headline(session(), None, 200))
 
@@ -258,15 +258,15 @@ def test_the_calls_that_broke_the_cache_are_told_as_far_as_there_is_room() -> No
     many = str(budget_way.way_detail(found, Delivery.GATE, 4)).split("\n")
     assert len(many) == 4
     assert many[1].startswith("✂ call ")
-    assert "calls more" in many[3]
+    assert "more calls" in many[3]
     assert "Nothing broke the cache" in str(budget_way.way_detail(found, Delivery.STATIC, 4))
 
 
 def test_what_is_compared_says_what_it_was_measured_on() -> None:
     told = text(budget_way.way_facts(compared()))
-    assert "of an assumed session" in told
+    assert "over an assumed session" in told
     assert "prompt cache a cache" in told
-    assert "of this session's calls" in text(budget_way.way_facts(replace(compared(), is_recorded=True)))
+    assert "over this session's calls" in text(budget_way.way_facts(replace(compared(), is_recorded=True)))
 
 
 @given(st.integers(20, 160), st.integers(6, 40), st.booleans())

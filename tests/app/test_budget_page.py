@@ -67,7 +67,7 @@ async def test_the_first_line_is_what_the_servers_cost_and_what_discovery_saves(
     async with app_rig(prices=PRICES) as (pilot, rig):
         await budget_page(pilot)
         assert rig.bench.state.budget is not None
-        await sees(pilot, "3 servers, 4 tools: bound, they cost", "per 1,000 calls")
+        await sees(pilot, "3 servers, 4 tools: binding all costs", "per 1,000 calls")
 
 
 async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:
@@ -81,7 +81,7 @@ async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:
 async def test_without_tools_the_page_sends_one_to_the_servers() -> None:
     async with app_rig(servers={"empty": MemoryServer([])}) as (pilot, _):
         await pilot.press("f5")
-        await sees(pilot, "No tools yet: no server is ready (f2 says why).")
+        await sees(pilot, "No tools yet: no server is ready (f2 shows why).")
 
 
 async def test_enter_closes_and_opens_a_server_and_opens_a_tool() -> None:
@@ -155,7 +155,7 @@ async def test_a_server_that_only_the_file_can_defer_is_told_as_a_line_for_it() 
         before = rig.bench.settings
         await budget_page(pilot)
         await pilot.press("d", "a")
-        await tells(pilot, "For the configuration file", 'at the server shop: "defer_loading": false')
+        await tells(pilot, "For the configuration file", 'for the server shop: "defer_loading": false')
         assert rig.bench.settings == before
 
 
@@ -219,7 +219,7 @@ async def test_the_calls_have_a_row_each_and_enter_opens_one() -> None:
         )
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
-        await sees(pilot, "Model call 3", "because of tools")
+        await sees(pilot, "Model call 3", "of them for tools")
 
 
 async def test_the_plot_and_the_tax_stand_beside_the_window() -> None:
@@ -247,9 +247,9 @@ async def test_the_ways_are_compared_over_an_assumed_session_before_any_call() -
         await pilot.press("3")
         table = pilot.app.screen.query_one("#ways-table", RecordList)
         await until(pilot, lambda: len(table.records) == 5)
-        await sees(pilot, "of an assumed session", "prompt cache the model's own", "append (in use)")
+        await sees(pilot, "over an assumed session", "prompt cache the model's own", "append (in use)")
         await pilot.press("s")
-        await tells(pilot, "There is no model call yet")
+        await tells(pilot, "No model call yet")
         await pilot.press("c")
         await sees(pilot, "prompt cache Anthropic, 5 minutes")
         await pilot.press("home")
@@ -261,11 +261,11 @@ async def test_the_ways_are_compared_over_the_calls_and_s_assumes_a_session() ->
         await with_a_call(pilot, rig)
         await budget_page(pilot)
         await pilot.press("3")
-        await sees(pilot, "of this session's calls")
+        await sees(pilot, "over this session's calls")
         await pilot.press("s")
-        await sees(pilot, "of an assumed session")
+        await sees(pilot, "over an assumed session")
         await pilot.press("s")
-        await sees(pilot, "of this session's calls")
+        await sees(pilot, "over this session's calls")
 
 
 async def test_without_tools_there_is_no_way_to_compare() -> None:
@@ -312,9 +312,9 @@ async def test_a_replay_has_nothing_to_try() -> None:
         await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]
         await budget_page(pilot)
         await pilot.press("d")
-        await tells(pilot, "A replay changes nothing.")
+        await tells(pilot, "A replay is read-only.")
         await pilot.press("3")
-        await sees(pilot, "of this session's calls", "append (in use)")
+        await sees(pilot, "over this session's calls", "append (in use)")
 
 
 async def test_names_are_whole_where_the_bar_would_take_their_place() -> None:

@@ -43,7 +43,7 @@ def race_lab(folder: Path) -> MemoryLab:
 
 
 def _tokens(pilot: Pilot[None]) -> list[int]:
-    digits = pilot.app.screen.query(".lane-tokens").results(Digits)
+    digits = pilot.app.screen.query(".racer-tokens").results(Digits)
     return [int(one.value.replace(",", "")) for one in digits]
 
 
@@ -85,7 +85,7 @@ async def test_r_races_the_demo_under_static_and_the_profile_of_the_session(tmp_
 async def test_every_model_call_of_a_lane_stands_in_it_with_what_came_of_it(tmp_path: Path) -> None:
     async with opened(race_lab(tmp_path)) as (pilot, _):
         await _raced(pilot, "enter")
-        static, other = (said(pilot, f"#lane-{side} .lane-calls").splitlines() for side in (0, 1))
+        static, other = (said(pilot, f"#racer-{side} .racer-calls").splitlines() for side in (0, 1))
         assert [row.split()[0] for row in static] == ["1", "2", "3", "4"]
         assert [row.split()[0] for row in other] == ["1", "2", "3", "4", "5", "6"]
         assert "calls shop:list_orders" in static[0]
@@ -223,7 +223,7 @@ async def test_e_writes_a_picture_and_a_recording(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
         await pilot.press("enter")
-        assert "neither .svg nor .cast" in said(pilot, "#export-problem")
+        assert "has to end in .svg or .cast" in said(pilot, "#export-problem")
 
 
 async def test_without_a_lab_the_page_says_how_to_get_one() -> None:

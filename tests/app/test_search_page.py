@@ -70,7 +70,7 @@ async def test_the_bill_follows_the_cursor() -> None:
         await _searched(pilot, "refund", "order")
         assert "shop:refund_order" in seen(pilot).partition("Bill")[2]
         await pilot.press("end")
-        await until(pilot, lambda: "Nothing of the query is in this tool." in seen(pilot))
+        await until(pilot, lambda: "This tool matches nothing in the query." in seen(pilot))
         await pilot.press("up")
         await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
         await pilot.press("enter")
@@ -110,7 +110,7 @@ async def test_names_and_servers_are_looked_up() -> None:
     async with app_rig() as (pilot, _):
         await pilot.press("f4", "tab", "tab", *"get_forecast", "enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
-        assert "Asked for by name or server" in seen(pilot)
+        assert "Requested by name or server" in seen(pilot)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ async def test_names_and_servers_are_looked_up() -> None:
     [
         (("tab", *"shp", "enter"), "Unknown server 'shp'. Valid servers: shop, weather."),
         (("tab", "tab", *"list_order", "enter"), "Unknown tool 'list_order'"),
-        (("enter",), "Nothing to search for yet"),
+        (("enter",), "Nothing to search for"),
     ],
 )
 async def test_what_is_wrong_stands_on_the_screen(keys: tuple[str, ...], says: str) -> None:
@@ -160,7 +160,7 @@ async def test_k_changes_the_ranker_of_the_session_and_searches_again() -> None:
         await _searched(pilot, "refund", "order")
         await pilot.press("k")
         assert isinstance(pilot.app.screen, RankerDialog)
-        assert "the model's searches use it too" in seen(pilot)
+        assert "for the model's searches too" in seen(pilot)
         await pilot.press("down", "enter")
         await until(pilot, lambda: "ranker bm25" in said(pilot, "#facts"))
         assert rig.bench.retrieval.ranker_name == "bm25"

@@ -52,7 +52,7 @@ def test_a_search_that_abstained_says_so() -> None:
 
 
 def test_one_step_is_nothing_to_take_apart() -> None:
-    assert "One step" in content.searches(_steps(["s:a"], [["s:a"]]), "hybrid", 5, 0.3).plain
+    assert "Only one step" in content.searches(_steps(["s:a"], [["s:a"]]), "hybrid", 5, 0.3).plain
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -66,7 +66,7 @@ def test_hostile_text_does_no_harm(name: str) -> None:
 async def test_the_page_sets_the_steps_beside_the_whole() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await pilot.app.push_screen(StepsScreen(SearchRequest(QUERY)))
-        await until(pilot, lambda: "only the steps find" in seen(pilot))
+        await until(pilot, lambda: "found only by the steps" in seen(pilot))
         assert "step 1 refund the order" in seen(pilot)
         assert "step 3 create an event" in seen(pilot)
         results = pilot.app.screen.query_one("#results", RecordList)

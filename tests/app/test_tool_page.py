@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
-from textual import constants
 from textual.pilot import Pilot
 
 from fixtures.hostile import HUGE, MARKUP, SIZE, TERMINAL, UNICODE
@@ -25,11 +24,6 @@ from tests.widgets.screen import lines
 from widgets import Confirm, SchemaTree, TextView
 
 FORECAST = "weather:get_forecast"
-
-
-@pytest.fixture(autouse=True)
-def _still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
 
 
 async def _says(pilot: Pilot[None], text: str) -> None:

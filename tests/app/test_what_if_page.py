@@ -179,7 +179,7 @@ async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == PAY.description
-        assert "your draft put aside" in seen(pilot)
+        assert "ctrl+r: your draft" in seen(pilot)
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == BETTER + PAY.description
@@ -243,7 +243,7 @@ async def test_parameters_are_renamed_and_described() -> None:
 @pytest.mark.parametrize(
     ("keys", "says"),
     [
-        (("shift+tab", "end", "ctrl+u", *"get_order"), "there is a tool 'shop:get_order' already"),
+        (("shift+tab", "end", "ctrl+u", *"get_order"), "a tool 'shop:get_order' already exists"),
         (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
         (("tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
     ],

@@ -79,10 +79,10 @@ def test_a_ledger_that_does_not_add_up_says_so() -> None:
 @pytest.mark.parametrize(
     ("cut", "says"),
     [
-        (Outcome.OVER_LIMIT, "only 5 tools are returned, shop:b has the last place"),
-        (Outcome.BELOW_FLOOR, "too little speaks for it"),
-        (Outcome.UNLIKELY, "too improbable"),
-        (Outcome.OTHER_SERVER, "keeps to one server"),
+        (Outcome.OVER_LIMIT, "only 5 tools are returned, the last of them is shop:b"),
+        (Outcome.BELOW_FLOOR, "its score is too low"),
+        (Outcome.UNLIKELY, "too unlikely"),
+        (Outcome.OTHER_SERVER, "limited to one server"),
         (Outcome.OTHER_TAG, "asks for tags"),
         (None, "✓ it is a result"),
     ],
@@ -131,7 +131,7 @@ SESSION = SessionState(
 @pytest.mark.parametrize(
     ("tool_id", "says"),
     [
-        ("calc:evaluate", "always loaded"),
+        ("calc:evaluate", "It is pinned"),
         ("down:anything", "failed: exit code 1"),
         ("slow:anything", "still connecting"),
         ("idle:anything", "not connected"),
@@ -195,7 +195,7 @@ async def test_p_pins_another_tool_also_one_that_no_search_finds() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
         await pilot.press("p", *"evaluate", "enter")
-        await until(pilot, lambda: "always loaded" in seen(pilot))
+        await until(pilot, lambda: "It is pinned" in seen(pilot))
         assert pilot.app.screen.query_one("#ledger", RecordList).records == ()
         await pilot.press("e")
         assert isinstance(pilot.app.screen, WhyNotScreen)

@@ -139,7 +139,7 @@ def test_each_drop_is_named_and_gives_its_own_exit_code(run: Run, tmp_path: Path
 def test_a_drop_that_is_no_number_is_refused_because_it_would_allow_every_drop(run: Run) -> None:
     result = run("--ranker", "bm25", "--max-drop", "nan")
     assert result.exit_code == 2
-    assert "it is no number" in result.stderr
+    assert "it is not a number" in result.stderr
 
 
 def test_a_ranker_that_the_baseline_has_and_the_run_has_not_does_not_pass(run: Run, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_missing_or_damaged_baseline_is_told_before_anything_is_measured(
         path.write_text(content, errors="surrogateescape")
     refused = run("--ranker", "bm25", "--baseline", str(path))
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert re.search(r"the baseline .* (cannot be read|is damaged)", refused.stderr)
+    assert re.search(r"the baseline .* (cannot be read|is not valid)", refused.stderr)
     assert "--format json" in refused.stderr.partition("hint:")[2]
 
 
@@ -172,7 +172,7 @@ def test_an_unknown_ranker_is_told_with_the_closest_one(run: Run) -> None:
 def test_two_data_sets_of_one_name_are_refused(run: Run, data: Path) -> None:
     refused = run("--data", str(data))
     assert refused.exit_code == 1
-    assert "two data sets are called 'tiny'" in refused.stderr
+    assert "two data sets are named 'tiny'" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["nothing.jsonl", "n" * 5000])

@@ -67,7 +67,7 @@ def test_json_has_every_point_and_what_stands_out(run: Run, data: Path) -> None:
 def test_a_best_threshold_at_an_end_of_the_sweep_is_no_advice(run: Run, data: Path) -> None:
     queries = (data / "queries.jsonl").read_text().splitlines()[:3]
     (data / "queries.jsonl").write_text("\n".join(queries))
-    assert "do not tell where it lies" in run("--data", str(data)).stdout
+    assert "cannot locate it" in run("--data", str(data)).stdout
 
 
 def test_without_vectors_it_says_what_to_set(run: Run, data: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_narrow_terminal_gets_more_tables_and_every_number(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
     printed = toolsight("compare", file(FORECAST), "--all-profiles", COLUMNS="60")
-    table = printed.stdout.partition("Saved against")[0]
+    table = printed.stdout.partition("Saved compared to")[0]
     assert all(len(line) <= 60 for line in table.splitlines())
     assert table.count("\nadvisory") > 1
     assert "outcome" in table

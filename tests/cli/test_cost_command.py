@@ -73,7 +73,7 @@ def test_what_is_printed_says_whose_prices_and_what_broke_the_cache(toolsight: T
 def test_an_hour_is_priced_where_the_model_has_a_price_for_it(toolsight: Toolsight) -> None:
     refused = toolsight("cost", "--session", SESSION, "--ttl", "1h")
     assert refused.exit_code == 1
-    assert "there is no price for a cache of an hour for 'openai/gpt-5'" in refused.stderr
+    assert "'openai/gpt-5' has no price for a one-hour cache" in refused.stderr
     model = ("--model", "anthropic/claude-sonnet-4-5")
     said = json.loads(toolsight("cost", "--session", SESSION, "--ttl", "1h", *model, "--json").stdout)
     assert said["terms"] == {"write": 2.0, "read": 0.1, "ttl_seconds": 3600.0, "minimum": 1024}

@@ -67,7 +67,7 @@ def test_a_file_that_is_not_there_is_made(add: Run, file: Path) -> None:
 def test_a_request_that_is_there_already_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
     refused = add("--query", "refund it ", "--impossible")
     assert refused.exit_code == 1
-    assert "there already, as 'mine' for shop:refund" in refused.stderr
+    assert "already has this request, as 'mine' for shop:refund" in refused.stderr
     assert file.read_bytes() == KEPT
 
 
@@ -183,10 +183,10 @@ def test_a_generated_set_covers_every_tool_and_is_never_overwritten(
     asked = ("eval", "generate", "--output", str(output), "--config", str(weather), "--approve")
     done = toolsight(*asked)
     assert done.exit_code == 0, done.stderr
-    assert "look them over" in done.stdout
+    assert "review them" in done.stdout
     listed = json.loads(toolsight("tools", "--config", str(weather), "--json").stdout)
     labelled = {tool for case in read_cases(output) for group in case.relevant for tool in group}
     assert labelled == {tool["id"] for tool in listed}
     again = toolsight(*asked)
     assert again.exit_code == 1
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr

@@ -46,7 +46,7 @@ def test_both_runs_and_every_call_stand_in_the_table(
     printed = toolsight("race", file(FORECAST), "--profile", "prd")
     assert printed.exit_code == 0, printed.stderr
     assert "static: 1 scripted search left out, 1 model call fewer." in printed.stdout
-    assert "prd: 1 more model call than static: each is a wait for the model." in printed.stdout
+    assert "prd: 1 more model call than static, each a wait for the model." in printed.stdout
     rows = [line.split() for line in printed.stdout.splitlines()[-3:]]
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert rows[-1][1] == "–"

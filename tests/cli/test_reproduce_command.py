@@ -119,7 +119,7 @@ def test_stopped_it_leaves_the_file_as_it_was(
 def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
     refused = run("--all", "--output", str(tmp_path / "none" / "report.md"))
     assert refused.exit_code == 1
-    assert "no folder" in refused.stderr
+    assert "its folder does not exist" in refused.stderr
     (tmp_path / "folder").mkdir()
     refused = run("--all", "--output", str(tmp_path / "folder"))
     assert refused.exit_code == 1

@@ -59,7 +59,7 @@ def test_what_is_not_met_names_the_nearest_record_and_the_field(
     printed = toolsight("scenario", "run", file(FORECAST.replace("ok: true", "ok: false")), "--check")
     assert printed.exit_code == 1
     assert "where ok is true" in printed.stdout
-    assert "0 of 1 went as expected; not: " in printed.stdout
+    assert "0 of 1 went as expected; failed: " in printed.stdout
 
 
 @pytest.mark.usefixtures("labs")
@@ -156,7 +156,7 @@ def test_ctrl_c_keeps_what_was_played(
     labs.interrupted = 2
     stopped = toolsight("scenario", "run", file(FORECAST), "loop", "--json")
     assert stopped.exit_code == 130
-    assert "1 of 2 scenarios were played" in stopped.stderr
+    assert "1 of 2 scenarios played" in stopped.stderr
     assert len(json.loads(stopped.stdout)) == 1
 
 

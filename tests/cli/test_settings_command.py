@@ -152,7 +152,7 @@ def test_values_are_typed_checked_and_the_last_one_wins() -> None:
     [
         (("--set", "bindng.capacity=3"), "there is no setting 'bindng.capacity'", "binding.capacity"),
         (("--set", "binding.capacity=x"), "binding.capacity must be a whole number", "stay bound"),
-        (("--set", "binding.capacity"), "gives no value", "--set binding.capacity=VALUE"),
+        (("--set", "binding.capacity"), "has no value", "--set binding.capacity=VALUE"),
         (("--set", ""), "there is no setting ''", "toolsight settings"),
         (("--profile", "kamann"), "there is no profile 'kamann'", "kaman"),
     ],

@@ -25,7 +25,7 @@ def test_lanes_moves_and_turns_are_printed_with_every_reason(toolsight: Toolsigh
     assert any(line.split() == ["shop:list", "○●✕✕"] for line in printed.stdout.splitlines())
     assert "search: orders" in printed.stdout
     assert "called 3x with equal arguments" in printed.stdout
-    assert "2 more tools were deferred all the time" in printed.stdout
+    assert "2 more tools were deferred throughout" in printed.stdout
     assert "loads 1, evictions 1" in printed.stdout
     assert "accuracy 100 %" in printed.stdout
 
@@ -44,7 +44,7 @@ def test_a_session_without_a_turn_says_that_nothing_moved(toolsight: Toolsight) 
     printed = toolsight("timeline", "20250101-b")
     assert printed.exit_code == 0, printed.stderr
     assert "0 turns" in printed.stdout
-    assert "No tool moved." in printed.stdout
+    assert "No tool was bound or unbound." in printed.stdout
 
 
 def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> None:

@@ -201,7 +201,7 @@ def test_latencies_are_the_percentiles_in_milliseconds() -> None:
 
 def test_a_run_is_not_summarised_with_other_cases_nor_below_the_cut() -> None:
     run = measured(TableRanker({}), case("q", "a"))
-    with pytest.raises(ValueError, match="'id-q' in place of 'id-r'"):
+    with pytest.raises(ValueError, match="'id-q' instead of 'id-r'"):
         summarise(run, EvalSet("letters", TOOLS, (case("r"),)))
     with pytest.raises(ValueError, match="1 cases, the data set 0"):
         summarise(run, EvalSet("letters", TOOLS, ()))
@@ -294,7 +294,7 @@ def test_what_is_defined_on_neither_side_is_no_drop() -> None:
 
 
 def test_a_table_with_the_same_ranker_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="r on d is there twice"):
+    with pytest.raises(ValueError, match="r on d occurs twice"):
         drops([Mark("d", "r", 1), Mark("d", "r", 0)], [], 0)
 
 

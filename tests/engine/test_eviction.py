@@ -180,11 +180,11 @@ def test_a_tool_at_its_last_second_has_not_expired() -> None:
 def test_an_expired_tool_goes_though_another_was_used_less_recently() -> None:
     loaded = [tool("fresh", turn=1, used_at=NOW), tool("expired", turn=5, used_at=0.0)]
     (one,) = evictions(loaded, Limits(1, ttl=60), NOW)
-    assert one == Eviction("s:expired", TTL, "not used for 1000 s, 60 s are allowed")
+    assert one == Eviction("s:expired", TTL, "not used for 1000 s, the limit is 60 s")
 
 
 def test_the_reason_tells_which_limit_there_was_no_room_for() -> None:
     loaded = [tool("a", turn=1), tool("b", turn=2)]
     (by_number,), (by_tokens,) = evictions(loaded, Limits(1), NOW), evictions(loaded, Limits(tokens=15), NOW)
-    assert by_number.reason == "least recently used of 2, there is room for 1"
-    assert by_tokens.reason == "least recently used of 20 tokens, there is room for 15"
+    assert by_number.reason == "least recently used of 2, with room for 1"
+    assert by_tokens.reason == "least recently used of 20 tokens, with room for 15"

@@ -253,7 +253,7 @@ async def test_a_change_of_what_is_not_there_is_refused_with_what_is(
 
 async def test_a_workbench_that_cannot_change_catalogs_refuses_a_scenario_that_does(tmp_path: Path) -> None:
     async with lab(tmp_path, CHANGE) as on:
-        with pytest.raises(ConfigError, match="cannot change the tools"):
+        with pytest.raises(ConfigError, match="cannot change a server's tools"):
             ScenarioRun(on.bench, on.run.scenario, on.clock)
 
 

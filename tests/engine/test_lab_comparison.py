@@ -113,7 +113,7 @@ def test_a_rejected_search_and_a_closed_gate_are_the_scripts_fault() -> None:
     found = compared(played("attention", gate, search, search, call))
     assert found.notes == (
         "attention: 2 scripted searches were rejected: this script assumes a search.",
-        "attention: 1 scripted call was rejected: the gate did not let the tool through.",
+        "attention: 1 scripted call was rejected: the gate did not select the tool.",
     )
 
 

@@ -126,7 +126,7 @@ def test_a_pattern_with_several_repetitions_is_searched_for_in_less_of_the_text(
     near, far = Tool("s", "near", "create a page title"), Tool("s", "far", " " * 500 + "create a page title")
     ranking = PatternRanker([near, far]).rank("create.*page.*title")
     assert ranking.kept.tolist() == [True, False]
-    assert ranking.note == "Only the first 250 characters of every text were searched."
+    assert ranking.note == "Only the first 250 characters of each text were searched."
 
 
 @given(st.lists(fragments, max_size=12).map("".join))

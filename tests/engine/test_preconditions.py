@@ -159,7 +159,7 @@ def test_no_text_of_a_predicate_breaks_the_session(text: str) -> None:
         ("is_authenticated('a', 'b')", "too many", "is_authenticated(scope)"),
         ("is_authenticated(name='a')", "scope", "is_authenticated(scope)"),
         ("is_authenticated(facts='a')", "facts", "is_authenticated(scope)"),
-        ("milestone_reached(1)", "needs a text", "milestone_reached(name)"),
+        ("milestone_reached(1)", "needs a string", "milestone_reached(name)"),
         ("open(", "no call", "one call"),
     ],
 )

@@ -215,7 +215,7 @@ def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     assert verdict.billed_saved is None
     assert verdict.notes == (
         "static: 1 scripted search left out, 1 model call fewer.",
-        "toolsight: 1 more model call than static: each is a wait for the model.",
+        "toolsight: 1 more model call than static, each a wait for the model.",
     )
 
 
@@ -230,7 +230,7 @@ def test_more_tokens_are_a_negative_saving_and_no_answer_is_told() -> None:
     verdict = raced(CASE, run(20), capped, scripted=False).verdict
     assert verdict is not None
     assert verdict.saved == pytest.approx(-0.5)
-    assert verdict.notes == ("toolsight: a message ended as capped, not answered.",)
+    assert verdict.notes == ("toolsight: a message was not answered: capped.",)
 
 
 def test_there_is_no_verdict_before_both_are_over() -> None:

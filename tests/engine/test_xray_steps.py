@@ -59,7 +59,7 @@ def test_a_step_that_no_tool_fits_finds_nothing_above_the_threshold() -> None:
 
 
 def test_an_unknown_ranker_is_named() -> None:
-    with pytest.raises(ToolsightError, match="no ranker called 'nope'"):
+    with pytest.raises(ToolsightError, match="no ranker 'nope'"):
         by_step(rankers_of(TOOLS), "nope", TWO_STEPS, SearchRules(2))
 
 

@@ -98,16 +98,16 @@ def test_a_tool_over_the_limit_is_compared_with_the_last_result() -> None:
 def test_what_the_request_leaves_out_is_all_the_advice_there_is() -> None:
     found = ask(request=SearchRequest("order", server_name="mail"))
     assert found.cut is Outcome.OTHER_SERVER
-    assert found.advice == ("The request keeps to the server 'mail'; this tool is on 'shop'.",)
+    assert found.advice == ("The request is limited to server 'mail'; this tool is on 'shop'.",)
     found = ask(tool_id="wiki:search", request=SearchRequest("search", tags=("write",)))
     assert found.cut is Outcome.OTHER_TAG
-    assert found.advice == ("The server 'wiki' does not carry 'write', which the request asks for.",)
+    assert found.advice == ("The server 'wiki' lacks 'write', required by the request.",)
 
 
 def test_a_threshold_that_the_advice_names_returns_the_tool() -> None:
     found = ask("money zxqw vbnm", limit=5, threshold=0.99)
     assert found.cut is Outcome.ABSTAINED
-    lower = re.search(r"with one of (\d\.\d\d) it would be returned", found.advice[0])
+    lower = re.search(r"a threshold of (\d\.\d\d) would return it", found.advice[0])
     assert lower is not None
     assert ask("money zxqw vbnm", limit=5, threshold=float(lower[1])).cut is None
 
@@ -122,14 +122,14 @@ def test_a_word_that_is_missing_is_named_with_what_it_would_really_bring(rankers
     edited = replace(tool, description=f"{tool.description} money")
     effect = edit_effect(rankers, edited, tool.id, query="Refund the order's money", ranker_name="bm25")
     (sentence,) = [line for line in found.advice if "'money'" in line]
-    assert f"a mention in the description would bring {effect.gain:+.2f}" in sentence
+    assert f"adding it to the description would gain {effect.gain:+.2f}" in sentence
     assert f"rank {effect.after.rank}" in sentence
 
 
 def test_a_loss_of_meaning_is_told_in_cosines() -> None:
     found = ask("search messages", "mail:send_message", limit=1, ranker="dense")
     assert found.lacking == ("search",)
-    assert any("with a cosine of" in line and "that of mail:search" in line for line in found.advice)
+    assert any("has a cosine of" in line and "that of mail:search" in line for line in found.advice)
 
 
 def test_lacking_terms_are_those_that_no_field_has() -> None:
@@ -140,9 +140,9 @@ def test_lacking_terms_are_those_that_no_field_has() -> None:
 def test_a_lookup_is_no_ranking() -> None:
     found = ask(request=SearchRequest("order", tool_names=("search",)))
     assert (found.note, found.rival, found.cut) == (LOOKED_UP, None, Outcome.BELOW_FLOOR)
-    assert found.advice == ("The request asks for tools by name, and this is none of them.",)
+    assert found.advice == ("The request asks for tools by name, and this is not one of them.",)
     assert ask(request=SearchRequest("order", tool_names=("pay back",))).cut is None
-    assert ask(request=SearchRequest()).advice == ("The request asks for nothing.",)
+    assert ask(request=SearchRequest()).advice == ("The request is empty.",)
 
 
 @given(requests, st.sampled_from(RANKERS), st.integers(0, 4), st.sampled_from([0.0, 0.5, 1.0]), st.data())
@@ -213,7 +213,7 @@ def test_the_best_passage_is_one_line_and_there_is_nothing_to_round() -> None:
 def test_an_unknown_tool_and_ranker_are_named() -> None:
     with pytest.raises(ToolsightError, match="no tool 'x:y'"):
         ask(tool_id="x:y")
-    with pytest.raises(ToolsightError, match="no ranker called 'nope'"):
+    with pytest.raises(ToolsightError, match="no ranker 'nope'"):
         ask(ranker="nope")
 
 

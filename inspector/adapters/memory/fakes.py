@@ -21,6 +21,8 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest, Decision, SessionSummary, Snapshot, ToolListing
 
+# Long because it has every port in memory, a short class each.
+
 
 class ManualClock:
     """A clock that moves only through `advance`. Starts at `at` seconds since 1970, UTC."""

@@ -1,1 +1,1 @@
-"""The six places of the app and their pages, a folder each: screen, content, job, stylesheet."""
+"""The six places of the app. Each page has a folder with its screen, content, job and stylesheet."""

@@ -1,4 +1,4 @@
-"""Which page is which. A page is imported when it is opened first: the session page does not wait for it."""
+"""Maps destinations to screens. A page is imported when first opened, so that the app starts sooner."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -29,11 +29,11 @@ PAGES: Mapping[str, str] = {
     "race": "chat.race.screen:RaceScreen",
     "reproduce": "lab.reproduction.screen:ReproduceScreen",
 }
-"""The pages directly above the session, by name: module below this package, and class."""
+"""The pages directly above the session, by name: module (below this package) and class."""
 
 
 def screen_for(destination: Destination) -> BaseScreen:
-    """A new screen of that page."""
+    """Return a new screen for a destination."""
     match destination:
         case Page(name):
             return page_class(name)()
@@ -58,10 +58,10 @@ def screen_for(destination: Destination) -> BaseScreen:
 
 
 def page_class(name: str) -> type[BaseScreen]:
-    """The class of a page; importing it takes a moment the first time."""
+    """Return the class of a page; the first import takes a moment."""
     module, _, attribute = PAGES[name].partition(":")
-    found: type[BaseScreen] = getattr(import_module(f"inspector.app.pages.{module}"), attribute)
-    return found
+    screen: type[BaseScreen] = getattr(import_module(f"inspector.app.pages.{module}"), attribute)
+    return screen
 
 
 def _explanation(destination: WhyNotPage | ComparePage | StepsPage) -> BaseScreen:

@@ -1,1 +1,1 @@
-"""`toolsight budget`: what the servers of every client cost."""
+"""`toolsight budget`: what every client's servers cost."""

@@ -1,4 +1,4 @@
-"""`toolsight budget`: what the servers of every MCP client on this machine cost; it changes no file."""
+"""`toolsight budget`: what the servers of every MCP client on this machine cost. It only reads files."""
 
 import json
 import math
@@ -21,29 +21,29 @@ from inspector.engine.tokens.audit.growth import Change, Key, Tokens, changes, t
 from inspector.engine.tokens.audit.result import Audit
 
 GREW = 1
-_MAKE = "Make one with `toolsight budget --json`."
+_MAKE = "Create one with `toolsight budget --json`."
 _Path = click.Path(path_type=Path)
 
 
 def _share(_context: click.Context, _parameter: click.Parameter, text: str) -> float:
-    """`5%` or `5`, as a fraction."""
+    """Parse `5%` or `5` as a fraction."""
     try:
         value = float(text.strip().removesuffix("%"))
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise click.BadParameter(f"{text!r} is no percentage such as 5%")
+        raise click.BadParameter(f"{text!r} is not a percentage such as 5%")
     return value / 100
 
 
 @click.command()
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
-@click.option("--svg", type=_Path, metavar="FILE", help="Draw a slide into this file as well.")
+@click.option("--svg", type=_Path, metavar="FILE", help="Also draw a slide to this file.")
 @click.option(
     "--baseline",
     type=_Path,
     metavar="FILE",
-    help="Compare with a former --json; exit code 1 where a configuration grew.",
+    help="Compare with an earlier --json output; exit code 1 if a configuration grew.",
 )
 @click.option(
     "--max-increase",
@@ -51,7 +51,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str) -> f
     show_default=True,
     metavar="PERCENT",
     callback=_share,
-    help="With --baseline: growth in tokens that passes.",
+    help="With --baseline: the token growth that is allowed.",
 )
 @shared
 @as_json
@@ -63,17 +63,17 @@ def budget(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """What the servers of every MCP client on this machine cost; of one file with --config.
+    """Show what the servers of every MCP client on this machine cost, or those of --config.
 
-    Looks into the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
-    Toolsight, and changes none. A server is started with your consent only, and once however many clients
-    have it; without it, the tools that it had when it was last connected are measured, if it ever was.
+    Reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
+    Toolsight, and changes none. A server is started only with your consent, and only once even if several
+    clients have it. Without consent, its tools are measured as of its last connection, if there was one.
     """
     if as_json and as_markdown:
-        raise click.UsageError("--json and --markdown exclude each other")
-    former = None if baseline is None else _read_baseline(baseline)
+        raise click.UsageError("--json and --markdown cannot be used together")
+    previous = None if baseline is None else _read_baseline(baseline)
     found = run_audit(options(**values))
-    moved = None if former is None else _compared(found, former)
+    moved = None if previous is None else _compared(found, previous)
     if as_json:
         say_json(audit_json(found, moved, max_increase))
     elif as_markdown:
@@ -89,30 +89,30 @@ def budget(
 
 
 def _read_baseline(path: Path) -> tuple[dict[Key, Tokens], str]:
-    """Raises ConfigError."""
+    """Read an earlier audit's totals and tokenizer. Raises ConfigError."""
     try:
         return stored_totals(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}", hint=_MAKE) from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is no audit: {error}", hint=_MAKE) from error
+        raise ConfigError(f"{path} is not an audit: {error}", hint=_MAKE) from error
 
 
-def _compared(audit: Audit, former: tuple[dict[Key, Tokens], str]) -> Sequence[Change]:
-    """Raises ConfigError where nothing can be compared: no growth would be seen."""
-    before, tokenizer = former
+def _compared(audit: Audit, previous: tuple[dict[Key, Tokens], str]) -> Sequence[Change]:
+    """Compare the audit with the baseline. Raises ConfigError if there is nothing to compare."""
+    before, tokenizer = previous
     if tokenizer != audit.basis.tokenizer.name:
         raise ConfigError(
-            f"the baseline was counted by {tokenizer}, not by {audit.basis.tokenizer.name}",
-            hint="Name the same --model, or make a new baseline.",
+            f"the baseline was counted with {tokenizer}, not with {audit.basis.tokenizer.name}",
+            hint="Use the same --model, or create a new baseline.",
         )
     moved = changes(totals(audit.configurations), before)
     if not any(change.is_compared for change in moved):
         for change in moved:
             say(f"{'gone' if change.after is None else 'not compared'}: {', '.join(change.key)}", err=True)
         raise ConfigError(
-            "nothing that was measured now is in the baseline",
-            hint="Name the same files, and add --approve where servers have to be started.",
+            "nothing measured now is in the baseline",
+            hint="Use the same files, and add --approve if servers must be started.",
         )
     return moved
 

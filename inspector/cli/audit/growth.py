@@ -1,4 +1,4 @@
-"""What grew since a stored audit, as text."""
+"""Reports as text what grew since a stored audit."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from inspector.engine.tokens.audit.growth import Change, Key
 
 
 def say_growth(moved: Sequence[Change], limit: float, *, err: bool) -> None:
-    """What grew by more than the limit, server by server; what is new, gone or cannot be compared."""
+    """Print what grew by more than the limit, by server, and what is new, gone or not comparable."""
     grown = [change for change in moved if change.exceeds(limit)]
     for change in moved:
         for line in _remarks(change):
@@ -33,9 +33,9 @@ def _remarks(change: Change) -> Iterator[str]:
     elif change.after is None:
         yield f"gone: {name}, {count(change.before, 'token')} before"
     elif not change.is_compared:
-        yield f"not compared: {name}, no server was measured both times"
+        yield f"not compared: {name}, because no server was measured both times"
     elif change.skipped:
-        yield f"not compared: {', '.join(change.skipped)} of {name}, not measured both times"
+        yield f"not compared: {', '.join(change.skipped)} of {name}, because not measured both times"
 
 
 def _grown(change: Change) -> Iterator[tuple[str, str, str, str]]:

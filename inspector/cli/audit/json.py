@@ -1,4 +1,4 @@
-"""An audit for programs, and what a stored one says."""
+"""An audit as JSON, and the totals of a stored one."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -8,11 +8,11 @@ from inspector.engine.tokens.audit.growth import Change, Key, Tokens
 from inspector.engine.tokens.audit.result import TURNS, Audit, ConfigurationAudit, ServerAudit, ToolAudit
 
 VERSION = 1
-"""Of the form: it goes up when a key changes its meaning or goes."""
+"""The format's version: it increases when a key changes its meaning or is removed."""
 
 
 def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:
-    """Everything; `growth` only where a baseline was given."""
+    """The whole audit; `growth` is present only if there is a baseline."""
     first = audit.first_call
     whole = {
         "version": VERSION,
@@ -29,14 +29,14 @@ def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> di
 
 
 def stored_totals(value: object) -> tuple[dict[Key, Tokens], str]:
-    """The tokens of a parsed `audit_json`, and the tokenizer. Raises ValueError for anything else."""
+    """The tokens and the tokenizer of a parsed `audit_json`. Raises ValueError for anything else."""
     if not isinstance(value, dict) or value.get("version") != VERSION:
-        raise ValueError(f"an audit of version {VERSION} is expected")
+        raise ValueError(f"expected an audit of version {VERSION}")
     try:
         tokenizer = str(value["tokenizer"]["name"])
         return {_key(one): dict(map(_tokens, one["servers"])) for one in value["configurations"]}, tokenizer
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"an audit has another form: {error}") from error
+        raise ValueError(f"unexpected format: {error}") from error
 
 
 def _key(one: dict[str, Any]) -> Key:
@@ -46,7 +46,7 @@ def _key(one: dict[str, Any]) -> Key:
 def _tokens(server: dict[str, Any]) -> tuple[str, int | None]:
     tokens = server["tokens"]
     if tokens is not None and (isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0):
-        raise ValueError(f"{tokens!r} is no number of tokens")
+        raise ValueError(f"{tokens!r} is not a number of tokens")
     return str(server["name"]), tokens
 
 

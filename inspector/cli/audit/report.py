@@ -15,7 +15,7 @@ from widgets import visible
 
 NOTHING = "–"
 _SERVER_HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
-_WAY_HEADERS = ("a turn", "tool tokens", "window", f"for {TURNS:,} turns", "with prompt cache")
+_WAY_HEADERS = ("each turn", "tool tokens", "window", f"for {TURNS:,} turns", "with prompt cache")
 _SUM_HEADERS = (
     "configuration",
     "servers",
@@ -30,18 +30,18 @@ _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*[]<
 
 
 def title(client: str, scope: str) -> str:
-    """Which configuration of which client, in words."""
+    """The client and the scope of a configuration, in words."""
     return ", ".join(part for part in (client, scope) if part)
 
 
 def shown_path(source: str) -> str:
-    """A file as people write it: their home folder is `~`."""
+    """A path for people, with `~` for the home folder."""
     home = f"{Path.home()}{os.sep}"
     return f"~{os.sep}{source.removeprefix(home)}" if source.startswith(home) else source
 
 
 def say_audit(audit: Audit) -> None:
-    """Every configuration with its servers, both ways to bind, and suggestions; then what they rest on."""
+    """Print each configuration's servers, both ways to bind and suggestions; then the basis of the counts."""
     for one in audit.configurations:
         _say_configuration(one, audit.basis)
     if len(audit.configurations) > 1:
@@ -49,7 +49,7 @@ def say_audit(audit: Audit) -> None:
         say_table(_SUM_HEADERS, _sums(audit), right=frozenset({1, 2, 3, 4, 5, 6}))
         say()
     if audit.first_call is not None:
-        say("What the first model call costs, as the configuration is set up")
+        say("What the first model call costs with the configuration's settings")
         say_budget(audit.first_call)
         say()
     for problem in audit.problems:
@@ -79,7 +79,7 @@ def _say_configuration(one: ConfigurationAudit, basis: Basis) -> None:
 
 
 def audit_markdown(audit: Audit) -> str:
-    """The same as Markdown."""
+    """The audit as Markdown."""
     sums = Table("", _SUM_HEADERS, _rows(_sums(audit)), frozenset({1, 2, 3, 4, 5, 6}))
     notes = [
         *(f"Not audited: {problem.error} {problem.hint}" for problem in audit.problems),
@@ -125,7 +125,7 @@ def _counts(tools: int, counted: int, estimate: int, error: float, share: float)
 
 
 def note(server: ServerAudit) -> str:
-    """Why a server was not measured; else of which day its tools are, and how many the client leaves out."""
+    """Why a server was not measured, or its snapshot's date and how many tools the client leaves out."""
     reading = server.reading
     if not reading.is_measured:
         return f"not measured: {reading.reason}"
@@ -189,22 +189,23 @@ def _sums(audit: Audit) -> list[tuple[str, ...]]:
 
 
 def basis_lines(basis: Basis) -> Iterator[str]:
-    """How was counted, against which window, and whose prices count."""
+    """The tokenizer, the window and the prices that the counts are based on."""
     yield (
         f"Tokens by {basis.tokenizer.label}, compact JSON, against a window of {tokens(basis.window)} "
-        f"({basis.model}). chars/4 is a rule of thumb, with its error. A turn is a model call."
+        f"({basis.model}). chars/4 is a rule of thumb, shown with its error. A turn is a model call."
     )
-    yield "Discovery is the first call with everything deferred; each search adds to it."
+    yield "Discovery is the first call with every tool deferred; each search adds to it."
     yield _price_line(basis.prices)
 
 
 def _price_line(prices: Prices | None) -> str:
     if prices is None:
-        return "No price is known: name a model with --model, or --set budget.priced_as=MODEL."
+        return "No price is known: name a model with --model or --set budget.priced_as=MODEL."
     cache = "" if prices.cache_read is not None else "; it has no price for a prompt cache"
-    of = ", ".join(part for part in (prices.source, prices.date) if part)
+    source = ", ".join(part for part in (prices.source, prices.date) if part)
     return (
-        f"US dollars of input by {prices.model} ({of}){cache}. Cached: written once, then read in every turn."
+        f"US dollars of input at the prices of {prices.model} ({source}){cache}. "
+        "Cached: written once, then read in every turn."
     )
 
 
@@ -213,5 +214,5 @@ def _rows(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 
 
 def _inline(text: str) -> str:
-    """Text from anywhere on one line of Markdown, where it means nothing."""
+    """Any text on one line, escaped for Markdown."""
     return visible(" ".join(text.split()), newlines=False).translate(_MARKDOWN)

@@ -1,4 +1,4 @@
-"""An audit of the clients on this machine: find, ask for consent, measure, count."""
+"""Audits the clients on this machine: finds their files, asks for consent, measures and counts."""
 
 import asyncio
 import os
@@ -41,7 +41,7 @@ from inspector.engine.tokens.count.accounting import Accounting
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What there is; `empty` are files in which a client has no servers."""
+    """The configurations on this machine; `empty` are files in which a client has no servers."""
 
     configurations: tuple[ClientConfiguration, ...]
     unreadable: tuple[Unreadable, ...]
@@ -49,7 +49,7 @@ class _Found:
 
 
 def run_audit(options: Options) -> Audit:
-    """Audit every configuration on this machine, or that of `--config`. Raises ToolsightError."""
+    """Audit every configuration on this machine, or the one of `--config`. Raises ToolsightError."""
     model = model_for(options.model, api_base=options.api_base or None)
     found = _find(options)
     if not any(options.toolset in ("", *one.configuration.toolsets) for one in found.configurations):
@@ -89,22 +89,22 @@ def _find(options: Options) -> _Found:
 
 
 def _refuse(options: Options, candidates: Sequence[ClientFile], found: _Found) -> None:
-    """Nothing to audit: say what is wrong, or where was looked."""
+    """Raise ConfigError for an empty audit: say what is wrong, or where Toolsight looked."""
     if options.config is not None:
         if found.unreadable:
             raise found.unreadable[0].error
-        raise ConfigError(f"{options.config} has no servers", hint="Servers go into `mcpServers`.")
+        raise ConfigError(f"{options.config} has no servers", hint="Servers go in `mcpServers`.")
     for broken in found.unreadable:
         say(f"not read: {broken.error.message}", err=True)
     looked = "".join(f"\n  {file.client}: {file.path}" for file in candidates)
-    hint = f"Name a file with --config, or run `toolsight demo`. Looked at:{looked}"
+    hint = f"Name a file with --config, or run `toolsight demo`. Looked for:{looked}"
     raise ConfigError("no MCP client on this machine has a server that can be audited", hint=hint)
 
 
 def _readings(
     configurations: Sequence[ClientConfiguration], memory: ServerMemory, *, approve: bool
 ) -> dict[str, Reading]:
-    """The reading of each server by fingerprint: asked with consent, from its snapshot without."""
+    """Each server's reading by fingerprint: from the server with consent, else from its snapshot."""
     specs = [spec for one in configurations for spec in one.configuration.servers]
     allowed = [
         spec
@@ -130,7 +130,7 @@ def _readings(
 
 
 def _is_allowed(one: ClientConfiguration, memory: ServerMemory, *, approve: bool) -> bool:
-    """Whether a person said yes to what the file would start; on a terminal they are asked."""
+    """Whether a person consents to starting the file's servers; asks if there is a terminal."""
     if not one.configuration.servers:
         return False
     name = (
@@ -165,7 +165,7 @@ def _subject(
 
 
 def _usage(source: str, store: EventStore) -> Usage:
-    """What the recorded sessions of a file called; sessions that called nothing say nothing."""
+    """The tool calls in a file's recorded sessions; sessions without calls are not counted."""
     calls: dict[str, int] = {}
     sessions = 0
     for session in store.sessions():
@@ -178,7 +178,7 @@ def _usage(source: str, store: EventStore) -> Usage:
 
 
 def _accounting(model: ChatModel, options: Options, subjects: Sequence[Subject]) -> Accounting:
-    """A single configuration says itself whose prices count for a model without any."""
+    """The accounting. A single configuration's settings decide the prices for a model that has none."""
     common = Policy(Configuration("", ()), profile=options.profile, values=options.values).settings
     settings = subjects[0].settings if len(subjects) == 1 else common
     return Accounting(counter_for, LitellmPrices(), LiveModel(settings, model))

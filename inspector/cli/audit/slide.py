@@ -1,4 +1,4 @@
-"""An audit as a slide: a bar a configuration, a segment a server, and discovery beside it."""
+"""An audit as a slide: one bar per configuration, one segment per server, and discovery beside it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -40,7 +40,7 @@ def _subtitle(audit: Audit, measured: Sequence[ConfigurationAudit]) -> str:
     what = (
         f"{count(len(measured), 'configuration')}, {count(servers, 'server')}{left}, {count(tools, 'tool')}"
     )
-    return f"{what}: tokens of every turn"
+    return f"{what}: tokens in every turn"
 
 
 def _legend() -> Iterator[str]:
@@ -48,7 +48,7 @@ def _legend() -> Iterator[str]:
         yield _box(_MARGIN + number * 12, 156, 10, 14, _COLORS[number])
     yield _text(_MARGIN + 44, 168, "every tool bound, by server", 15, svg.DIM)
     yield _box(_MARGIN + 290, 156, 34, 14, svg.GOOD)
-    yield _text(_MARGIN + 334, 168, "search_tools and manifest, everything deferred", 15, svg.DIM)
+    yield _text(_MARGIN + 334, 168, "search_tools and manifest, every tool deferred", 15, svg.DIM)
 
 
 def _bars(rows: Sequence[ConfigurationAudit]) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _pitch(rows: Sequence[ConfigurationAudit]) -> float:
 
 
 def _advice(rows: Sequence[ConfigurationAudit]) -> Iterator[str]:
-    """The suggestions for the largest configuration, where there is room for them."""
+    """The suggestions for the largest configuration, if there is room for them."""
     top = _TOP + 14 + len(rows) * _pitch(rows) + 20
     if not rows or not rows[0].suggestions or top + 30 * (len(rows[0].suggestions) + 1) > _BOTTOM:
         return
@@ -125,7 +125,7 @@ def _footer(audit: Audit, hidden: int) -> Iterator[str]:
 
 
 def _text(x: float, y: float, words: str, size: float, fill: str = svg.INK, *, weight: int = 400) -> str:
-    """A text, cut where the slide ends."""
+    """A text, cut at the slide's edge."""
     return svg.text(x, y, svg.fitted(words, svg.WIDTH - 40 - x, size), size, fill, weight=weight)
 
 

@@ -1,4 +1,4 @@
-"""Finding the threshold that suits a catalog, without the app."""
+"""Finds the threshold that suits a catalog, without the app."""
 
 import sys
 from dataclasses import asdict
@@ -38,30 +38,30 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
-    help="A folder with tools.jsonl and queries.jsonl, or a file of requests over the connected tools. "
-    "Requests generated from the tools without it.",
+    help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
+    "By default, requests are generated from the tools.",
 )
-@click.option("--demo", is_flag=True, help="The tools of the demo servers.")
+@click.option("--demo", is_flag=True, help="Use the tools of the demo servers.")
 @click.option(
     "--embedding-model",
     default="",
-    help="packaged, or any fastembed model; that of the configuration without it.",
+    help="packaged, or any fastembed model; by default the configuration's.",
 )
 @as_json
 @shared
 def command(
     ranker: str, data: Path | None, demo: bool, embedding_model: str, as_json: bool, **values: Any
 ) -> None:
-    """Find the threshold below which a search had better say that no tool fits.
+    """Find the threshold below which a search should answer that no tool fits.
 
-    For hybrid it is a probability, and what counts is requests: those answered with a right tool among the
-    first five. For dense it is a cosine, and what counts is single tools among the first ten.
+    For hybrid it is a probability, and requests are counted: those with a right tool among the first five.
+    For dense it is a cosine, and single tools are counted: those among the first ten.
     """
     chosen = options(**values)
     dataset = _dataset(data, chosen, demo=demo)
     if data is None:
-        say("The requests are generated from the tools' own texts: easier than what people ask.", err=True)
-        say("hint:  `toolsight eval add` labels your own; give them with --data.", err=True)
+        say("Requests are generated from the tools' own texts: easier than what people ask.", err=True)
+        say("hint:  Label your own with `toolsight eval add`, and pass them with --data.", err=True)
     found = _calibrated(dataset, ranker, embedding_model, chosen)
     if found is None:
         say("cancelled: nothing was measured", err=True)
@@ -80,12 +80,12 @@ def _dataset(data: Path | None, chosen: Options, *, demo: bool) -> DataSet:
     live = connect_catalog(chosen, demo=demo)
     tools = live.catalog.tools
     if not tools:
-        raise ConfigError("there are no tools to ask for", hint="`toolsight servers` says why.")
+        raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
     return DataSet(EvalSet("generated", tools, generate(tools)), live.settings)
 
 
 def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> Calibration | None:
-    """Raises ToolsightError; None where it was cancelled."""
+    """The calibration, or None if it was cancelled. Raises ToolsightError."""
     clock = SystemClock()
     embedder = composition.make_embedder(model or dataset.settings.embedding_model)
     progress = Progress(clock)
@@ -115,7 +115,7 @@ def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> C
 
 
 def text_calibration(calibration: Calibration, now: float) -> list[str]:
-    """The curve as a table with a bar for F1, what stands out of it, and what to write where."""
+    """The curve as a table with a bar for F1, its best points, and the setting to write."""
     kind = "probability" if calibration.ranker == "hybrid" else "cosine"
     lines = [
         f"{calibration.ranker} over {calibration.dataset}: {calibration.possible} possible and "
@@ -130,7 +130,7 @@ def text_calibration(calibration: Calibration, now: float) -> list[str]:
     if calibration.cautious is not None:
         lines.append(_summary(f"refuses at most {percent(MAX_REFUSED)}", calibration.cautious))
     if calibration.is_at_edge:
-        lines.append("The best one is an end of the sweep: these requests do not tell where it lies.")
+        lines.append("The best threshold is at an end of the sweep: these requests cannot locate it.")
     return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", calibration.line(calibration.best.threshold)]
 
 

@@ -1,4 +1,4 @@
-"""Measuring rankers over labelled requests, without the app."""
+"""Measures rankers on labelled requests, without the app."""
 
 import json
 import math
@@ -26,7 +26,7 @@ from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import Row, csv_text, json_text, markdown
 
 DROPPED, INTERRUPTED = 3, 130
-# Queries are no patterns: what `regex` scores for them says little.
+# Queries are not patterns, so what `regex` scores for them says little.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "regex")
 _WITH_DETAILS = ("text", "markdown")
 _NO_TERMINAL = (200, 24)
@@ -34,9 +34,9 @@ _Path = click.Path(path_type=Path)
 
 
 def _a_number(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    """No drop is larger than NaN: it would let every one of them pass."""
+    """Reject NaN: no drop is larger than it, so every drop would pass."""
     if math.isnan(value):
-        raise click.BadParameter("it is no number")
+        raise click.BadParameter("it is not a number")
     return value
 
 
@@ -45,22 +45,22 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     "--data",
     multiple=True,
     type=_Path,
-    help="A folder with tools.jsonl and queries.jsonl, or a file of requests over the connected tools. "
-    "May be repeated; the demo's requests without it.",
+    help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
+    "May be repeated. By default, the demo's requests.",
 )
-@click.option("--demo", is_flag=True, help="Files of requests are over the demo servers.")
+@click.option("--demo", is_flag=True, help="Files of requests are for the demo servers.")
 @click.option(
     "--ranker",
     "rankers",
     multiple=True,
-    help=f"Only these. May be repeated. There are: {', '.join(RANKERS)}.",
+    help=f"Measure only this ranker: {', '.join(RANKERS)}. May be repeated.",
 )
-@click.option("--distractors", type=_Path, help="A folder whose tools.jsonl is added to every data set.")
+@click.option("--distractors", type=_Path, help="Add the tools.jsonl of this folder to every data set.")
 @click.option(
     "--sample",
     "count",
     type=click.IntRange(min=1),
-    help="Ask only N requests a data set, always the same ones.",
+    help="Use only N requests per data set, always the same ones.",
 )
 @click.option(
     "--format",
@@ -69,11 +69,11 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     default="text",
     show_default=True,
 )
-@click.option("--output", type=_Path, help="Write the report into this file.")
+@click.option("--output", type=_Path, help="Write the report to this file.")
 @click.option(
     "--baseline",
     type=_Path,
-    help="Compare nDCG@10 with a file that --format json wrote; exit code 3 where it dropped.",
+    help="Compare nDCG@10 with a file written by --format json; exit code 3 if it dropped.",
 )
 @click.option(
     "--max-drop",
@@ -81,13 +81,13 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     default=0.01,
     show_default=True,
     callback=_a_number,
-    help="The drop that is allowed.",
+    help="The allowed drop.",
 )
 @click.option(
     "--details",
     type=click.IntRange(min=0),
     default=0,
-    help="Also the N requests on which the first two rankers differ most.",
+    help="Also show the N requests on which the first two rankers differ most.",
 )
 @click.option(
     "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
@@ -114,14 +114,15 @@ def bench(
     chosen = options(**values)
     stored = _stored(baseline) if baseline else None
     if output is not None and not output.parent.is_dir():
-        raise ConfigError(f"{output} cannot be written: it has no folder", hint="Make the folder first.")
+        hint = "Create the folder first."
+        raise ConfigError(f"{output} cannot be written: its folder does not exist", hint=hint)
     datasets = read_datasets(Selection(data, demo, distractors, count), chosen)
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]
     if rows:
         _publish(_report(rows, form) + _details(measured, names, details), output)
     if not is_complete:
-        say(f"cancelled: {'not everything' if rows else 'nothing'} was measured", err=True)
+        say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
         sys.exit(INTERRUPTED)
     if stored is not None:
         _compare(rows, stored, max_drop)
@@ -130,7 +131,7 @@ def bench(
 def _measured(
     datasets: Sequence[DataSet], rankers: Sequence[str], model: str, chosen: Options
 ) -> tuple[list[Measured], bool]:
-    """What was measured, and whether that is all."""
+    """The measurements, and whether they are complete."""
     clock, embedder = SystemClock(), composition.make_embedder(model)
     progress = Progress(clock)
     store = composition.open_vectors(chosen)
@@ -147,7 +148,7 @@ def _measured(
     finally:
         progress.clear()
         store.close()
-    # Asked to stop during the very last request, it has still measured everything.
+    # If it was cancelled during the last request, everything has been measured.
     is_complete = len(measured) == len(datasets) * len(rankers) and all(m.run.is_complete for m in measured)
     return measured, is_complete
 
@@ -164,7 +165,7 @@ def _report(rows: Sequence[Row], form: str) -> str:
 
 
 def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -> str:
-    """On which requests the first two rankers differ most, a block a data set."""
+    """The requests on which the first two rankers differ most, one block per data set."""
     if not count:
         return ""
     runs = {(one.row.dataset, one.run.ranker): one for one in measured}
@@ -172,9 +173,9 @@ def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -
     for dataset in dict.fromkeys(one.row.dataset for one in measured):
         before, after = (runs.get((dataset, ranker)) for ranker in rankers[:2])
         if before and after and len(before.run.cases) == len(after.run.cases):
-            found = difference(before.run, after.run, before.evalset)
+            differing = difference(before.run, after.run, before.evalset)
             title = f"{dataset}: {after.run.ranker} - {before.run.ranker}"
-            blocks.append(f"\n{difference_report(title, found, count)}" if found else "")
+            blocks.append(f"\n{difference_report(title, differing, count)}" if differing else "")
     return "".join(blocks)
 
 
@@ -193,22 +194,22 @@ def _publish(report: str, output: Path | None) -> None:
 
 
 def _stored(path: Path) -> list[Mark]:
-    """The marks of a baseline, read before hours are spent on comparing with it. Raises ConfigError."""
-    hint = "Make it with `toolsight bench --format json --output FILE`."
+    """Read the marks of a baseline, before hours are spent on measuring. Raises ConfigError."""
+    hint = "Create it with `toolsight bench --format json --output FILE`."
     try:
         stored = stored_marks(json.loads(path.read_bytes()))
         drops((), stored, 0.0)
     except OSError as error:
         raise ConfigError(f"the baseline {path} cannot be read: {error.strerror}", hint=hint) from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"the baseline {path} is damaged: {error}", hint=hint) from error
+        raise ConfigError(f"the baseline {path} is not valid: {error}", hint=hint) from error
     return stored
 
 
 def _compare(rows: Sequence[Row], stored: Sequence[Mark], max_drop: float) -> None:
-    """Exit with DROPPED where a mark fell too far, naming each."""
-    found = drops(marks(rows), stored, max_drop)
-    for drop in found:
+    """Exit with DROPPED if a mark dropped too far, naming each one that did."""
+    dropped = drops(marks(rows), stored, max_drop)
+    for drop in dropped:
         say(f"baseline: {drop.ranker} on {drop.dataset}: {drop.reason}", err=True)
-    if found:
+    if dropped:
         sys.exit(DROPPED)

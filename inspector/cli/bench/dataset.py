@@ -1,4 +1,4 @@
-"""Reading the data sets that a benchmark is asked for."""
+"""Reads the data sets for a benchmark."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from widgets import visible
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a benchmark was asked for. No path means the requests that come with the demo."""
+    """The data sets that were asked for. Without paths, the demo's labelled requests."""
 
     paths: tuple[Path, ...]
     demo: bool
@@ -29,13 +29,13 @@ class Selection:
 
 
 def read_datasets(selection: Selection, options: Options) -> list[DataSet]:
-    """Read the data sets, and connect to servers where requests are over theirs. Raises ConfigError."""
+    """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError."""
     demo = selection.demo or not selection.paths
     live = cache(lambda: connect_catalog(options, demo=demo))
     paths = selection.paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
-    found = [_shaped(_read(path, live), selection) for path in paths]
-    _require_different([dataset.evalset.name for dataset in found])
-    return found
+    datasets = [_shaped(_read(path, live), selection) for path in paths]
+    _require_different([dataset.evalset.name for dataset in datasets])
+    return datasets
 
 
 def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
@@ -51,7 +51,7 @@ def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
 def _shaped(dataset: DataSet, selection: Selection) -> DataSet:
     evalset = dataset.evalset
     if not evalset.cases:
-        raise ConfigError(f"{evalset.name} holds no requests", hint="`toolsight eval generate` makes some.")
+        raise ConfigError(f"{evalset.name} has no requests", hint="`toolsight eval generate` writes some.")
     if selection.distractors is not None:
         folder = selection.distractors
         name = f"{evalset.name}+{_name(folder.resolve().name)}"
@@ -62,12 +62,12 @@ def _shaped(dataset: DataSet, selection: Selection) -> DataSet:
 
 
 def require_tools(live: LiveCatalog, unknown: Sequence[str], *, where: str) -> None:
-    """Raise ConfigError with the closest names where there are `unknown` ids."""
+    """Raise ConfigError, with the closest names, if there are `unknown` ids."""
     if not unknown:
         return
     more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
     near = closest(unknown[0], list(live.catalog.by_id))
-    hint = f"Closest: {', '.join(near)}." if near else "`toolsight tools` lists those that there are."
+    hint = f"Closest: {', '.join(near)}." if near else "`toolsight tools` lists the known ones."
     raise ConfigError(f"{where}: no tool has the id '{unknown[0]}'{more}", hint=hint)
 
 
@@ -75,8 +75,8 @@ def _require_different(names: Sequence[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ConfigError(
-            f"two data sets are called '{twice[0]}'",
-            hint="Results are told apart by the name of the folder or file: rename one.",
+            f"two data sets are named '{twice[0]}'",
+            hint="Results are listed by folder or file name: rename one.",
         )
 
 
@@ -84,10 +84,10 @@ def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
     except OSError:
-        # A name that no file can have: reading it says so.
+        # No file can have this name: reading it reports that.
         return False
 
 
 def _name(text: str) -> str:
-    """A name that fits a line of any report."""
+    """A name that is safe on one line of any report."""
     return visible(" ".join(text.split()), newlines=False)

@@ -1,4 +1,4 @@
-"""Making evaluation sets: from a catalog, by hand, and from what models searched for."""
+"""Creates evaluation sets: from a catalog, by hand, and from models' recorded searches."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,45 +20,45 @@ from inspector.domain.number import count
 from inspector.engine.measure.generate import PER_TOOL, generate as generate_cases, numbered, query_key
 from inspector.engine.measure.logged import logged_cases
 
-_demo = click.option("--demo", is_flag=True, help="The tools of the demo servers.")
+_demo = click.option("--demo", is_flag=True, help="Use the tools of the demo servers.")
 _Path = click.Path(path_type=Path)
 
 
 @click.group(name="eval")
 def evaluate() -> None:
-    """Make evaluation sets for `toolsight bench`."""
+    """Create evaluation sets for `toolsight bench`."""
 
 
 @evaluate.command()
-@click.option("--output", type=_Path, required=True, help="The file to write; it must not be there yet.")
-@click.option("--seed", default=0, show_default=True, help="Picks other requests.")
+@click.option("--output", type=_Path, required=True, help="The file to write; it must not exist yet.")
+@click.option("--seed", default=0, show_default=True, help="Another seed picks other requests.")
 @click.option(
     "--per-tool",
     type=click.IntRange(min=1),
     default=PER_TOOL,
     show_default=True,
-    help="At most so many exact and so many paraphrased requests a tool.",
+    help="The most exact and the most paraphrased requests per tool.",
 )
 @_demo
 @shared
 def generate(output: Path, seed: int, per_tool: int, demo: bool, **values: Any) -> None:
-    """Write requests for every tool of the configuration, without a language model, for you to look over."""
+    """Write requests for every tool of the configuration, without a language model, for you to review."""
     if is_there(output):
-        raise ConfigError(f"{output} is there already", hint="Name another file: labels are not overwritten.")
+        raise ConfigError(f"{output} already exists", hint="Name another file: labels are not overwritten.")
     live = connect_catalog(options(**values), demo=demo)
     if not live.catalog.tools:
-        raise ConfigError("there are no tools to ask for", hint="`toolsight servers` says why.")
+        raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
     cases = generate_cases(live.catalog.tools, seed, per_tool)
     append_cases(output, cases)
     kinds = Counter(case.kind for case in cases)
     say(f"{count(len(cases), 'request')}: {', '.join(f'{count} {kind}' for kind, count in kinds.items())}")
-    say("They come from the tools' own words, and the impossible ones are guesses: look them over.")
+    say("They use the tools' own words, and the impossible ones are guesses: review them.")
 
 
 def _groups(
     _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[frozenset[str], ...]:
-    """The alternatives of each thing that is needed."""
+    """Parse each --tool into its alternatives."""
     groups = [frozenset(filter(None, map(str.strip, value.split("|")))) for value in values]
     if not all(groups):
         raise click.BadParameter("it names no tool")
@@ -67,19 +67,19 @@ def _groups(
 
 @evaluate.command()
 @click.argument("file", type=_Path)
-@click.option("--query", default="", help="What is asked for.")
+@click.option("--query", default="", help="The request.")
 @click.option(
     "--tool",
     "tools",
     multiple=True,
     metavar="SERVER:NAME[|SERVER:NAME]",
-    help="A tool that the request needs. May be repeated: all of them are needed. Where any one of several "
+    help="A tool that the request needs. May be repeated: all of them are needed. If any one of several "
     "tools will do, put | between them, in quotes: --tool 'shop:find_orders|shop:list_orders'.",
     callback=_groups,
 )
 @click.option("--impossible", is_flag=True, help="No tool fits the request.")
-@click.option("--from-log", is_flag=True, help="Take the recorded searches of models that led to a call.")
-@click.option("--session", default="", help="With --from-log: this session only.")
+@click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
+@click.option("--session", default="", help="With --from-log: only this session.")
 @_demo
 @shared
 def add(
@@ -92,9 +92,9 @@ def add(
     demo: bool,
     **values: Any,
 ) -> None:
-    """Add labelled requests to FILE. With --config or --demo the tools have to be there."""
+    """Add labelled requests to FILE. With --config or --demo, the tools must exist."""
     if [bool(tools), impossible, from_log].count(True) != 1:
-        raise click.UsageError("Give one of --tool, --impossible and --from-log.")
+        raise click.UsageError("Give exactly one of --tool, --impossible and --from-log.")
     if from_log == bool(query.strip()) or (session and not from_log):
         raise click.UsageError("--tool and --impossible need --query; --session goes with --from-log.")
     chosen = options(**values)
@@ -108,19 +108,19 @@ def add(
 
 
 def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[EvalCase]) -> EvalCase:
-    """The request of the command line. Raises ConfigError where the file has it already."""
+    """The request on the command line. Raises ConfigError if the file already has it."""
     same = next((case for case in known if query_key(case.query) == query_key(query)), None)
     if same is not None:
         labels = ", ".join(sorted(tool for group in same.relevant for tool in group)) or "no tool"
         raise ConfigError(
-            f"the request is there already, as '{same.id}' for {labels}",
+            f"the file already has this request, as '{same.id}' for {labels}",
             hint="Edit that line if its label is wrong.",
         )
     return EvalCase("", query, relevant, PARAPHRASE if relevant else IMPOSSIBLE)
 
 
 def _logged(chosen: Options, session: str, known: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
-    """The requests of one recorded session, or of all, without those that the file has."""
+    """The requests of one recorded session, or of all, except those already in the file."""
     store = open_store(chosen)
     stored = [summary.id for summary in reversed(store.sessions())]
     if session and session not in stored:

@@ -1,4 +1,4 @@
-"""The results of a benchmark for people: a table a data set, with a bar for nDCG@10."""
+"""A benchmark's results for people: one table per data set, with a bar for nDCG@10."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,15 +31,15 @@ _COLUMNS: tuple[_Column, ...] = (
 
 
 def text_report(rows: Sequence[Row], width: int) -> str:
-    """One block a data set, its tables at most `width` columns wide where that is possible at all.
+    """One block per data set, with tables at most `width` columns wide if possible.
 
-    Where all columns do not fit side by side, the rest stand in further tables below.
+    Columns that do not fit side by side go in further tables below.
     """
     return "\n".join(_block(list(same), width) for _, same in groupby(rows, lambda row: row.dataset))
 
 
 def difference_report(title: str, difference: Difference, most: int) -> str:
-    """The mean difference, and the `most` requests that differ most: after - before, and both of them."""
+    """The mean difference, and the `most` requests that differ most: after - before, and both values."""
     mean = difference.mean
     interval = f"[{signed(mean.low, 3)}, {signed(mean.high, 3)}]"
     lines = [f"{title} = {signed(mean.mean, 3)} nDCG@10, 95 % interval {interval}"]
@@ -76,7 +76,7 @@ def _drawn(column: _Column, rows: Sequence[Row], justify: Callable[[str, int], s
 
 
 def _ranker(cases: int, row: Row) -> str:
-    """Its name, and where it was cancelled over how many requests the means are."""
+    """The ranker's name and, if it was cancelled, how many requests were measured."""
     return row.ranker if row.summary.cases == cases else f"{row.ranker} (first {row.summary.cases})"
 
 

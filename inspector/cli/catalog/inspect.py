@@ -1,4 +1,4 @@
-"""Headless twins of the screens: servers, tools, manifest."""
+"""Headless twins of the servers, tools and manifest screens."""
 
 from dataclasses import asdict
 from typing import Any
@@ -22,7 +22,7 @@ _STDERR_LINES = 5
 @shared
 @as_json
 def servers(as_json: bool, **values: Any) -> None:
-    """Connect to every server and say how that went."""
+    """Connect to every server and show the outcome."""
 
     async def work(bench: Workbench) -> None:
         states = bench.state.servers.values()
@@ -42,7 +42,7 @@ def servers(as_json: bool, **values: Any) -> None:
 
 
 def _say_failure(server: ServerState) -> None:
-    """What the table has no room for: what to try, and the last words of the process."""
+    """Print what the table has no room for: what to try, and the process's last lines of stderr."""
     if server.phase is not ServerPhase.FAILED:
         return
     say(f"\n{server.name}: {server.reason}")
@@ -85,7 +85,7 @@ def tools(as_json: bool, **values: Any) -> None:
 @shared
 @as_json
 def manifest(as_json: bool, **values: Any) -> None:
-    """Print the manifest and the `tools` array, exactly as the model gets them."""
+    """Print the manifest and the `tools` array exactly as the model gets them."""
 
     async def work(bench: Workbench) -> None:
         request = bench.next_request()
@@ -118,7 +118,7 @@ def manifest(as_json: bool, **values: Any) -> None:
 
 
 def say_budget(budget: Budget) -> None:
-    """The token table of one request."""
+    """Print the token table of one request."""
     parts = budget.parts
     rows = [
         ("system", parts.system),
@@ -134,6 +134,6 @@ def say_budget(budget: Budget) -> None:
     say_table(("part", "tokens"), [(name, str(tokens)) for name, tokens in rows], right=frozenset({1}))
     say(f"{percent(budget.fraction)} of a window of {tokens(budget.window)}")
     say(
-        f"static binding {budget.static_tools} tool tokens, now {parts.discovery_tokens}: "
+        f"static binding: {budget.static_tools} tool tokens, now {parts.discovery_tokens}: "
         f"saved {budget.saved} ({percent(budget.saved_fraction)})   {budget.tokenizer.label}"
     )

@@ -1,4 +1,4 @@
-"""Chatting without the app: the whole discovery loop, printed as it happens."""
+"""Chats without the app: prints the whole discovery loop as it happens."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
 
 
 async def converse(bench: Workbench, messages: tuple[str, ...], *, quiet: bool = False) -> None:
-    """Play user messages, with the transcript on stdout. Raises ModelError where the model fails."""
+    """Send user messages and print the transcript. Raises ModelError if the model fails."""
     stop = bench.subscribe(Transcript().on_record) if not quiet else lambda: None
     try:
         for text in messages:

@@ -1,4 +1,4 @@
-"""The demonstration: nine real servers, one conversation, and what it saved."""
+"""The demo: nine real servers, one conversation, and what discovery saved."""
 
 import asyncio
 import sys
@@ -14,7 +14,7 @@ from inspector.cli.options import as_json, options, shared
 @shared
 @as_json
 def demo(headless: bool, as_json: bool, **values: Any) -> None:
-    """Open the app on the demo servers; without a terminal, or with --headless, play the conversation."""
+    """Open the app on the demo servers. Without a terminal, or with --headless, play the conversation."""
     chosen = options(**values)
     if headless or as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         from inspector.cli.chat.play import play

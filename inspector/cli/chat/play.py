@@ -1,4 +1,4 @@
-"""The demo conversation without the app: its transcript, and what it saved."""
+"""The demo conversation without the app: its transcript, and what discovery saved."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from inspector.engine.workbench import Workbench
 
 
 async def play(chosen: Options, *, as_json: bool) -> None:
-    """The servers work on a throwaway folder, so their calls need no approval."""
+    """Play the demo conversation. The servers work in a temporary folder, so their calls need no approval."""
     script = fixtures_path() / "scenarios" / "demo.yaml"
     model = f"demo/script:{script}" if chosen.model == DEMO_MODEL else chosen.model
     users = load_scenario(script).users
@@ -38,7 +38,7 @@ def _say_start(bench: Workbench) -> None:
 
 
 def _say_savings(bench: Workbench, database: Path) -> None:
-    """Tool tokens of every model call, beside binding all tools each time; a saving pays for searches."""
+    """Print every model call's tool tokens, and those of binding all tools; savings include searches."""
     bound = [len(r.event.bound) for r in bench.records(("request",)) if isinstance(r.event, ModelRequested)]
     rows = []
     for cost, tools in zip(bench.state.costs, bound, strict=True):
@@ -46,9 +46,9 @@ def _say_savings(bench: Workbench, database: Path) -> None:
         saved = percent(1 - parts.discovery_tokens / static) if static else "-"
         numbers = (cost.turn, tools, parts.tool_tokens, parts.searches, static)
         rows.append((*map(str, numbers), saved))
-    say(f"\nTool tokens a model call, against binding all {count(len(bench.state.tools), 'tool')}")
+    say(f"\nTool tokens per model call, against binding all {count(len(bench.state.tools), 'tool')}")
     headers = ("call", "tools bound", "definitions", "searches", "static", "saved")
     say_table(headers, rows, right=frozenset(range(6)))
     counted = bench.accounting.meter.tokenizer.label
-    say(f"tokens by {counted}, compact JSON; search_tools and its manifest are among the definitions")
+    say(f"tokens by {counted}, compact JSON; definitions include search_tools and its manifest")
     say(f"session {bench.session_id} in {database}")

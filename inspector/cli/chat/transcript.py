@@ -1,4 +1,4 @@
-"""The transcript of a chat on stdout, one event at a time."""
+"""Prints the transcript of a chat, one event at a time."""
 
 from functools import singledispatchmethod
 
@@ -31,14 +31,14 @@ _RESULT_CHARACTERS = 1200
 
 
 class Transcript:
-    """Prints what a reader needs of each record; the rest is in the database."""
+    """Prints what a reader needs from each record; the rest is in the database."""
 
     def on_record(self, record: Record) -> None:
         self._print(record.event)
 
     @singledispatchmethod
     def _print(self, _event: Event) -> None:
-        """Most events are detail."""
+        """Print nothing: most events are detail."""
 
     @_print.register
     def _user_said(self, event: UserSaid) -> None:

@@ -1,1 +1,1 @@
-"""`toolsight cost`: the ways to deliver tools, priced."""
+"""`toolsight cost`: what each way to deliver tools costs."""

@@ -1,4 +1,4 @@
-"""What tools cost over a session, by the way in which they are delivered."""
+"""What tools cost over a session, by delivery."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,23 +30,23 @@ _FIVE_MINUTES, _HOUR = "5m", "1h"
 
 
 @click.command()
-@click.option("--session", default="", help="A recorded session, instead of an assumed one.")
-@click.option("--turns", type=click.IntRange(1, 1000), help="Model calls of the assumed session.")
+@click.option("--session", default="", help="Price this recorded session instead of an assumed one.")
+@click.option("--turns", type=click.IntRange(1, 1000), help="Model calls in the assumed session.")
 @click.option(
     "--ttl",
     type=click.Choice([_FIVE_MINUTES, _HOUR]),
     default=_FIVE_MINUTES,
     show_default=True,
-    help="How long the prompt cache keeps a prefix; an hour where the model has a price for it.",
+    help="How long the prompt cache keeps a prefix; 1h needs a model with a price for it.",
 )
 @shared
 @as_json
 def cost(session: str, turns: int | None, ttl: str, as_json: bool, **values: Any) -> None:
-    """What a session costs with every tool bound, and with the ways to discover tools."""
+    """Show what a session costs with every tool bound, and with each other delivery."""
     chosen = options(**values)
     if session:
         if turns is not None:
-            raise click.UsageError("--turns is for an assumed session: a recorded one has its own")
+            raise click.UsageError("--turns is for an assumed session; a recorded one has its own")
         _tell(_recorded(session, chosen, ttl), as_json=as_json)
         return
     assumed = Assumptions() if turns is None else Assumptions(calls=turns)
@@ -59,7 +59,7 @@ def cost(session: str, turns: int | None, ttl: str, as_json: bool, **values: Any
 
 def _tell(priced: Priced | None, *, as_json: bool) -> None:
     if priced is None:
-        say_json(None) if as_json else say("There is nothing to price: no tool, or no model call.")
+        say_json(None) if as_json else say("There is nothing to price: no tools or no model calls.")
     elif as_json:
         say_json(json_of(priced))
     else:
@@ -79,7 +79,7 @@ def _assumed(bench: Workbench, assumed: Assumptions, model: str, ttl: str) -> Pr
 
 
 def _recorded(session: str, chosen: Options, ttl: str) -> Priced | None:
-    """The session under the prices of `--model`, or else of its own model."""
+    """The session at the prices of `--model`, or else of its own model."""
     records = _records(session, chosen)
     state, assumed = fold(records), Assumptions()
     model = state.model if chosen.model == DEMO_MODEL else chosen.model
@@ -87,9 +87,9 @@ def _recorded(session: str, chosen: Options, ttl: str) -> Priced | None:
     if plan is None:
         return None
     plan = replace(plan, basis=f"{session}: {plan.basis}")
-    instead = chosen.values.get("budget.priced_as") or _priced_as(state.settings)
+    stand_in = chosen.values.get("budget.priced_as") or _priced_as(state.settings)
     listed = make_prices()
-    prices = listed.prices(model) or listed.prices(instead)
+    prices = listed.prices(model) or listed.prices(stand_in)
     label = state.budget.tokenizer.label if state.budget is not None else "unknown"
     return _priced(plan, assumed, model=model, prices=prices, tokenizer=label, ttl=ttl)
 
@@ -102,7 +102,7 @@ def _records(session: str, chosen: Options) -> Sequence[Record]:
 
 
 def _priced_as(settings: Any) -> str:
-    """The setting of a recorded session; one from before there was such a setting has the default."""
+    """A recorded session's `budget.priced_as`; the default if the session is older than the setting."""
     budget = settings.get("budget", {})
     return str(budget.get("priced_as") or BudgetSettings().priced_as)
 
@@ -130,7 +130,7 @@ def _terms(model: str, prices: Prices | None, ttl: str) -> CacheTerms:
     if terms is None:
         priced = model if prices is None else prices.model
         raise ToolsightError(
-            f"there is no price for a cache of an hour for '{priced}'",
+            f"'{priced}' has no price for a one-hour cache",
             hint="Anthropic's models have one, for example --model anthropic/claude-sonnet-4-5.",
         )
     return terms

@@ -1,4 +1,4 @@
-"""The costs of a session by delivery, as text and as JSON."""
+"""A session's costs by delivery, as text and JSON."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -9,7 +9,7 @@ from inspector.domain.number import count, money, money_decimals, percent, token
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.break_even import MOST
-from inspector.engine.tokens.cost.cache_preset import PRESETS
+from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
 from inspector.engine.tokens.cost.delivery_cost import (
     Delivery,
     DeliveryCost,
@@ -21,10 +21,10 @@ from inspector.engine.tokens.cost.plan import Assumptions, Plan
 
 _ABOUT: Mapping[Delivery, str] = {
     Delivery.STATIC: "every tool, always",
-    Delivery.REWRITE: "found tools, in catalog order",
-    Delivery.APPEND: "found tools, at the end of tools[]",
-    Delivery.CALL_TOOL: "tools[] never changes, definitions are in search results",
-    Delivery.GATE: "tools[] chosen anew for every message, summaries of all in the prompt",
+    Delivery.REWRITE: "loaded tools, in catalog order",
+    Delivery.APPEND: "loaded tools, at the end of tools[]",
+    Delivery.CALL_TOOL: "tools[] never changes; definitions are in search results",
+    Delivery.GATE: "tools[] is chosen for every message; summaries of all tools are in the prompt",
 }
 _BREAKS = 4
 _MILLION = 1_000_000
@@ -32,7 +32,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A plan, on what it was priced, and what it comes to. `model` is the one that was asked for."""
+    """A plan, the terms it was priced on, and its costs. `model` is the one that was asked for."""
 
     plan: Plan
     assumed: Assumptions
@@ -45,7 +45,7 @@ class Priced:
 
 
 def say_cost(priced: Priced) -> None:
-    """Print the comparison, what broke the caches, other providers' caches, and what is assumed."""
+    """Print the comparison, what broke the caches, other providers' caches, and the assumptions."""
     plan = priced.plan
     say(plan.basis)
     tools = count(len(plan.tools), "tool")
@@ -59,8 +59,8 @@ def say_cost(priced: Priced) -> None:
     say_table(_HEADERS, rows, right=frozenset(range(1, 8)))
     for delivery, about in _ABOUT.items():
         say(f"  {delivery}: {about}")
-    say("billed: so many input tokens at full price cost as much; dollars include the answers")
-    say(f"pays from: tools of this size from which it costs less than cached static, up to {MOST}")
+    say("billed: as many input tokens at full price would cost the same; dollars include the answers")
+    say(f"pays from: how many tools of this size make it cheaper than cached static, up to {MOST}")
     _say_breaks(priced.costs)
     _say_presets(plan)
     _say_assumptions(priced)
@@ -98,20 +98,20 @@ def _dollars(amount: float | None, decimals: int) -> str:
 def _pays_from(priced: Priced, delivery: Delivery) -> str:
     if delivery not in priced.break_evens:
         return ""
-    found = priced.break_evens[delivery]
-    return "never" if found is None else str(found)
+    tools = priced.break_evens[delivery]
+    return "never" if tools is None else str(tools)
 
 
 def _whose(priced: Priced) -> str:
     prices = priced.prices
     if prices is None:
-        return f"no prices for {priced.model}: set budget.priced_as to a model that has some"
+        return f"no prices for {priced.model}: set budget.priced_as to a model that has prices"
     whose = f"prices of {prices.model}"
     if prices.model != priced.model:
         whose += f" ({priced.model} has none)"
     sent, answered = money(prices.input * _MILLION), money(prices.output * _MILLION)
     return (
-        f"{whose}: {sent} and {answered} a million tokens in and out, "
+        f"{whose}: {sent} in and {answered} out per million tokens, "
         f"{prices.source}, {prices.date or 'undated'}"
     )
 
@@ -120,8 +120,8 @@ def _terms(terms: CacheTerms) -> str:
     if terms.read == terms.write == 1.0 and not terms.ttl_seconds:
         return "none"
     return (
-        f"writing costs {terms.write:g}x, reading {terms.read:g}x of an input token; a prefix lives "
-        f"{terms.ttl_seconds:g} s and has at least {count(terms.minimum, 'token')}"
+        f"writing costs {terms.write:g}x and reading {terms.read:g}x an input token; a prefix lasts "
+        f"{terms.ttl_seconds:g} s and needs at least {count(terms.minimum, 'token')}"
     )
 
 
@@ -129,7 +129,7 @@ def _say_breaks(costs: Sequence[DeliveryCost]) -> None:
     rows = [row for cost in costs for row in _breaks(cost.cached)]
     say()
     if not rows:
-        say("Nothing breaks a cache.")
+        say("Nothing breaks the cache.")
         return
     say_table(("delivery", "call", "what broke the cache", "sent again"), rows, right=frozenset({1, 3}))
 
@@ -150,7 +150,7 @@ def _say_presets(plan: Plan) -> None:
         costs = [session_cost(plan, delivery, preset.terms) for delivery in Delivery]
         rows.append((preset.name, *(tokens(round(cost.billed)) for cost in costs)))
     say()
-    say_table(("billed by the terms of", *Delivery), rows, right=frozenset(range(1, 6)))
+    say_table(("billed on the terms of", *Delivery), rows, right=frozenset(range(1, 6)))
 
 
 def _say_assumptions(priced: Priced) -> None:
@@ -160,11 +160,11 @@ def _say_assumptions(priced: Priced) -> None:
         if field.name in priced.plan.assumed
     ]
     say()
-    say_table(("assumed", "value", "what it is"), rows, right=frozenset({1}))
+    say_table(("assumption", "value", "meaning"), rows, right=frozenset({1}))
 
 
 def json_of(priced: Priced) -> dict[str, Any]:
-    """Everything, every request included, for programs."""
+    """Everything as JSON, including every request."""
     plan = priced.plan
     return {
         "basis": plan.basis,
@@ -177,7 +177,7 @@ def json_of(priced: Priced) -> dict[str, Any]:
         "terms": asdict(priced.terms),
         "assumed": {name: getattr(priced.assumed, name) for name in plan.assumed},
         "deliveries": [_delivery_json(priced, cost) for cost in priced.costs],
-        "presets": [_preset_json(plan, place) for place in range(len(PRESETS))],
+        "presets": [_preset_json(plan, preset) for preset in PRESETS],
     }
 
 
@@ -221,7 +221,6 @@ def _request_json(request: RequestCost) -> dict[str, Any]:
     }
 
 
-def _preset_json(plan: Plan, place: int) -> dict[str, Any]:
-    preset = PRESETS[place]
+def _preset_json(plan: Plan, preset: CachePreset) -> dict[str, Any]:
     billed = {each.value: session_cost(plan, each, preset.terms).billed for each in Delivery}
     return {**asdict(preset), "billed": billed}

@@ -1,4 +1,4 @@
-"""Commands over the record: sessions and their events."""
+"""Commands that show recorded sessions and their events."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ def sessions(as_json: bool, **values: Any) -> None:
         say_json([asdict(session) for session in stored])
         return
     if not stored:
-        say("No session has been recorded yet. `toolsight demo --headless` makes one.")
+        say("No session has been recorded yet. `toolsight demo --headless` records one.")
         return
     rows = [
         (s.id, _time(s.started_at), s.model, str(s.events), str(s.searches), str(s.calls), s.config)
@@ -36,12 +36,18 @@ def sessions(as_json: bool, **values: Any) -> None:
 
 @click.command()
 @click.argument("session", default="")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(sorted(EVENT_TYPES)), help="Only these.")
-@click.option("--limit", type=click.IntRange(min=1), help="Only the newest N.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(sorted(EVENT_TYPES)),
+    help="Only events of this kind. May be repeated.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only the newest N events.")
 @shared
 @as_json
 def events(session: str, kinds: tuple[str, ...], limit: int | None, as_json: bool, **values: Any) -> None:
-    """Print the events of SESSION (the newest one without it)."""
+    """Print the events of SESSION, by default the newest."""
     store = open_store(options(**values))
     stored = [known.id for known in store.sessions()]
     chosen = session or (stored[0] if stored else "")

@@ -1,4 +1,4 @@
-"""The timeline of a recorded session as text: which tool was bound in which model call, and why."""
+"""A recorded session's timeline as text: which tools were bound in which model calls, and why."""
 
 from dataclasses import asdict
 from typing import Any
@@ -23,18 +23,18 @@ _COLUMNS = 60
 @shared
 @as_json
 def timeline(session: str, as_json: bool, **values: Any) -> None:
-    """Print what was bound in every model call of SESSION (the newest one without it), and every move."""
+    """Print what was bound in each model call of SESSION (by default the newest), and every change."""
     store = open_store(options(**values))
     chosen = _chosen(store, session)
-    made = Timeline.of(store.read(chosen))
+    shown = Timeline.of(store.read(chosen))
     if as_json:
-        say_json(_json(chosen, made))
+        say_json(_json(chosen, shown))
         return
-    say(f"session {chosen}   {count(len(made.turns), 'turn')}")
-    if made.turns:
-        _say_turns(made)
-    _say_lanes(made)
-    _say_moves(made)
+    say(f"session {chosen}   {count(len(shown.turns), 'turn')}")
+    if shown.turns:
+        _say_turns(shown)
+    _say_lanes(shown)
+    _say_moves(shown)
 
 
 def _chosen(store: EventStore, session: str) -> str:
@@ -46,8 +46,8 @@ def _chosen(store: EventStore, session: str) -> str:
     return chosen
 
 
-def _say_turns(made: Timeline) -> None:
-    rows = [_turn_row(turn) for turn in made.turns]
+def _say_turns(shown: Timeline) -> None:
+    rows = [_turn_row(turn) for turn in shown.turns]
     headers = ("turn", "message", "tool tokens", "same", "resent", "accuracy", "what it did")
     say()
     say_table(headers, rows, right=frozenset({0, 1, 2, 3, 4, 5}))
@@ -70,32 +70,32 @@ def _accuracy(tally: Tally) -> str:
     return "-" if tally.accuracy is None else percent(tally.accuracy)
 
 
-def _say_lanes(made: Timeline) -> None:
-    """The newest columns, so that a lane stays in a line; the last one is after the last call."""
-    first = max(made.now - _COLUMNS + 1, 1)
-    rest = {binding: count for binding, count in made.rest(made.now).items() if count}
+def _say_lanes(shown: Timeline) -> None:
+    """Print the newest columns, so that each lane fits on a line; the last column is after the last call."""
+    first = max(shown.now - _COLUMNS + 1, 1)
+    rest = {binding: count for binding, count in shown.rest(shown.now).items() if count}
     say()
-    if made.lanes:
-        rows = [(lane.tool, _lane(lane, first, made.now)) for lane in made.lanes]
-        say_table(("tool", f"turns {first} to {len(made.turns)}, and after"), rows)
+    if shown.lanes:
+        rows = [(lane.tool, _lane(lane, first, shown.now)) for lane in shown.lanes]
+        say_table(("tool", f"turns {first} to {len(shown.turns)}, and after"), rows)
         say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted")
     for binding, tools in rest.items():
         were = plural(tools, "tool was", "tools were")
-        say(f"{tools:,} more {were} {binding} all the time")
+        say(f"{tools:,} more {were} {binding} throughout")
 
 
 def _lane(lane: Lane, first: int, now: int) -> str:
     return "".join(_SIGNS[binding] for binding, _ in lane.states(first, now - first + 1))
 
 
-def _say_moves(made: Timeline) -> None:
-    rows = [_move_row(move) for column in range(1, made.now + 1) for move in made.moves_at(column)]
+def _say_moves(shown: Timeline) -> None:
+    rows = [_move_row(move) for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
     if not rows:
-        say("No tool moved.")
+        say("No tool was bound or unbound.")
         return
     say()
     say_table(("before turn", "#", "tool", "from", "to", "why"), rows, right=frozenset({0, 1}))
-    tally = made.tally(made.now)
+    tally = shown.tally(shown.now)
     say(
         f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
         f"rejections {tally.rejections}, recoveries {tally.recoveries}, accuracy {_accuracy(tally)}"
@@ -107,16 +107,16 @@ def _move_row(move: Move) -> tuple[str, ...]:
     return (str(move.turn), str(move.seq), move.tool, before, after, move.reason or move.cause)
 
 
-def _json(session: str, made: Timeline) -> dict[str, Any]:
-    columns = range(1, made.now + 1)
+def _json(session: str, shown: Timeline) -> dict[str, Any]:
+    columns = range(1, shown.now + 1)
     return {
         "session": session,
-        "turns": [asdict(turn) for turn in made.turns],
+        "turns": [asdict(turn) for turn in shown.turns],
         "lanes": [
-            {"tool": lane.tool, "during": [state for state, _ in lane.states(1, made.now)]}
-            for lane in made.lanes
+            {"tool": lane.tool, "during": [state for state, _ in lane.states(1, shown.now)]}
+            for lane in shown.lanes
         ],
-        "moves": [asdict(move) for column in columns for move in made.moves_at(column)],
-        "rest": made.rest(made.now),
-        "tally": asdict(made.tally(made.now)),
+        "moves": [asdict(move) for column in columns for move in shown.moves_at(column)],
+        "rest": shown.rest(shown.now),
+        "tally": asdict(shown.tally(shown.now)),
     }

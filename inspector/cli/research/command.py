@@ -1,4 +1,4 @@
-"""Published numbers beside our own, as one report."""
+"""Published numbers beside Toolsight's own, as one report."""
 
 import sys
 import tempfile
@@ -32,15 +32,15 @@ _Path = click.Path(path_type=Path)
     "folders",
     multiple=True,
     type=_Path,
-    help="A folder with tools.jsonl, or of such folders: catalogs to measure beside the demo's. "
+    help="A folder with tools.jsonl, or a folder of such folders: catalogs to measure besides the demo's. "
     "May be repeated.",
 )
-@click.option("--output", type=_Path, help="Write the report into this file.")
+@click.option("--output", type=_Path, help="Write the report to this file.")
 @click.option(
     "--db",
     "database",
     type=_Path,
-    help="The SQLite file that keeps vectors between runs; one in the user's cache without it.",
+    help="The SQLite file that keeps vectors between runs; by default, one in the user's cache.",
 )
 @click.option(
     "--embedding-model", default="packaged", show_default=True, help="packaged, none, or any fastembed model."
@@ -55,27 +55,28 @@ def reproduce(
     embedding_model: str,
     as_json: bool,
 ) -> None:
-    """Measure what was published on tool discovery anew, and show both side by side.
+    """Repeat published measurements of tool discovery, and show both results side by side.
 
-    Without a SECTION: list the sections there are. The report is Markdown.
+    Without a SECTION, list the sections. The report is Markdown.
     """
     wanted = CHAPTERS if is_all else chapters(names)
     if not wanted:
         _list(as_json=as_json)
         return
     if output is not None and not output.parent.is_dir():
-        raise ConfigError(f"{output} cannot be written: it has no folder", hint="Make the folder first.")
+        hint = "Create the folder first."
+        raise ConfigError(f"{output} cannot be written: its folder does not exist", hint=hint)
     with ShippedSource(folders, model=embedding_model, database=database) as source:
-        sections = _made(wanted, source)
+        sections = _sections(wanted, source)
         if sections is None:
             say("cancelled: nothing was written", err=True)
             sys.exit(INTERRUPTED)
-        made = report(sections, source, _command(wanted, bool(folders)))
-    _publish(made, output, as_json=as_json)
+        result = report(sections, source, _command(wanted, bool(folders)))
+    _publish(result, output, as_json=as_json)
 
 
-def _made(wanted: Sequence[Chapter], source: Source) -> list[Section] | None:
-    """The sections, or None where Ctrl+C was pressed."""
+def _sections(wanted: Sequence[Chapter], source: Source) -> list[Section] | None:
+    """The sections, or None if Ctrl+C was pressed."""
     progress = Progress(SystemClock())
     try:
         with cancellation() as cancelled:
@@ -87,32 +88,32 @@ def _made(wanted: Sequence[Chapter], source: Source) -> list[Section] | None:
 
 
 def _command(wanted: Sequence[Chapter], has_data: bool) -> str:
-    """What repeats the report, without the paths of this machine."""
+    """The command that repeats the report, without this machine's paths."""
     which = "--all" if len(wanted) == len(CHAPTERS) else " ".join(chapter.id for chapter in wanted)
     return f"toolsight reproduce {which}{' --data FOLDER' if has_data else ''}"
 
 
 def _list(*, as_json: bool) -> None:
-    rows = [(one.id, one.source, one.about) for one in CHAPTERS]
+    rows = [(chapter.id, chapter.source, chapter.about) for chapter in CHAPTERS]
     if as_json:
         say_json([dict(zip(("id", "source", "about"), row, strict=True)) for row in rows])
         return
     say_table(("section", "published in", "measured"), rows)
-    say("\nName one or more, or give --all.")
+    say("\nName one or more sections, or give --all.")
 
 
-def _publish(made: Report, output: Path | None, *, as_json: bool) -> None:
+def _publish(result: Report, output: Path | None, *, as_json: bool) -> None:
     if output is not None:
-        _write(output, markdown(made))
+        _write(output, markdown(result))
     if as_json:
-        say_json(asdict(made))
+        say_json(asdict(result))
     elif output is None:
-        for line in markdown(made).splitlines():
+        for line in markdown(result).splitlines():
             say(line)
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the file whole, or leave what was there. Raises ConfigError."""
+    """Write the file completely, or leave the old one. Raises ConfigError."""
     draft: Path | None = None
     try:
         with tempfile.NamedTemporaryFile(

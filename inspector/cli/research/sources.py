@@ -1,4 +1,4 @@
-"""What a reproduction is measured on: the demo servers, the shipped files, and folders that were named."""
+"""The data of a reproduction: the demo servers, the shipped files, and folders named by the user."""
 
 import asyncio
 import json
@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import platformdirs
 
@@ -24,30 +25,31 @@ from inspector.cli.options import Options
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.fold import fold
-from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.ports import Clock, Embedder, TokenCounter
 from inspector.research.source import NamedCatalog, PlayedScenario, Poison, Steps
 
-# A model that counts with the encoding.
+if TYPE_CHECKING:
+    from inspector.engine.discovery.semantics import Semantics
+
+# A model whose tokens are counted with the encoding.
 _COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}
 _PACKAGES = ("tiktoken", "fastembed", "numpy")
 
 
 class ShippedSource:
-    """A `Source`. Its sessions are recorded nowhere, and its vectors not among the user's.
+    """A `Source`. Its sessions are not kept, and its vectors are stored apart from the user's.
 
-    Use it as a context: leaving it removes its folder.
+    Use it as a context manager: leaving it removes its folder.
     """
 
     def __init__(
         self, folders: Sequence[Path] = (), *, model: str = "packaged", database: Path | None = None
     ) -> None:
-        """`folders` hold a catalog each, or one in each of their folders. `model` embeds.
+        """Each of `folders` is a catalog or a folder of catalogs. `model` is the embedding model.
 
-        `database` keeps vectors between runs; the user's cache without it.
+        `database` keeps vectors between runs; by default it is in the user's cache.
         """
         self.clock: Clock = SystemClock()
-        self.embedder: Embedder | None = composition.make_embedder(model)
         self._database = database or platformdirs.user_cache_path(composition.APP) / "reproduction.db"
         self._folders = tuple(folders)
         self._model = model
@@ -62,11 +64,15 @@ class ShippedSource:
         self.close()
 
     def close(self) -> None:
-        """Close the vectors, and forget the recorded sessions."""
+        """Close the vectors, and delete the recorded sessions."""
         if "vectors" in self.__dict__:
             self.vectors.close()
         if "_folder" in self.__dict__:
             self._folder.cleanup()
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        return composition.make_embedder(self._model)
 
     @cached_property
     def vectors(self) -> SqliteVectors:
@@ -83,7 +89,9 @@ class ShippedSource:
     def counter_like(self, encoding: str) -> TokenCounter:
         return counter_for(_COUNTS_WITH[encoding])
 
-    def semantics(self) -> Semantics | None:
+    def semantics(self) -> "Semantics | None":
+        from inspector.engine.discovery.semantics import Semantics
+
         return Semantics(self.embedder, self.vectors) if self.embedder is not None else None
 
     def demo(self) -> NamedCatalog:
@@ -112,7 +120,7 @@ class ShippedSource:
 
     @property
     def _setup(self) -> Options:
-        """The demo's, with a database of its own."""
+        """The demo's options, with a temporary database."""
         return Options(database=Path(self._folder.name) / "sessions.db")
 
     @cached_property
@@ -137,7 +145,7 @@ class ShippedSource:
         return read_cases(composition.fixtures_path() / "evalsets" / f"{name}.jsonl")
 
     def _play(self, path: Path, steps: Steps, number: int, total: int) -> PlayedScenario:
-        """Play a scenario; asked to stop, it does so after the turn. Raises ToolsightError and Stopped."""
+        """Play a scenario; if cancelled, stop after the turn. Raises ToolsightError and Stopped."""
         scenario = load_scenario(path)
         setup = replace(
             self._setup, model=f"demo/script:{path}", values={"discovery.embedding_model": self._model}
@@ -153,24 +161,24 @@ class ShippedSource:
 
 
 def read_poisons(path: Path) -> tuple[Poison, ...]:
-    """The poisoned descriptions of a file, JSON Lines. Raises ConfigError."""
+    """Read poisoned descriptions from a JSON Lines file. Raises ConfigError."""
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return tuple(Poison(row["id"], row["kind"], row["tool"], row["text"]) for row in rows)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", hint="Install Toolsight again.") from error
+        raise ConfigError(f"{path} cannot be read: {error}", hint="Reinstall Toolsight.") from error
 
 
 def _catalogs(folder: Path) -> list[Path]:
-    """The folder where it is a catalog, else those in it that are. Raises ConfigError where there is none."""
+    """The folder itself if it is a catalog, else the catalogs in it. Raises ConfigError if there are none."""
     if (folder / TOOLS).is_file():
         return [folder]
-    found = sorted(path.parent for path in folder.glob(f"*/{TOOLS}"))
-    if not found:
+    catalogs = sorted(path.parent for path in folder.glob(f"*/{TOOLS}"))
+    if not catalogs:
         raise ConfigError(
-            f"{folder} has no catalog", hint=f"A catalog is a folder with {TOOLS}, one tool a line."
+            f"{folder} has no catalog", hint=f"A catalog is a folder with {TOOLS}, one tool per line."
         )
-    return found
+    return catalogs
 
 
 def _version(package: str) -> str:

@@ -1,4 +1,4 @@
-"""Scenarios on real servers: which there are, what came of them, and whether that is what was expected."""
+"""Lists scenarios, plays them on real servers, and checks what is expected of them."""
 
 import asyncio
 import shutil
@@ -38,7 +38,7 @@ _NO_TERMINAL = (200, 24)
 
 
 class ScenarioCommand(click.Command):
-    """A mistake in a file or an option exits with 2, so that 1 says what came of a scenario."""
+    """Exits with 2 for a mistake in a file or an option, so that 1 is always a scenario's result."""
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
         with _misconfigured():
@@ -64,7 +64,7 @@ def _misconfigured() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class NamedScenario:
-    """A scenario, the name that was asked for, and its file."""
+    """A scenario, the name it was asked for by, and its file."""
 
     name: str
     path: Path
@@ -72,7 +72,7 @@ class NamedScenario:
 
     @classmethod
     def find(cls, name: str) -> "NamedScenario":
-        """A shipped one by name, or any file. Raises ConfigError."""
+        """Find a shipped scenario by name, or read any file. Raises ConfigError."""
         path = composition.scenario_path(name)
         return cls(name, path, load_scenario(path))
 
@@ -84,7 +84,7 @@ class NamedScenario:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a scenario, and the session that has its record."""
+    """A scenario's result, and the session that recorded it."""
 
     name: str
     session: str
@@ -92,7 +92,7 @@ class Played:
 
 
 def play(chosen: NamedScenario, setup: Options, *, profile: str = "", tell: Listener | None = None) -> Played:
-    """Play a scenario in a session of its own, on servers of its own. Raises ToolsightError."""
+    """Play a scenario in its own session, on its own servers. Raises ToolsightError."""
 
     async def run() -> Played:
         async with composition.open_lab(chosen.scenario, setup, profile, tell=tell) as lab:
@@ -102,12 +102,12 @@ def play(chosen: NamedScenario, setup: Options, *, profile: str = "", tell: List
 
 
 def names_model(context: click.Context) -> bool:
-    """Whether a model was asked for, be it the default one."""
+    """Whether the user named a model, even the default one."""
     return context.get_parameter_source("model") is not ParameterSource.DEFAULT
 
 
 def require_answers(played: Sequence[Played]) -> None:
-    """Raises ModelError where the model failed, which no table is to hide."""
+    """Raise ModelError if the model failed, so that no table hides it."""
     for one in played:
         failed = [record.event for record in one.result.records if isinstance(record.event, Failed)]
         if one.result.totals.outcome == "failed" and failed:
@@ -120,14 +120,14 @@ def terminal_width() -> int:
 
 @click.group()
 def scenario() -> None:
-    """Play written conversations on real servers, and check what comes of them."""
+    """Play written conversations on real servers, and check the results."""
 
 
 @scenario.command(name="list", cls=ScenarioCommand)
 @click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
 @as_json
 def list_scenarios(folders: tuple[Path, ...], as_json: bool) -> None:
-    """List the scenarios that come with Toolsight, and those of each FOLDER: what they are, and expect."""
+    """List the scenarios that come with Toolsight, and those in each FOLDER, with what they expect."""
     found = [NamedScenario.find(path.stem) for path in composition.shipped_scenarios()]
     problems = []
     for path in (path for folder in folders for path in _files(folder)):
@@ -149,16 +149,16 @@ def list_scenarios(folders: tuple[Path, ...], as_json: bool) -> None:
 @scenario.command(name="run", cls=ScenarioCommand)
 @click.argument("names", nargs=-1, metavar="[FILE|NAME]...")
 @click.option("--all", "is_all", is_flag=True, help="Every scenario that comes with Toolsight.")
-@click.option("--check", is_flag=True, help="Exit with 1 where something expected did not come.")
+@click.option("--check", is_flag=True, help="Exit with 1 if an expectation is not met.")
 @shared
 @as_json
 @click.pass_context
 def run_scenarios(
     context: click.Context, /, names: tuple[str, ...], is_all: bool, check: bool, as_json: bool, **values: Any
 ) -> None:
-    """Play scenarios on the demo servers, or on --config, each in a session and a state of its own.
+    """Play scenarios on the demo servers, or on --config, each in its own session with fresh data.
 
-    Their scripts answer; with --model that model is told the same, and answers as it likes.
+    Each scenario's script answers; with --model, that model gets the same messages and answers for itself.
     """
     shipped = [path.stem for path in composition.shipped_scenarios()] if is_all else []
     wanted = [NamedScenario.find(name) for name in dict.fromkeys((*shipped, *names))]
@@ -184,12 +184,12 @@ def run_scenarios(
 
 def _files(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder")
+        raise ConfigError(f"{folder} is not a folder")
     return sorted(path for path in folder.iterdir() if path.suffix in (".yaml", ".yml"))
 
 
 def _played_aloud(one: NamedScenario, setup: Options, *, check: bool) -> Played:
-    """Play it with a line for each record that matters, then what it came to."""
+    """Play a scenario; print a line for each record that matters, then the totals."""
     width = terminal_width()
     say(f"\n{one.scenario.title}   {one.name}")
     played = play(one, setup, tell=_teller(width))
@@ -213,10 +213,10 @@ def _teller(width: int) -> Callable[[Record], None]:
 
 
 def _judge(played: Sequence[Played], *, quiet: bool) -> None:
-    """Exit with NOT_MET where a scenario did not pass, naming it."""
+    """Exit with NOT_MET if a scenario did not pass, naming each one that did not."""
     failed = [one.name for one in played if not one.result.passed]
     if not quiet:
-        rest = f"; not: {', '.join(failed)}" if failed else ""
+        rest = f"; failed: {', '.join(failed)}" if failed else ""
         say(f"\n{len(played) - len(failed)} of {len(played)} went as expected{rest}")
     if failed:
         sys.exit(NOT_MET)

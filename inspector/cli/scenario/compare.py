@@ -1,4 +1,4 @@
-"""One scenario under several profiles, each in a session of its own: what each came to, side by side."""
+"""One scenario under several profiles, each in its own session, with the totals side by side."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -28,10 +28,10 @@ _ONE_PROFILE = "profile"
 
 
 class _CompareCommand(ScenarioCommand):
-    """The shared options, but for the one profile that other commands take."""
+    """Takes the shared options, except the single profile that other commands take."""
 
     def __init__(self, *, params: Iterable[click.Parameter] = (), **extra: Any) -> None:
-        super().__init__(params=[one for one in params if one.name != _ONE_PROFILE], **extra)
+        super().__init__(params=[param for param in params if param.name != _ONE_PROFILE], **extra)
 
 
 def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
@@ -45,7 +45,7 @@ def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple
     "profiles",
     multiple=True,
     callback=_profiles,
-    help="Compare this profile, see `toolsight settings --profiles`. May be repeated.",
+    help="Compare this profile; see `toolsight settings --profiles`. May be repeated.",
 )
 @click.option("--all-profiles", is_flag=True, help="Compare every profile.")
 @click.option("--script", is_flag=True, help="Let the scenario's script answer, the same under each profile.")
@@ -66,15 +66,15 @@ def compare(
 ) -> None:
     """Play a scenario under two or more profiles, and print what each cost and did.
 
-    The model answers what the user of the scenario says, so that it may act on what each profile offers it.
+    The model answers the scenario's user, so it can act on what each profile offers.
     """
     if script and names_model(context):
-        raise click.UsageError("--script plays the script, so it takes no --model.")
+        raise click.UsageError("--script and --model cannot be used together.")
     if markdown and as_json:
-        raise click.UsageError("--markdown and --json exclude each other.")
+        raise click.UsageError("--markdown and --json cannot be used together.")
     wanted = _in_order(list(PROFILES) if all_profiles else profiles)
     if len(wanted) < 2:
-        raise click.UsageError("Name two profiles or more with --profile, or give --all-profiles.")
+        raise click.UsageError("Name two or more profiles with --profile, or give --all-profiles.")
     one = NamedScenario.find(name)
     setup = options(**values)
     played: list[Played] = []
@@ -90,12 +90,12 @@ def compare(
 
 
 def _in_order(profiles: Sequence[str]) -> list[str]:
-    """As they were named, but what the others are measured against first: a run that stops has it."""
+    """The profiles in the given order, but static first: if the run stops, the baseline is there."""
     return sorted(profiles, key=lambda name: name != STATIC)
 
 
 def _play_each(one: NamedScenario, setup: Options, profiles: Sequence[str], played: list[Played]) -> None:
-    """Adds to `played`, so that what was played is there when a later one fails."""
+    """Play the scenario under each profile; results are added to `played`, so that a failure keeps them."""
     progress = Progress(SystemClock())
     try:
         for number, profile in enumerate(profiles):

@@ -1,32 +1,33 @@
-"""The lab of the app: the shipped scenarios, each run on demo servers of its own."""
+"""The app's lab: the shipped scenarios, each run on its own demo servers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from inspector.adapters.files.scenario_file import load_scenario
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.composition import open_lab, shipped_scenarios
 from inspector.cli.options import Options
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
-from inspector.engine.scenario.run import ScenarioResult
+
+if TYPE_CHECKING:
+    from inspector.engine.scenario.run import ScenarioResult
 
 
 class ShippedLab:
-    """A `Lab`. Of the options it takes where sessions are recorded; the servers are always the demo's."""
+    """A `Lab`. It records sessions where the options say; the servers are always the demo's."""
 
     def __init__(self, options: Options) -> None:
         self._options = replace(options, config=None, toolset="", profile="", values={})
 
     def scenarios(self) -> Sequence[ScenarioFile]:
-        """See `Lab`; a file that cannot be read is told of with its problem."""
+        """See `Lab`; a file that cannot be read has its problem instead."""
         return [_read(path) for path in shipped_scenarios()]
 
     async def run(
         self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
-    ) -> ScenarioResult:
+    ) -> "ScenarioResult":
         """See `Lab`. The run is recorded as a session like any other."""
         if file.scenario is None:
             raise ConfigError(file.problem)
@@ -36,6 +37,8 @@ class ShippedLab:
 
 
 def _read(path: Path) -> ScenarioFile:
+    from inspector.adapters.files.scenario_file import load_scenario
+
     try:
         return ScenarioFile(path, load_scenario(path))
     except ConfigError as error:

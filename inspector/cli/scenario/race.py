@@ -1,4 +1,4 @@
-"""A race of static binding against discovery: drawn call by call on a terminal, as files for a talk."""
+"""A race between static binding and discovery: drawn call by call on a terminal, or as files for a talk."""
 
 import asyncio
 import os
@@ -34,15 +34,15 @@ from inspector.engine.scenario.static_script import static_settings
 
 _WIDEST = 110
 _UP = "\x1b[{}F"
-# Seconds between two looks at runs that are under way, where no pace is wanted.
+# Seconds between checks of a run in progress when the pace is 0.
 _WAIT = 0.05
 _CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 
 
 @click.command(cls=ScenarioCommand)
 @click.argument("name", metavar="[FILE|NAME]", default="demo")
-@click.option("--svg", type=click.Path(path_type=Path), help="Write a picture for a slide to this file.")
-@click.option("--cast", type=click.Path(path_type=Path), help="Write a recording for asciinema to this file.")
+@click.option("--svg", type=click.Path(path_type=Path), help="Write a slide to this file.")
+@click.option("--cast", type=click.Path(path_type=Path), help="Write an asciinema recording to this file.")
 @click.option(
     "--pace",
     type=click.FloatRange(0, 60),
@@ -64,10 +64,10 @@ def race(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Play a scenario with every tool bound and once with discovery, and count what both send.
+    """Play a scenario once with every tool bound and once with discovery, and count what each sends.
 
-    Without --model the scenario's script answers, and static binding plays it without its searches. The
-    other profile is that of --profile, else the scenario's own, else toolsight.
+    Without --model the scenario's script answers, and static binding plays it without the searches. The other
+    profile is --profile, else the scenario's own, else toolsight.
     """
     _require_endings((svg, ".svg"), (cast, ".cast"))
     setup, one = options(**values), NamedScenario.find(name)
@@ -87,19 +87,19 @@ def race(
 def _require_endings(*wanted: tuple[Path | None, str]) -> None:
     for path, ending in wanted:
         if path is not None and path.suffix != ending:
-            raise click.UsageError(f"{path} has to end in {ending}.")
+            raise click.UsageError(f"{path} must end in {ending}.")
 
 
 def _race(one: NamedScenario, setup: Options, *, scripted: bool) -> Race:
     other = setup.profile or one.scenario.profile or DEFAULT_PROFILE
     if other == STATIC:
-        hint = "Name another one with --profile, see `toolsight settings --profiles`."
+        hint = "Name another profile with --profile; see `toolsight settings --profiles`."
         raise ConfigError("static binding cannot race against itself", hint=hint)
     return Race(one.scenario, (STATIC, other), scripted=scripted)
 
 
 async def _run(one: NamedScenario, setup: Options, race: Race, screen: "_Screen | None") -> list[Played]:
-    """Run both, and draw them: at once, but where a run may ask for a yes, one after the other."""
+    """Run and draw both at once; if a run may ask for approval, one after the other."""
     with static_file(one.scenario) as static:
         files = (static, ScenarioFile(one.path, one.scenario))
         runs = [_play(one.name, file, setup, race, side) for side, file in enumerate(files)]
@@ -137,7 +137,7 @@ def _is_terminal() -> bool:
 
 
 class _Screen:
-    """Draws a race over itself, model call by model call."""
+    """Redraws a race in place, model call by model call."""
 
     def __init__(self, race: Race, pace: float) -> None:
         self._race = race
@@ -145,23 +145,23 @@ class _Screen:
         self._lines = 0
 
     async def follow(self) -> None:
-        """Draw what there is, and what comes, until the race is over and drawn."""
-        place = 0
-        while not (self._race.is_over and place == len(self._race.frames())):
-            if place < len(self._race.frames()):
-                self._draw(place)
-                place += 1
+        """Draw each frame as it comes, until the race is over and drawn."""
+        index = 0
+        while not (self._race.is_over and index == len(self._race.frames())):
+            if index < len(self._race.frames()):
+                self._draw(index)
+                index += 1
             await asyncio.sleep(self._pace or _WAIT)
-        self._draw(place - 1, end=True)
+        self._draw(index - 1, end=True)
 
-    def _draw(self, place: int, *, end: bool = False) -> None:
+    def _draw(self, index: int, *, end: bool = False) -> None:
         size = shutil.get_terminal_size()
         width = min(size.columns - 1, _WIDEST)
         most = max(racer.tokens for racer in self._race.racers)
         verdict = self._race.verdict if end else None
-        lines = drawn(self._race.scenario.title, self._race.frames()[place], verdict, width, most)
+        lines = drawn(self._race.scenario.title, self._race.frames()[index], verdict, width, most)
         if not end:
-            # A line that has left the screen cannot be drawn over; the end is not.
+            # A line that has scrolled off the screen cannot be redrawn; the last frame need not be.
             lines = lines[: size.lines - 1]
         text = "".join(f"{_shown(line, width)}{_CLEAR_LINE}\n" for line in lines)
         click.echo(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}", nl=False)
@@ -173,14 +173,14 @@ def _shown(line: Line, width: int) -> str:
 
 
 def _print(race: Race) -> None:
-    """How it ended, and the tokens of every model call."""
-    width, found = min(terminal_width(), _WIDEST), race.frames()
-    for line in drawn(race.scenario.title, found[-1], race.verdict, width):
+    """Print the end of the race, and the tokens of every model call."""
+    width, frames = min(terminal_width(), _WIDEST), race.frames()
+    for line in drawn(race.scenario.title, frames[-1], race.verdict, width):
         say(ansi_line(line, width, colored=False))
     say()
     say("Tokens for tools, call by call")
-    heads = ("call", *(head for profile in race.profiles for head in (profile, "added up")))
-    say_table(heads, [_row(frame) for frame in found[1:]], right=frozenset(range(len(heads))))
+    heads = ("call", *(head for profile in race.profiles for head in (profile, "total")))
+    say_table(heads, [_row(frame) for frame in frames[1:]], right=frozenset(range(len(heads))))
 
 
 def _row(frame: RaceFrame) -> list[str]:

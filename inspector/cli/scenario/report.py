@@ -1,4 +1,4 @@
-"""Scenarios, what came of them, and comparisons of profiles, as text, Markdown and JSON."""
+"""Scenarios, their results and comparisons of profiles, as text, Markdown and JSON."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
@@ -13,6 +13,8 @@ from inspector.engine.scenario.profile_comparison import AlignedCall, ComparedPr
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.totals import Totals
 from widgets import visible
+
+# Long because a result is told as text, as a table and as JSON.
 
 NOTHING = "–"
 _GAP = "  "
@@ -30,7 +32,7 @@ _COLUMNS: tuple[_Column, ...] = (
     ("tool tokens", "first call", lambda row: _number(row.first)),
     ("tool tokens", "last call", lambda row: _number(row.last)),
     ("tool tokens", "all calls", lambda row: _number(row.totals.tool_tokens)),
-    ("saved", "on static", lambda row: NOTHING if row.saved is None else percent(row.saved)),
+    ("saved", "vs static", lambda row: NOTHING if row.saved is None else percent(row.saved)),
     ("", "searches", lambda row: str(row.totals.searches)),
     ("", "loads", lambda row: str(row.totals.loads)),
     ("", "evictions", lambda row: str(row.totals.evictions)),
@@ -43,7 +45,7 @@ _COLUMNS: tuple[_Column, ...] = (
 
 
 def listing(name: str, scenario: Scenario, width: int) -> Iterator[str]:
-    """A scenario in a list: its name and title, what it is about, and what is expected."""
+    """A scenario in a list: its name and title, what it is about, and what it expects."""
     turns = len(scenario.users)
     profile = f", profile {scenario.profile}" if scenario.profile else ""
     yield f"{name}   {scenario.title}   ({count(turns, 'turn')}{profile})"
@@ -70,7 +72,7 @@ def listing_json(name: str, path: str, scenario: Scenario) -> dict[str, Any]:
 
 
 def record_line(record: Record, width: int) -> str | None:
-    """A record in one line that fits; None for one that is detail."""
+    """A record on one line that fits the width; None for a detail."""
     event = record.event
     if record.kind in _DETAIL or (isinstance(event, ModelResponded) and not event.text):
         return None
@@ -79,7 +81,7 @@ def record_line(record: Record, width: int) -> str | None:
 
 
 def totals_lines(result: ScenarioResult, static_tokens: int) -> Iterator[str]:
-    """What a run came to; `static_tokens` are those of binding every tool in each of its model calls."""
+    """A run's totals; `static_tokens` are those of binding every tool in each of its model calls."""
     had = result.totals
     yield f"profile {result.profile}   {_outcome(had)}"
     tokens = f"{had.tool_tokens:,} tool tokens in {count(had.model_calls, 'model call')}"
@@ -95,7 +97,7 @@ def totals_lines(result: ScenarioResult, static_tokens: int) -> Iterator[str]:
 
 
 def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width: int) -> Iterator[str]:
-    """Each expectation with what became of it; below one that is not met, the record that came nearest."""
+    """Each expectation and whether it was met; below one that was not, the closest record."""
     by_seq = {record.seq: record for record in records}
     for finding in findings:
         never = "never " if finding.forbidden else ""
@@ -109,7 +111,7 @@ def finding_lines(findings: Sequence[Finding], records: Sequence[Record], width:
 
 
 def result_json(name: str, session: str, result: ScenarioResult) -> dict[str, Any]:
-    """A run for programs; its records are in the database, by `session`."""
+    """A run as JSON; its records are in the database, under `session`."""
     return {
         "name": name,
         "title": result.scenario.title,
@@ -139,12 +141,12 @@ def comparison_text(compared: ProfileComparison, width: int) -> Iterator[str]:
     if compared.calls:
         yield ""
         yield "Tool tokens of each model call, counted after each message"
-        calls = _justified(["message", *_places(compared.calls)], str.ljust)
+        calls = _justified(["message", *_call_names(compared.calls)], str.ljust)
         yield from _side_by_side(calls, [_tokens(compared, n) for n in range(len(compared.rows))], width)
 
 
 def comparison_markdown(compared: ProfileComparison) -> Iterator[str]:
-    """The same as Markdown."""
+    """The comparison as Markdown."""
     heads = [f"{over} {head}".strip() for over, head, _ in _COLUMNS]
     rows = [[row.profile, *(cell(row) for _, _, cell in _COLUMNS)] for row in compared.rows]
     yield f"### {_inline(compared.title)}"
@@ -155,14 +157,14 @@ def comparison_markdown(compared: ProfileComparison) -> Iterator[str]:
     yield from (f"- {_inline(note)}" for note in compared.notes)
     yield ""
     names = [row.profile for row in compared.rows]
-    places = zip(_places(compared.calls), compared.calls, strict=True)
+    calls = zip(_call_names(compared.calls), compared.calls, strict=True)
     yield from _markdown_table(
-        ["message", *names], [[place, *map(_number, one.tool_tokens)] for place, one in places]
+        ["message", *names], [[name, *map(_number, call.tool_tokens)] for name, call in calls]
     )
 
 
 def comparison_json(compared: ProfileComparison, sessions: Sequence[str]) -> dict[str, Any]:
-    """The same for programs, with the session of each profile."""
+    """The comparison as JSON, with each profile's session."""
     return {
         "title": compared.title,
         "static": "measured" if compared.measured else "catalog",
@@ -208,12 +210,14 @@ def _outcome(had: Totals) -> str:
 
 def _base(compared: ProfileComparison) -> str:
     if compared.measured:
-        return "Saved against the measured run of static."
-    return "Saved against binding every tool in each of the profile's own model calls; static was not run."
+        return "Saved compared to the measured run of static."
+    return (
+        "Saved compared to binding every tool in each of the profile's own model calls; static was not run."
+    )
 
 
-def _places(calls: Sequence[AlignedCall]) -> list[str]:
-    return [f"{one.message}.{one.call}" for one in calls]
+def _call_names(calls: Sequence[AlignedCall]) -> list[str]:
+    return [f"{call.message}.{call.call}" for call in calls]
 
 
 def _tokens(compared: ProfileComparison, place: int) -> list[str]:
@@ -222,7 +226,7 @@ def _tokens(compared: ProfileComparison, place: int) -> list[str]:
 
 
 def _side_by_side(first: list[str], columns: Sequence[list[str]], width: int) -> Iterator[str]:
-    """Where not all columns fit, the rest stand in further tables below."""
+    """The columns as tables; those that do not fit side by side go in further tables below."""
     tables = [first]
     for column in columns:
         if len(tables[-1][0]) + len(_GAP) + len(column[0]) > width and tables[-1] is not first:

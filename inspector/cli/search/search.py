@@ -1,4 +1,4 @@
-"""Searching from the command line: a search, why a tool is not found, the rankers side by side."""
+"""Searches from the command line: a search, why a tool is not found, the rankers side by side."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -25,7 +25,7 @@ _MISSES_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What was asked for, and how it is shown."""
+    """What was searched for, and how it is shown."""
 
     request: SearchRequest
     as_json: bool
@@ -33,15 +33,15 @@ class _Search:
 
 @click.command()
 @click.argument("query", default="")
-@click.option("--server", "server_name", default="", help="Search this server only.")
-@click.option("--name", "tool_names", multiple=True, help="Look up a tool by name; may be repeated.")
-@click.option("--tag", "tags", multiple=True, help="Only servers that carry this tag; may be repeated.")
-@click.option("--ranker", default="", help=f"Rank with another ranker: {', '.join(RANKERS)}.")
+@click.option("--server", "server_name", default="", help="Search only this server.")
+@click.option("--name", "tool_names", multiple=True, help="Look up a tool by name. May be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Search only servers with this tag. May be repeated.")
+@click.option("--ranker", default="", help=f"Use another ranker: {', '.join(RANKERS)}.")
 @click.option(
-    "--why", "tool_id", default="", metavar="TOOL", help="Why this tool is not found, or not first."
+    "--why", "tool_id", default="", metavar="TOOL", help="Show why this tool is not found, or not first."
 )
-@click.option("--compare", "side_by_side", is_flag=True, help="The ranks under every ranker.")
-@click.option("--steps", is_flag=True, help="One search for each step of the request.")
+@click.option("--compare", "side_by_side", is_flag=True, help="Show the first tools of every ranker.")
+@click.option("--steps", is_flag=True, help="Search for each step of the request separately.")
 @shared
 @as_json
 def search(
@@ -57,7 +57,7 @@ def search(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Search as `search_tools` does, and show what each score is made of."""
+    """Search as `search_tools` does, and show the parts of each score."""
     asked = _Search(SearchRequest(query, server_name, tool_names, tags), as_json)
 
     async def work(bench: Workbench) -> None:

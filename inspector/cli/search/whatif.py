@@ -1,4 +1,4 @@
-"""What an edit of a tool's texts would change, without telling its server."""
+"""What an edit of a tool's texts would change; nothing is sent to its server."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -17,14 +17,14 @@ from inspector.engine.workbench import Workbench
 @click.command()
 @click.argument("tool_id", metavar="TOOL")
 @click.argument("query")
-@click.option("--name", default="", help="Another name.")
-@click.option("--description", default=None, help="Another description.")
+@click.option("--name", default="", help="The edited name.")
+@click.option("--description", default=None, help="The edited description.")
 @shared
 @as_json
 def whatif(
     tool_id: str, query: str, name: str, description: str | None, as_json: bool, **values: Any
 ) -> None:
-    """Where TOOL would stand in a search for QUERY, and in the labelled requests, with other texts."""
+    """Show how TOOL would rank for QUERY, and for the labelled requests, with other texts."""
 
     async def work(bench: Workbench) -> None:
         tool = bench.catalog.require(tool_id)

@@ -1,4 +1,4 @@
-"""A rule-based stand-in for a language model: works on any server, needs no key, and says what it is."""
+"""A rule-based stand-in for a language model: works with any server, needs no key, and says what it is."""
 
 from inspector.demo.planner.planner import DemoPlanner
 

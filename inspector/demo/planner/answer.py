@@ -18,24 +18,24 @@ _ERROR = re.compile(r"\s*error\b", re.IGNORECASE)
 
 
 def is_error(result: str) -> bool:
-    """Whether a result tells of a failure; that is all a model can see of it."""
+    """Whether a result's text reports a failure; the text is all that a model sees."""
     return bool(_ERROR.match(result))
 
 
 def documents(result: str) -> tuple[Any, ...]:
-    """The JSON values of a result: a list comes as one value a line. None, where it is text."""
+    """The JSON values of a result; a list may come as one value per line. Empty if the result is text."""
     text = result[:MAX_RESULT]
-    found: list[Any] = []
+    values: list[Any] = []
     position = _blank_to(text, 0)
     while position < len(text):
         try:
             value, position = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
-            # A note of the loop guard may follow the values; text that begins with a number is text.
-            return tuple(found) if text.startswith("[", position) else ()
-        found.append(value)
+            # The loop guard's note may follow the values; a text that begins with a number is still text.
+            return tuple(values) if text.startswith("[", position) else ()
+        values.append(value)
         position = _blank_to(text, position)
-    return tuple(found)
+    return tuple(values)
 
 
 def _blank_to(text: str, position: int) -> int:
@@ -44,18 +44,18 @@ def _blank_to(text: str, position: int) -> int:
 
 
 def rows(result: str) -> tuple[Mapping[str, Any], ...]:
-    """The records in a result: of a list, of the one list inside an object, or the object itself."""
+    """The records in a result: those of a list, of the only list inside an object, or the object itself."""
     return _records(documents(result))[1]
 
 
 def keys(result: str) -> str:
-    """The names an object gives its parts, which tell what the rows in it are."""
+    """The keys of an object, which say what its rows are."""
     values = documents(result)
     return " ".join(map(str, values[0])) if len(values) == 1 and isinstance(values[0], Mapping) else ""
 
 
 def _records(values: tuple[Any, ...]) -> tuple[Mapping[str, Any], tuple[Mapping[str, Any], ...]]:
-    """The records, and what the object around them says, such as which city they are of."""
+    """The records, and the other fields of the object around them, such as their city."""
     around: Mapping[str, Any] = {}
     if len(values) == 1 and isinstance(values[0], list):
         values = tuple(values[0])
@@ -74,32 +74,32 @@ def _only_list(value: Mapping[str, Any]) -> list[Any] | None:
 
 
 def render(result: str, limit: int = SHOWN, *, brief: bool = False) -> str:
-    """A result as short lines; text that is no JSON as it is."""
+    """A result as short lines; text that is not JSON stays unchanged."""
     values = documents(result)
     if is_error(result) or not values:
         return _cut(result.strip(), _MAX_LINE * limit) or "(an empty result)"
-    around, found = _records(values)
-    if not found:
+    around, records = _records(values)
+    if not records:
         return "\n".join(_cut(_plain(value), _MAX_LINE) for value in values[:limit])
     heading = [f"{_line(around)}:"] if around else []
-    if len(found) == 1:
-        return " ".join([*heading, _line(found[0], _MAX_LINE if brief else _MAX_RECORD)])
-    lines = [f"- {_line(row)}" for row in found[:limit]]
-    more = [f"- … and {len(found) - limit} more"] if len(found) > limit else []
+    if len(records) == 1:
+        return " ".join([*heading, _line(records[0], _MAX_LINE if brief else _MAX_RECORD)])
+    lines = [f"- {_line(row)}" for row in records[:limit]]
+    more = [f"- … and {len(records) - limit} more"] if len(records) > limit else []
     return "\n".join([*heading, *lines, *more])
 
 
 def _line(row: Mapping[str, Any], size: int = _MAX_LINE) -> str:
     share = _MAX_VALUE if size == _MAX_LINE else size // 4
-    told = [
+    parts = [
         f"{str(key).replace('_', ' ')} {_cut(_plain(value), share)}"
         for key, value in row.items()
-        if _tells(value)
+        if _has_content(value)
     ]
-    return _cut(", ".join(told), size) or "(empty)"
+    return _cut(", ".join(parts), size) or "(empty)"
 
 
-def _tells(value: object) -> bool:
+def _has_content(value: object) -> bool:
     return value is not None and value not in ("", [], {})
 
 

@@ -1,4 +1,4 @@
-"""Fills a tool's arguments from a step and from earlier results, as its schema wants them."""
+"""Fills a tool's arguments from a step and from earlier results, following its schema."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ _DEFINITIONS = ("$defs", "definitions")
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Arguments, and the required parameters that nothing was found for."""
+    """Arguments, and the required parameters that have no value."""
 
     arguments: dict[str, Any]
     missing: tuple[str, ...] = ()
 
 
 def fill(schema: JsonObject, source: Source) -> Filled:
-    """Fill what the step says; what it does not say is left to the tool's defaults."""
+    """Fill the arguments that the step gives; the tool's defaults apply to the rest."""
     names = [value.words_of(parameter.name) for parameter in fields(schema) if parameter.required]
     source.wants_content = any(value.CONTENT.intersection(words) for words in names)
     return _object(schema, schema, source, MAX_DEPTH)
 
 
 def unused(arguments: object, reading: Reading) -> tuple[str, ...]:
-    """The values of a step that did not find a place in the arguments."""
+    """The step's values that the arguments do not use."""
     passed = "\n".join(_leaves(arguments, MAX_DEPTH * 2))
     return tuple(
         text
@@ -51,27 +51,27 @@ def _leaves(node: object, depth: int) -> list[str]:
 
 
 def _object(schema: JsonObject, root: JsonObject, source: Source, depth: int) -> Filled:
-    found: dict[str, Any] = {}
+    filled: dict[str, Any] = {}
     missing: list[str] = []
     declared = fields(_rooted(schema, root))[:MAX_FIELDS]
     for parameter in sorted(declared, key=_order):
-        filled, lacking = _value(parameter, root, source, depth)
-        if filled is not None:
-            found[parameter.name] = filled
+        argument, lacking = _value(parameter, root, source, depth)
+        if argument is not None:
+            filled[parameter.name] = argument
         elif parameter.required:
             missing += lacking or [parameter.name]
-    ordered = {p.name: found[p.name] for p in declared if p.name in found}
+    ordered = {p.name: filled[p.name] for p in declared if p.name in filled}
     return Filled(ordered, tuple(missing))
 
 
 def _order(parameter: SchemaField) -> tuple[bool, int]:
-    """Required parameters choose first; flags go before the choices they may explain."""
+    """The sort key: required parameters come first, and flags before the choices they may explain."""
     kinds = ("boolean", "enum", "integer", "number")
     return not parameter.required, kinds.index(parameter.type) if parameter.type in kinds else len(kinds)
 
 
 def _value(parameter: SchemaField, root: JsonObject, source: Source, depth: int) -> tuple[object, list[str]]:
-    """The value, or None and what is missing inside it."""
+    """The value, or None and the names of what is missing in it."""
     if "const" in parameter.schema:
         return (parameter.schema["const"] if parameter.required else None), []
     if parameter.type == "object" and depth > 0:
@@ -90,9 +90,9 @@ def _simple(parameter: SchemaField, source: Source) -> object:
         return value.boolean(parameter, source)
     kinds = parameter.type.split(" or ")
     if "integer" in kinds or "number" in kinds:
-        told = value.number(parameter, source)
-        if told is not None or "string" not in kinds:
-            return _earlier_id(parameter, source) if told is None else told
+        number = value.number(parameter, source)
+        if number is not None or "string" not in kinds:
+            return _earlier_id(parameter, source) if number is None else number
     if "string" in kinds or parameter.type == "any":
         written = value.text(parameter, source)
         return _earlier_id(parameter, source) if written is None else written
@@ -142,7 +142,7 @@ def _elements(item: SchemaField, parameter: SchemaField, source: Source) -> list
 
 
 def _earlier_id(parameter: SchemaField, source: Source) -> object:
-    """The id of the row that the step speaks of, where a required parameter asks for one."""
+    """The id of the row that the step refers to, if a required parameter needs one."""
     if not parameter.required or not source.rows or not source.reading.refers:
         return None
     row = _row(source)
@@ -161,14 +161,14 @@ def _earlier_id(parameter: SchemaField, source: Source) -> object:
 
 
 def _row(source: Source) -> Mapping[str, Any]:
-    """The row that is counted out, or else the first whose name says most of what was asked for."""
+    """The row that the step counts ("the second"), or else the one whose name best matches the request."""
     if (counted := source.reading.row) is not None:
         return source.rows[counted if counted < len(source.rows) else 0]
     asked = set(terms(source.asked))
 
     def agreement(row: Mapping[str, Any]) -> int:
-        told = " ".join(str(row[key])[:200] for key in _NAMES if key in row)
-        return len(asked.intersection(terms(told)))
+        name = " ".join(str(row[key])[:200] for key in _NAMES if key in row)
+        return len(asked.intersection(terms(name)))
 
     return max(source.rows[:MAX_ROWS], key=agreement)
 
@@ -182,7 +182,7 @@ def _is_id(candidate: object, kind: str) -> bool:
 
 
 def _rooted(schema: JsonObject, root: JsonObject) -> JsonObject:
-    """A part of a schema that its local references still work in."""
+    """A part of a schema, with the definitions that its local references need."""
     if not isinstance(schema, Mapping):
         return {}
     shared = {key: root[key] for key in _DEFINITIONS if isinstance(root, Mapping) and key in root}

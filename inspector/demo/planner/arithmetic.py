@@ -1,4 +1,4 @@
-"""Reads arithmetic that is written in words."""
+"""Reads arithmetic written in words."""
 
 import re
 
@@ -18,9 +18,9 @@ _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:T[\d:]+)?")
 
 
 def expression(text: str) -> str:
-    """The arithmetic in a text as an expression, or nothing: `6 times 7` is `6 * 7`."""
+    """The arithmetic in a text as an expression, or an empty string: `6 times 7` is `6 * 7`."""
     written = _DATE.sub(" ", text)
     for pattern, symbol in _WORDS:
         written = re.sub(pattern, symbol, written, flags=re.IGNORECASE)
-    found = max(_EXPRESSION.findall(written), key=len, default="")
-    return " ".join(found.split()).rstrip(".")
+    longest = max(_EXPRESSION.findall(written), key=len, default="")
+    return " ".join(longest.split()).rstrip(".")

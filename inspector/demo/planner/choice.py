@@ -1,4 +1,4 @@
-"""Chooses the tool that fits a step, by the words both have in common."""
+"""Chooses the tool that fits a step, by the words they share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ MAX_TOOLS = 200
 _NAME, _DESCRIPTION, _PARAMETER = 1.0, 0.85, 0.75
 _FOUND = 0.1
 _DEPTH = 3
-# English, not any server's words: how people and tools name the same thing.
+# Different English words that people and tools use for the same thing; none is specific to a server.
 _SYNONYMS: Mapping[str, str] = {
     "mail": "email message send",
     "email": "mail message send",
@@ -52,7 +52,7 @@ _WRITING_VERBS = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A tool of the request, as far as choosing needs it."""
+    """A tool of the model request, with what is needed to choose it."""
 
     wire: str
     schema: JsonObject
@@ -64,16 +64,16 @@ class Bound:
 
 
 def bound_tools(tools: Iterable[Any]) -> tuple[Bound, ...]:
-    """The tools that can be called; entries that are no function definition are passed over."""
-    found = []
+    """The tools that can be called; entries that are not function definitions are skipped."""
+    bound = []
     for entry in list(tools)[:MAX_TOOLS]:
         function = entry.get("function") if isinstance(entry, Mapping) else None
         if not isinstance(function, Mapping):
             continue
         wire = function.get("name")
         if isinstance(wire, str) and wire and wire != SEARCH_TOOLS:
-            found.append(_bound(wire, function))
-    return tuple(found)
+            bound.append(_bound(wire, function))
+    return tuple(bound)
 
 
 def _bound(wire: str, function: Mapping[str, Any]) -> Bound:
@@ -94,22 +94,22 @@ def _bound(wire: str, function: Mapping[str, Any]) -> Bound:
 
 
 def _parameters(schema: JsonObject, depth: int = _DEPTH) -> list[SchemaField]:
-    """The parameters, those inside objects and arrays of objects included."""
+    """The parameters, including those inside objects and arrays of objects."""
     shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-    found: list[SchemaField] = []
+    parameters: list[SchemaField] = []
     for parameter in fields(schema)[:60]:
-        found.append(parameter)
+        parameters.append(parameter)
         items = parameter.schema.get("items")
         inner = resolve(items, schema) if isinstance(items, Mapping) else parameter.schema
         if depth and isinstance(inner.get("properties"), Mapping):
-            found += _parameters({**shared, **inner}, depth - 1)
-    return found[:200]
+            parameters += _parameters({**shared, **inner}, depth - 1)
+    return parameters[:200]
 
 
 def ranked(
     tools: Sequence[Bound], reading: Reading, found: Sequence[str] = ()
 ) -> tuple[tuple[Bound, float], ...]:
-    """Tools that share a word with the step, best first. `found` are the ids that a search has named."""
+    """Tools that share a word with the step, best first. `found` are the ids that a search returned."""
     named = {*found, *(name.replace(":", "__", 1) for name in found)}
     scored = [(tool, score(tool, reading)) for tool in tools]
     fresh = [(tool, value + (_FOUND if tool.wire in named else 0.0)) for tool, value in scored if value > 0]
@@ -117,7 +117,7 @@ def ranked(
 
 
 def score(tool: Bound, reading: Reading) -> float:
-    """The share of the step's words that the tool has, corrected by what its name and parameters say."""
+    """The share of the step's words that the tool has, adjusted by its name and parameters."""
     if reading.expression and tool.names & FORMULA:
         return 1.5
     asked = [term for term in reading.terms if term not in reading_verbs()] or list(reading.terms)
@@ -127,8 +127,8 @@ def score(tool: Bound, reading: Reading) -> float:
     share = sum(weights) / len(asked)
     if not share:
         return 0.0
-    told = {*reading.terms, *map(stem, _synonyms(reading))}
-    precision = sum(word in told or word in reading_verbs() for word in tool.name) / max(1, len(tool.name))
+    known = {*reading.terms, *map(stem, _synonyms(reading))}
+    precision = sum(word in known or word in reading_verbs() for word in tool.name) / max(1, len(tool.name))
     return share + 0.2 * precision + _kind(tool, reading) + _values(tool, reading)
 
 
@@ -146,7 +146,7 @@ def _direct(tool: Bound, term: str) -> float:
 
 
 def _kind(tool: Bound, reading: Reading) -> float:
-    """Questions want tools that read; orders to do something want tools that do it."""
+    """A bonus or penalty: questions fit tools that read, orders fit tools that act."""
     reads = bool(tool.name & reading_verbs())
     asks = reading.is_question or bool(reading.terms and reading.terms[0] in reading_verbs())
     if asks and not reads and tool.name & stems(_WRITING_VERBS):
@@ -160,7 +160,7 @@ def _kind(tool: Bound, reading: Reading) -> float:
 
 
 def _values(tool: Bound, reading: Reading) -> float:
-    """A tool that can take the step's values fits better than one that cannot."""
+    """A bonus for a tool that accepts the step's values."""
     wanted = (
         (bool(reading.topic), QUERY, 0.4),
         (bool(reading.emails), PEOPLE, 0.2),
@@ -170,7 +170,7 @@ def _values(tool: Bound, reading: Reading) -> float:
 
 
 def first_words(reading: Reading) -> str:
-    """The first query: the step's own words; a lone word is joined by its synonyms."""
+    """The first query: the step's own words; a single word is joined by its synonyms."""
     words = [*reading.capability]
     if len(words) == 1:
         words += _synonyms(reading)

@@ -1,4 +1,4 @@
-"""What has been done since the user last spoke, read from the messages alone."""
+"""Reads from the messages alone what was done since the user's last message."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _FOUND = re.compile(r"^- (\S+:\S+)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A call and the text that came back."""
+    """A call and its result's text."""
 
     call: ToolCall
     result: str
@@ -35,13 +35,13 @@ class Attempt:
 
     @property
     def found(self) -> tuple[str, ...]:
-        """The ids that the searches named."""
+        """The ids that the searches returned."""
         return tuple(name for search in self.searches for name in _FOUND.findall(search.result))
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The request, how often the model has answered it so far, and the attempts by step."""
+    """The request, the number of replies to it so far, and the attempts by step."""
 
     text: str
     turn: int
@@ -50,17 +50,17 @@ class History:
     before: tuple[Done, ...]
 
     def attempt(self, step: int) -> Attempt:
-        """What was tried for a step; nothing, for one not begun."""
+        """What was tried for a step; empty for a step that has not begun."""
         return self.attempts.get(step, Attempt())
 
     @property
     def latest(self) -> int:
-        """The last step that anything was tried for, -1 for none."""
+        """The last step for which anything was tried, or -1."""
         return max(self.attempts, default=-1)
 
 
 def call_id(turn: int, step: int, number: int) -> str:
-    """An id that tells which step a call belongs to: the messages are all the memory there is."""
+    """A call id that includes its step, because the messages are the planner's only memory."""
     return f"plan-{turn}-{step}-{number}"
 
 

@@ -1,4 +1,4 @@
-"""The planner: for each step of a request search, call, go on; at the end tell what really came back."""
+"""The planner: for each step of a request it searches and calls; at the end it reports the real results."""
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -30,15 +30,15 @@ MAX_CANDIDATES = 5
 MARGIN = 0.4
 LONG = 300
 _NOT_UNDERSTOOD = (
-    "I did not find anything to do in that. I am a rule-based stand-in: ask for one thing a sentence."
+    "I did not find anything to do in that. I am a rule-based stand-in: ask for one thing per sentence."
 )
-_THOUGHT = "Asking again brings nothing new. I go on with what I have."
-_FAILED = "I could not work that out. I am a rule-based stand-in; try it in simpler words."
+_THOUGHT = "Asking again brings nothing new. I continue with what I have."
+_FAILED = "I could not work that out. I am a rule-based stand-in; try simpler words."
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do about one step: call this, or why there is nothing to call."""
+    """What to do about one step: the call to make, or why there is none."""
 
     call: ToolCall | None = None
     say: str = ""
@@ -46,14 +46,14 @@ class Plan:
 
 
 class DemoPlanner:
-    """Stands in for a language model by rules alone. Stateless: everything follows from the request."""
+    """Stands in for a language model by rules alone. It keeps no state: the request determines the reply."""
 
     name = "demo/planner"
     label = "demo/planner (rules, no LLM)"
     window = WINDOW
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
-        """Text as it comes, then the reply. Never raises."""
+        """Yield the text in pieces, then the reply. Never raises."""
         reply = decide(request)
         for piece in re.findall(r"\S+\s*|\s+", reply.text):
             yield TextDelta(piece)
@@ -65,7 +65,7 @@ def decide(request: ModelRequest) -> ModelReply:
     try:
         return _decide(request)
     except Exception as error:
-        # Schemas and texts come from outside; a shape nobody thought of may not end a chat.
+        # Schemas and texts come from outside; an unexpected shape must not end a chat.
         return ModelReply(f"{_FAILED} ({type(error).__name__})")
 
 
@@ -100,10 +100,10 @@ def _plan(
     identity = call_id(history.turn, index, len(attempt.searches))
     fitting = _fitting(tools, reading, attempt)
     filled = [(tool, fill(tool.schema, _source(index, steps, history))) for tool in fitting]
-    ready = [(tool, found.arguments) for tool, found in filled if not found.missing]
+    ready = [(tool, result.arguments) for tool, result in filled if not result.missing]
     ready.sort(key=lambda pair: len(unused(pair[1], reading)))
     query = "" if not searchable or _is_settled(reading, attempt, filled) else _query(reading, attempt)
-    # A tool that is at hand but cannot take all that was said may not be the right one: look further.
+    # A bound tool that does not use every value may be the wrong one: keep searching.
     if ready and (not query or not unused(ready[0][1], reading)):
         tool, arguments = ready[0]
         return Plan(ToolCall(identity, tool.wire, arguments), f"I call {_shown(tool.wire)}.")
@@ -116,12 +116,12 @@ def _plan(
 
 
 def _is_settled(reading: Reading, attempt: Attempt, filled: Sequence[tuple[Bound, Filled]]) -> bool:
-    """Whether a search would be in vain: the tool is there and takes all that was said; more was not said."""
+    """Whether another search is pointless: a tool was found and uses every value that the step gives."""
     return bool(attempt.searches and filled) and not unused(filled[0][1].arguments, reading)
 
 
 def _fitting(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> list[Bound]:
-    """The tools worth a call, best first: the best one, and those that come close to it."""
+    """The tools worth calling, best first: the best one, and those that score close to it."""
     candidates = ranked(tools, reading, attempt.found)
     needed = FITS if attempt.searches else FITS_WELL
     best = candidates[0][1] if candidates else 0.0
@@ -129,7 +129,7 @@ def _fitting(tools: Sequence[Bound], reading: Reading, attempt: Attempt) -> list
 
 
 def _query(reading: Reading, attempt: Attempt) -> str:
-    """What to search for next; nothing, if there are no other words."""
+    """The next query, or an empty string if there is none left to try."""
     if reading.expression:
         queries = ["evaluate an arithmetic expression", "calculator"]
     else:
@@ -145,7 +145,7 @@ def _nothing(attempt: Attempt) -> str:
 
 
 def _source(index: int, steps: Sequence[Reading], history: History) -> Source:
-    """The values a step can use: its own, and the last good result before it."""
+    """The values that a step can use: its own, and the last successful result before it."""
     earlier = [(steps[step].text, done) for step in range(index) for done in history.attempt(step).calls]
     known = [*(("", done) for done in history.before), *earlier]
     good = [(asked, done) for asked, done in known if not answer.is_error(done.result)]
@@ -153,10 +153,10 @@ def _source(index: int, steps: Sequence[Reading], history: History) -> Source:
         return Source(steps[index])
     asked, last = good[-1]
     if steps[index].row is not None:
-        # What is counted out is one of several, which a mail sent in between is not.
+        # A counted row ("the second") is one of several, so skip single results such as a sent mail.
         lists = [(said, done) for said, done in good if len(answer.rows(done.result)) > 1]
         asked, last = (lists or good)[-1]
-    # What was asked for tells what the rows are, where the tool is merely called "search".
+    # The step's words say what the rows are if the tool's name, such as "search", does not.
     about = frozenset(terms(f"{_shown(last.call.name)} {asked} {answer.keys(last.result)}"))
     text = answer.render(last.result, answer.MAILED)
     return Source(steps[index], answer.rows(last.result), text, about, asked)
@@ -168,15 +168,15 @@ def _summary(steps: Sequence[Reading], history: History, problems: Mapping[int, 
     parts = []
     for index, reading in enumerate(steps):
         calls = history.attempt(index).calls
-        told = problems.get(index, "")
+        outcome = problems.get(index, "")
         if calls:
-            told = _told(calls[-1], reading) + _one_of_many(calls[-1], _source(index, steps, history))
-        parts.append(f"{reading.text}\n{told}" if len(steps) > 1 else told)
+            outcome = _outcome(calls[-1], reading) + _one_of_many(calls[-1], _source(index, steps, history))
+        parts.append(f"{reading.text}\n{outcome}" if len(steps) > 1 else outcome)
     return "\n\n".join(parts)
 
 
-def _told(done: Done, reading: Reading) -> str:
-    # A tool that sends back a long text it was given need not be quoted in full.
+def _outcome(done: Done, reading: Reading) -> str:
+    # A tool that returns a long text it was given need not be quoted in full.
     brief = len(str(done.call.arguments)) > LONG
     name, result = _shown(done.call.name), answer.render(done.result, brief=brief)
     if answer.is_error(done.result):
@@ -188,12 +188,12 @@ def _told(done: Done, reading: Reading) -> str:
 
 
 def _one_of_many(done: Done, source: Source) -> str:
-    """A note, where the step spoke of all rows and the call was about one of them."""
+    """A note if the step meant all rows and the call was about one of them; else an empty string."""
     passed = list(done.call.arguments.values())
     about_one = any(row.get(key) in passed for row in source.rows for key in ("id", "number") if key in row)
     if not (source.reading.is_plural and len(source.rows) > 1 and about_one):
         return ""
-    return f"\n(I did this for one of the {len(source.rows)} only; ask for the others one by one.)"
+    return f"\n(I did this for only one of the {len(source.rows)}; ask for the others one by one.)"
 
 
 def _shown(wire: str) -> str:

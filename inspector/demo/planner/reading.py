@@ -1,4 +1,4 @@
-"""What a step says, taken apart: the values in it and the words that tell what is to be done."""
+"""Parses a step: the values in it, and the words that say what to do."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def word_set(text: str) -> frozenset[str]:
 
 @lru_cache
 def stems(words: frozenset[str]) -> frozenset[str]:
-    """The stems of some words; made when first needed, since importing the stemmer takes its time."""
+    """The stems of some words, computed on first use because importing the stemmer is slow."""
     return frozenset(map(stem, words))
 
 
@@ -53,7 +53,7 @@ _UNITS = {"%": "percent", "°": "degree", "°c": "degree", "€": "euro", "$": "
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number, with the stems of the words beside it."""
+    """A number, with the stems of the words before and after it."""
 
     value: int | float
     before: str
@@ -62,7 +62,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A step's values and words. `capability` are the words to search a tool with, `terms` their stems."""
+    """A step's values and words. `capability` are the words to search a tool by, `terms` their stems."""
 
     text: str
     quotes: tuple[str, ...]
@@ -84,13 +84,13 @@ class Reading:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What the step says outright: quotes, addresses, days, numbers and places."""
+        """The values that the step states: quotes, addresses, days, times, numbers and places."""
         numbers = (str(number.value) for number in self.numbers)
         return (*self.quotes, *self.emails, *self.dates, *self.times, *numbers, *self.places)
 
 
 def read(text: str) -> Reading:
-    """Take a step apart."""
+    """Parse a step."""
     plain = _DAY_AND_TIME.sub(lambda found: f"{found[1]}T{found[2]:0>2}:{found[3]}", without_quotes(text))
     dateless = _DATE.sub(" ", _EMAIL.sub(" ", plain))
     bare = _TIME.sub(" ", dateless)

@@ -1,4 +1,4 @@
-"""Finds the value for one simple parameter in what a step says."""
+"""Finds the value for one simple parameter in a step."""
 
 import re
 from collections.abc import Mapping
@@ -27,10 +27,10 @@ CODE = word_set("path file filename sku code url uri key isbn branch repo reposi
 
 @dataclass(slots=True)
 class Source:
-    """What values come from: the step, and the earlier result it may speak of. Each value is used once.
+    """Where values come from: the step, and the earlier result it may refer to. Each value is used once.
 
-    `about` are the stems of what the earlier rows are: an order's number is no message's number. `asked` is
-    the step they answered.
+    `about` are the stems of what the earlier rows are: an order's number is not a message's number. `asked`
+    is the step that they answered.
     """
 
     reading: Reading
@@ -43,7 +43,7 @@ class Source:
     covered: set[str] = field(default_factory=set)
 
     def take(self, values: tuple[str, ...]) -> str | None:
-        """The first of the values that no other parameter has."""
+        """The first of the values that no other parameter uses."""
         for value in values:
             if value not in self.used:
                 self.used.add(value)
@@ -52,28 +52,28 @@ class Source:
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a parameter's name, lower-case."""
+    """The words of a parameter's name, in lower case."""
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return tuple(word.lower() for word in re.findall(r"[^\W\d_]+", split))
 
 
 def boolean(parameter: SchemaField, source: Source) -> bool | None:
-    """True where the step names the parameter, False where it negates it."""
+    """True if the step names the parameter, False if it negates it, else None."""
     text = source.reading.text.lower()
     names = words_of(parameter.name)
     if names in {("on",), ("is", "on"), ("enabled",), ("off",)}:
         switch = re.search(r"\b(?:turn|switch)(?:ed|ing)?\b.*?\b(on|off)\b", text)
         return (switch.group(1) == "on") == (names != ("off",)) if switch else None
-    told = [word for word in map(stem, names) if word not in {"is", "has", "onli", "includ"}]
-    if not told or not source.reading.words.issuperset(told):
+    named = [word for word in map(stem, names) if word not in {"is", "has", "onli", "includ"}]
+    if not named or not source.reading.words.issuperset(named):
         return None
-    # What a flag's own description explains is said by the flag, not by another filter.
+    # Words in the flag's own description belong to the flag, not to another filter.
     source.covered.update(terms(parameter.description))
     return not re.search(rf"\b(?:not|no|without|never)\s+(?:\w+\s+)?{re.escape(names[-1])}", text)
 
 
 def choice(parameter: SchemaField, source: Source) -> object:
-    """The first listed value that the step mentions, None where it mentions none."""
+    """The first listed value that the step mentions, or None."""
     for option in mentioned(parameter.choices, source):
         return option
     return None
@@ -82,15 +82,15 @@ def choice(parameter: SchemaField, source: Source) -> object:
 def mentioned(choices: tuple[object, ...], source: Source) -> list[object]:
     """All listed values that the step mentions, in the step's order."""
     heard = [stem(word) for word in re.findall(r"\w+", source.reading.text.lower())]
-    found: list[tuple[int, object]] = []
+    mentions: list[tuple[int, object]] = []
     for option in choices[:200]:
         said = (
             [stem(word) for word in re.findall(r"[^\W_]+", str(option).lower())] if option is not None else []
         )
         at = _position(said, heard)
         if at is not None and not source.covered.issuperset(said):
-            found.append((at, option))
-    return [option for _, option in sorted(found, key=lambda pair: pair[0])]
+            mentions.append((at, option))
+    return [option for _, option in sorted(mentions, key=lambda pair: pair[0])]
 
 
 def _position(said: list[str], heard: list[str]) -> int | None:
@@ -101,7 +101,7 @@ def _position(said: list[str], heard: list[str]) -> int | None:
 
 
 def number(parameter: SchemaField, source: Source) -> int | float | None:
-    """A number of the step that fits by the words beside it, or by being asked for."""
+    """A number in the step that fits by the words beside it, or any number for a required parameter."""
     about = {*map(stem, words_of(parameter.name)), *terms(parameter.description)}
     free = [n for i, n in enumerate(source.reading.numbers) if ("number", i) not in source.used]
     fitting = [n for n in free if _allowed(n, parameter)]
@@ -122,7 +122,7 @@ def _allowed(number: Number, parameter: SchemaField) -> bool:
 
 
 def text(parameter: SchemaField, source: Source) -> str | None:
-    """The text for a parameter, by what its name says it is for."""
+    """The text for a parameter, chosen by its name."""
     reading, words = source.reading, words_of(parameter.name)
     names = frozenset(words)
     if names & FORMULA:
@@ -142,8 +142,8 @@ def text(parameter: SchemaField, source: Source) -> str | None:
 
 def _by_name(parameter: SchemaField, names: frozenset[str], source: Source) -> str | None:
     reading = source.reading
-    if names & TIME and (told := source.take(reading.times)):
-        return told
+    if names & TIME and (time := source.take(reading.times)):
+        return time
     if names & QUERY:
         return _query(parameter, source)
     if names & CONTENT:
@@ -162,24 +162,24 @@ def _wants_day(parameter: SchemaField, names: frozenset[str]) -> bool:
 
 def _day(parameter: SchemaField, source: Source) -> str | None:
     day = source.take(source.reading.dates)
-    told = parameter.description
-    only_day = parameter.schema.get("format") == "date" or ("YYYY-MM-DD" in told and "HH" not in told)
+    about = parameter.description
+    only_day = parameter.schema.get("format") == "date" or ("YYYY-MM-DD" in about and "HH" not in about)
     return day[:10] if day and only_day else day
 
 
 def zone(source: Source) -> str | None:
-    """The time zone that is written out, or that a place of the step lies in."""
-    for told in (*source.reading.codes, *source.reading.places):
-        found = _zones().get(told.rpartition("/")[2].replace(" ", "_").lower())
-        if found is not None and told not in source.used:
-            source.used.add(told)
-            return found
+    """The time zone that the step names, or that a place in the step is in."""
+    for name in (*source.reading.codes, *source.reading.places):
+        known = _zones().get(name.rpartition("/")[2].replace(" ", "_").lower())
+        if known is not None and name not in source.used:
+            source.used.add(name)
+            return known
     return None
 
 
 @lru_cache
 def _zones() -> Mapping[str, str]:
-    """Zones by the city they are named after."""
+    """Time zones by the city they are named after."""
     return {name.rpartition("/")[2].lower(): name for name in sorted(available_timezones(), reverse=True)}
 
 
@@ -191,9 +191,9 @@ def _side(side: str, source: Source) -> str | None:
 
 def _query(parameter: SchemaField, source: Source) -> str | None:
     reading = source.reading
-    found = source.take(reading.quotes) or reading.topic
-    if found or not parameter.required:
-        return found or None
+    query = source.take(reading.quotes) or reading.topic
+    if query or not parameter.required:
+        return query or None
     return source.take(reading.places) or " ".join(reading.capability[1:] or reading.capability) or None
 
 

@@ -1,4 +1,4 @@
-"""The events of discovery: searches, and what they and the gate load, refresh and evict."""
+"""Events of discovery: searches, the gate, and the tools they load, refresh and evict."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

@@ -1,4 +1,4 @@
-"""A record as one JSON object, for exports and programs."""
+"""Records as JSON, for exports and programs."""
 
 import json
 from collections.abc import Sequence

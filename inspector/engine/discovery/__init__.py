@@ -1,1 +1,1 @@
-"""Searching tools: documents, index, embedding, rankers, and the explanation of a score."""
+"""Tool search: documents, index, embedding, rankers, and explanations of scores."""

@@ -1,4 +1,4 @@
-"""A tool as the index sees it: terms by field for lexical rankers, passages for semantic ones."""
+"""A tool as indexed: terms by field for lexical rankers, passages for semantic ones."""
 
 import re
 from collections import Counter
@@ -18,11 +18,11 @@ from inspector.engine.discovery.term import spaced, split_words, terms
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
 PASSAGES = ("summary", "opening", "description", "parameters")
 SUMMARY = PASSAGES.index("summary")
-# The passages that say what a tool does; parameters say what it needs.
+# The passages that describe what a tool does; `parameters` describes what it needs.
 TEXTS = slice(0, PASSAGES.index("parameters"))
-# Nobody searches for the tail of a book; a megabyte of description must not cost a second of indexing.
+# Caps the cost of indexing: a megabyte of description would otherwise take a second.
 MAX_INDEXED = 20_000
-# The encoder reads 256 tokens; this is more than they can hold.
+# The encoder reads 256 tokens, which hold fewer characters than this.
 MAX_EMBEDDED = 2_000
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
@@ -32,10 +32,10 @@ Vocabulary = dict[str, int]
 
 @dataclass(frozen=True)
 class Document:
-    """One tool's index entry, made once and kept for as long as the tool does not change.
+    """One tool's index entry, kept as long as the tool does not change.
 
-    `term_ids` and `frequencies` (one row a term, one column a field) are parallel; `lengths` counts the
-    terms of each field. `passages` are the keys of its texts, see `passage_texts`, in the order of PASSAGES.
+    `term_ids` and `frequencies` (one row per term, one column per field) are parallel; `lengths` counts the
+    terms in each field. `passages` holds the keys of its `passage_texts`, in the order of PASSAGES.
     """
 
     tool: Tool
@@ -46,30 +46,30 @@ class Document:
 
 
 def read(tool: Tool, vocabulary: Vocabulary) -> Document:
-    """The document of a tool. New terms go into `vocabulary`, which all documents of an index share."""
+    """Build a tool's document. New terms are added to `vocabulary`, which all documents of an index share."""
     counts = [Counter(terms(text[:MAX_INDEXED])) for text in _field_texts(tool)]
-    found = tuple(dict.fromkeys(chain.from_iterable(counts)))
+    unique = tuple(dict.fromkeys(chain.from_iterable(counts)))
     return Document(
         tool,
-        np.fromiter((vocabulary.setdefault(t, len(vocabulary)) for t in found), np.int32, len(found)),
-        np.array([[count[t] for count in counts] for t in found], np.float32).reshape(-1, len(FIELDS)),
+        np.fromiter((vocabulary.setdefault(t, len(vocabulary)) for t in unique), np.int32, len(unique)),
+        np.array([[count[t] for count in counts] for t in unique], np.float32).reshape(-1, len(FIELDS)),
         np.array([count.total() for count in counts], np.float64),
         tuple(key_of(text) for text in passage_texts(tool)),
     )
 
 
 def _field_texts(tool: Tool) -> tuple[str, ...]:
-    """One text a field, in the order of FIELDS."""
+    """One text per field, in the order of FIELDS."""
     parameters = " ".join(f"{field.name} {field.description}" for field in fields(tool.input_schema))
     return tool.name, tool.description, parameters, tool.server
 
 
 def passage_texts(tool: Tool) -> tuple[str, ...]:
-    """What is embedded of a tool, in the order of PASSAGES.
+    """The texts of a tool that are embedded, in the order of PASSAGES.
 
-    The summary is what Tool Attention (section 4.2) embeds, with the server; the others let a query meet
-    the one sentence, the plain description or the parameter that it is about. Where a tool has no
-    description or no parameters the name stands for them.
+    The summary is what Tool Attention (section 4.2) embeds, plus the server; the others let a query match the
+    first sentence, the plain description or a parameter. The name replaces a missing description or missing
+    parameters.
     """
     name = spaced(tool.name) or tool.name
     server = " ".join(split_words(tool.server))
@@ -94,12 +94,12 @@ def server_text(server: str, summary: str, tools: Sequence[Tool]) -> str:
 
 
 def key_of(text: str) -> Key:
-    """The content hash a vector is kept by."""
+    """The content hash under which a vector is stored."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def texts_by_key(tools: Sequence[Tool]) -> Mapping[Key, str]:
-    """The passages of the tools, every summary before everything else: the first to be embedded."""
+    """The passages of the tools, all summaries first: they are embedded first."""
     passages = [passage_texts(tool) for tool in tools]
     ordered = chain.from_iterable(zip(*passages, strict=True)) if passages else ()
     return {key_of(text): text for text in ordered}

@@ -1,4 +1,4 @@
-"""Embedding in the background: what is missing is embedded batch by batch while searches go on."""
+"""Embeds missing texts in the background, batch by batch, while searches continue."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -12,14 +12,14 @@ from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.semantics import Semantics
 
 BATCH = 16
-# Shares of the work between two reports: often enough for a person, seldom enough for the record.
+# The share of the work between two progress reports; each report is an event in the stream.
 _REPORT_EVERY = 0.05
 
 
 class Embedding:
     """Keeps the vectors of one index complete. `refresh` is called when searches can use new vectors.
 
-    The summaries of all tools come first: with them every tool can be compared.
+    The summaries of all tools are embedded first, so that every tool can be compared.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Embedding:
         self._task: asyncio.Task[None] | None = None
 
     def follow(self, index: ToolIndex) -> None:
-        """Embed what the index lacks, in place of what was asked for before."""
+        """Embed what the index lacks, replacing any earlier queue."""
         self._queue = _missing(index)
         self._total = len(set(index.keys()))
         self._summaries = len({d.passages[SUMMARY] for d in index.documents} & self._queue.keys())
@@ -48,20 +48,20 @@ class Embedding:
         if idle and (self._queue or not self._is_prepared):
             self._task = asyncio.create_task(self._run())
         elif idle:
-            self._tell(IndexPhase.READY)
+            self._report_phase(IndexPhase.READY)
 
     async def settled(self) -> None:
-        """Return when nothing is missing, or embedding failed or was cancelled."""
+        """Wait until nothing is missing, or embedding failed or was canceled."""
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
 
     def cancel(self) -> None:
-        """Stop a download, or after the batch that is under way; what is embedded stays."""
+        """Stop a download, or stop after the current batch; embedded texts stay."""
         self._is_cancelled = True
 
     async def _run(self) -> None:
         try:
-            # Any of these steps gives the catalog time to change, and the queue to grow again.
+            # During any of these steps the catalog may change and the queue grow again.
             while not self._is_cancelled and (self._queue or not self._is_prepared):
                 if not self._is_prepared:
                     await self._prepare()
@@ -69,33 +69,33 @@ class Embedding:
                     await self._embed()
         except ToolsightError as error:
             phase = IndexPhase.STOPPED if self._is_cancelled else IndexPhase.FAILED
-            self._tell(phase, error.message, error.hint)
+            self._report_phase(phase, error.message, error.hint)
         else:
             self._refresh()
-            self._tell(IndexPhase.STOPPED if self._queue else IndexPhase.READY)
+            self._report_phase(IndexPhase.STOPPED if self._queue else IndexPhase.READY)
 
     async def _prepare(self) -> None:
-        """The model comes first: where every vector is known, the first query would wait for it."""
-        self._tell(IndexPhase.LOADING)
+        """Load the model even if every vector is known; otherwise the first query would wait for it."""
+        self._report_phase(IndexPhase.LOADING)
         loop = asyncio.get_running_loop()
 
         def progress(done: int, total: int) -> None:
-            loop.call_soon_threadsafe(self._tell_download, done, total)
+            loop.call_soon_threadsafe(self._report_download, done, total)
 
         await asyncio.to_thread(self._semantics.prepare, progress, lambda: self._is_cancelled)
         self._is_prepared = True
         self._reported = -1
 
     async def _recall(self) -> bool:
-        """Look in the store for what was not looked for yet; whether anything was."""
+        """Look up new keys in the store; return False if there were none."""
         new = [key for key in self._queue if key not in self._recalled]
         if not new:
             return False
         self._recalled.update(new)
-        found = await asyncio.to_thread(self._semantics.recall, new)
-        for key in found:
+        stored = await asyncio.to_thread(self._semantics.recall, new)
+        for key in stored:
             self._queue.pop(key, None)
-        if found:
+        if stored:
             self._refresh()
         return True
 
@@ -108,14 +108,14 @@ class Embedding:
         self._summaries = max(before - len(batch), 0)
         if before and not self._summaries:
             self._refresh()
-        self._tell(IndexPhase.EMBEDDING)
+        self._report_phase(IndexPhase.EMBEDDING)
 
-    def _tell_download(self, done: int, total: int) -> None:
+    def _report_download(self, done: int, total: int) -> None:
         if not self._is_prepared and (self._reported < 0 or done - self._reported >= total * _REPORT_EVERY):
             self._reported = done
             self._report(IndexState(IndexPhase.DOWNLOADING, self._semantics.model, done, total))
 
-    def _tell(self, phase: IndexPhase, reason: str = "", hint: str = "") -> None:
+    def _report_phase(self, phase: IndexPhase, reason: str = "", hint: str = "") -> None:
         embedded = self._total - len(self._queue)
         due = self._reported < 0 or embedded - self._reported >= self._total * _REPORT_EVERY
         if phase is not IndexPhase.EMBEDDING or due:
@@ -133,7 +133,7 @@ class Embedding:
 
 
 def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:
-    """What the index has no vector of, with how to get its text; the passages of a kind together."""
+    """The keys without a vector, each with a function for its text; passages of one kind are together."""
     missing: dict[Key, Callable[[], str]] = {}
     for number in range(len(PASSAGES)):
         for document in index.documents:

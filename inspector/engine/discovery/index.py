@@ -1,4 +1,4 @@
-"""The index over one catalog: documents, postings and vectors, made anew cheaply when the catalog changes."""
+"""The index over one catalog: documents, postings and vectors, cheap to update when the catalog changes."""
 
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -22,15 +22,15 @@ from inspector.engine.discovery.posting import Postings
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.discovery.vector_table import ABSENT, Vector, VectorTable
 
-# With fewer tools embedded than this, rankers go by words alone: a mixture would favour the embedded ones.
+# Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
 
 
 class ToolIndex:
-    """What every ranker of one catalog is built over. Immutable; `updated` makes the next one.
+    """The basis of every ranker over one catalog. Immutable; `updated` returns the next one.
 
-    Only documents of tools that changed are read again. The rest is array work over all documents in
-    catalog order, so an index that was updated a hundred times equals one built anew, to the last bit.
+    Only the documents of changed tools are rebuilt. The rest is array work over all documents in catalog
+    order, so an index updated a hundred times equals one built from scratch, to the last bit.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class ToolIndex:
         semantics: Semantics | None = None,
         before: "ToolIndex | None" = None,
     ) -> None:
-        """`summaries` are the servers' own descriptions; `semantics` has the vectors, None goes without."""
+        """`summaries` are the servers' own descriptions; without `semantics` there are no vectors."""
         self.tools = tuple(tools)
         self.summaries = dict(summaries or {})
         self.semantics = semantics
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
         self.documents = self._documents(before)
-        # Postings that were never asked for are not worth making now.
+        # Postings that were never used are not built now.
         self._postings_before = before.__dict__.get("postings") if before is not None else None
         self.position = {tool.id: position for position, tool in enumerate(self.tools)}
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
@@ -57,12 +57,12 @@ class ToolIndex:
             self.vectors = semantics.table(self.keys(), known)
 
     def updated(self, tools: Sequence[Tool], summaries: Mapping[str, str] | None = None) -> "ToolIndex":
-        """The index over other tools, with everything that still holds taken over."""
+        """The index over other tools, reusing everything that is still valid."""
         kept = self.summaries if summaries is None else summaries
         return ToolIndex(tools, summaries=kept, semantics=self.semantics, before=self)
 
     def with_new_vectors(self) -> "ToolIndex":
-        """The same index with the vectors that came since."""
+        """The same index with vectors added since."""
         index = copy(self)
         for derived in ("_rows", "_server_rows"):
             index.__dict__.pop(derived, None)
@@ -87,32 +87,32 @@ class ToolIndex:
         }
 
     def keys(self) -> list[Key]:
-        """The keys of everything that has a vector here, in an order that only the tools decide."""
+        """The keys of all texts to embed, in an order that depends only on the tools."""
         passages = [key for document in self.documents for key in document.passages]
         return [*passages, *map(key_of, self.server_texts.values())]
 
     @property
     def coverage(self) -> float:
-        """The share of tools whose summary is embedded, 0 to 1."""
+        """The share of tools whose summary is embedded (0 to 1)."""
         return float(np.mean(self._rows[SUMMARY] != ABSENT)) if self.tools and len(self.vectors) else 0.0
 
     @property
     def is_semantic(self) -> bool:
-        """Whether enough is embedded for cosines to be compared."""
+        """Whether enough tools are embedded to compare cosines."""
         return self.coverage >= ENOUGH_EMBEDDED
 
     def query_vector(self, query: str) -> Vector | None:
-        """The query's unit vector; None while rankers have to go by words alone."""
+        """The query's unit vector, or None while rankers must use words alone."""
         if self.semantics is None or not self.is_semantic or not query.strip():
             return None
         return self.semantics.query(query)
 
     def similarities(self, vector: Vector) -> NDArray[np.float64]:
-        """Cosines of shape (passages, tools); NaN where a passage is not embedded yet."""
+        """Cosines of shape (passages, tools), NaN for passages not embedded yet."""
         return self._gather(self.vectors.similarity(vector), self._rows)
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
-        """The cosine of each of `servers`; NaN where it is not embedded yet."""
+        """The cosine of each of `servers`, NaN for those not embedded yet."""
         return self._gather(self.vectors.similarity(vector), self._server_rows)
 
     @staticmethod
@@ -129,15 +129,15 @@ class ToolIndex:
         return self.vectors.rows(map(key_of, self.server_texts.values()))
 
     def _documents(self, before: "ToolIndex | None") -> tuple[Document, ...]:
-        """The documents of the tools; those of tools that did not change are taken over."""
+        """The documents of the tools; those of unchanged tools are reused."""
         if before is None:
             return tuple(read(tool, self.vocabulary) for tool in self.tools)
-        # Most tools stand where they stood: only the others are looked for by their ids.
+        # Most tools keep their position; only the others are looked up by id.
         same = [old if old.tool is t else None for old, t in zip(before.documents, self.tools, strict=False)]
         same += [None] * (len(self.tools) - len(same))
-        return tuple(old or self._found(tool, before) for old, tool in zip(same, self.tools, strict=True))
+        return tuple(old or self._document(tool, before) for old, tool in zip(same, self.tools, strict=True))
 
-    def _found(self, tool: Tool, before: "ToolIndex") -> Document:
+    def _document(self, tool: Tool, before: "ToolIndex") -> Document:
         position = before.position.get(tool.id)
         if position is not None and before.tools[position] == tool:
             return before.documents[position]

@@ -1,4 +1,4 @@
-"""Tools by name, however the name is written, and the names most like one that nothing has."""
+"""Looks up tools by name in any spelling, and suggests names similar to an unknown one."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -11,23 +11,30 @@ _PREFIX = "mcp"
 
 
 class NameIndex:
-    """Exact and nearly exact lookups: case, separators, a server and `mcp__` in front do not count."""
+    """Exact and nearly exact lookups: case, separators and a server or `mcp__` prefix are ignored."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools = tuple(tools)
 
     def find(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
-        """The tools that `name` means, in catalog order; an id or wire name as it stands means one only."""
+        """The tools that `name` refers to, in catalog order; an exact id or wire name refers to one only."""
         exact = self._exact.get(name)
-        positions = (exact,) if exact is not None else self._meant(name)
+        positions = (exact,) if exact is not None else self.positions(name)
         return tuple(self._tools[p] for p in positions if server in ("", self._tools[p].server))
 
     def positions(self, name: str) -> tuple[int, ...]:
-        """Where the tools stand that a whole query names."""
-        return self._meant(name)
+        """The positions of the tools with this name, with or without a server or `mcp` prefix."""
+        key = name_key(name)
+        matches = list(self._by_key.get(key, ()))
+        for start in (key, key.removeprefix(_PREFIX)):
+            for server, server_key in self._server_keys.items():
+                if server_key and start.startswith(server_key):
+                    positions = self._by_key.get(start.removeprefix(server_key), ())
+                    matches += [p for p in positions if self._tools[p].server == server]
+        return tuple(sorted(set(matches)))
 
     def closest(self, name: str, *, server: str = "") -> tuple[str, ...]:
-        """Ids of the tools whose names are most like an unknown one, best first."""
+        """Ids of the tools whose names are most similar to an unknown name, best first."""
         pool = [tool for tool in self._tools if server in ("", tool.server)]
         if ":" in name or "__" in name:
             return closest(name, [tool.id for tool in pool])
@@ -39,31 +46,20 @@ class NameIndex:
         by_wire_name = {tool.wire_name: position for position, tool in enumerate(self._tools)}
         return by_wire_name | {tool.id: position for position, tool in enumerate(self._tools)}
 
-    def _meant(self, name: str) -> tuple[int, ...]:
-        """The positions of the tools whose name, with or without its server or `mcp` before it, is this."""
-        key = name_key(name)
-        found = list(self._by_key.get(key, ()))
-        for start in (key, key.removeprefix(_PREFIX)):
-            for server, server_key in self._server_keys.items():
-                if server_key and start.startswith(server_key):
-                    positions = self._by_key.get(start.removeprefix(server_key), ())
-                    found += [p for p in positions if self._tools[p].server == server]
-        return tuple(sorted(set(found)))
-
     @cached_property
     def _server_keys(self) -> Mapping[str, str]:
         return {tool.server: name_key(tool.server) for tool in self._tools}
 
     @cached_property
     def _by_key(self) -> Mapping[str, list[int]]:
-        found: dict[str, list[int]] = {}
+        by_key: dict[str, list[int]] = {}
         for position, tool in enumerate(self._tools):
-            found.setdefault(name_key(tool.name), []).append(position)
-        found.pop("", None)
-        return found
+            by_key.setdefault(name_key(tool.name), []).append(position)
+        by_key.pop("", None)
+        return by_key
 
 
 @lru_cache(maxsize=65_536)
 def name_key(name: str) -> str:
-    """A name without case and separators: `mcp__Notes__createPage` and `mcp notes create-page` are one."""
+    """A name without case and separators: `mcp__Notes__createPage` equals `mcp notes create-page`."""
     return "".join(split_words(name)).casefold()

@@ -1,4 +1,4 @@
-"""The inverted index: for each term the documents that have it, and how often in each field."""
+"""The inverted index: for each term, the documents that contain it and its frequency in each field."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from inspector.engine.discovery.document import FIELDS, Document
 
 @dataclass(frozen=True)
 class _Rows:
-    """All documents' terms one after another: how many each has, which, and how often in each field."""
+    """The terms of all documents in sequence: count per document, term ids, and frequencies by field."""
 
     counts: NDArray[np.int64]
     terms: NDArray[np.int32]
@@ -30,7 +30,7 @@ class _Rows:
         )
 
     def part(self, start: int, stop: int) -> "_Rows":
-        """Those of some documents in a row."""
+        """The rows of the documents from `start` to `stop`."""
         first, last = int(self.counts[:start].sum()), int(self.counts[:stop].sum())
         return _Rows(
             self.counts[start:stop],
@@ -50,10 +50,10 @@ class _Rows:
 
 
 class Postings:
-    """All documents' terms as parallel arrays, grouped by term, documents rising within a term.
+    """The terms of all documents as parallel arrays, grouped by term, with documents ascending within a term.
 
-    With the postings `before` a change only the documents between the first and the last that changed are
-    gathered anew.
+    Given the postings `before` a change, only the documents from the first to the last changed one are
+    gathered again.
     """
 
     def __init__(self, documents: Sequence[Document], before: "Postings | None" = None) -> None:
@@ -68,7 +68,7 @@ class Postings:
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(self._rows.terms))])
 
     def _changed(self, documents: tuple[Document, ...]) -> _Rows:
-        """The rows of other documents, with what stands before and after the changes taken over."""
+        """The rows of other documents, reusing those before and after the changes."""
         head = _common(self._read, documents)
         tail = _common(self._read[head:][::-1], documents[head:][::-1])
         middle = _Rows.of(documents[head : len(documents) - tail])
@@ -77,23 +77,23 @@ class Postings:
 
     @cached_property
     def mean_lengths(self) -> NDArray[np.float64]:
-        """Terms a field, on average; 1 for a field that is empty everywhere."""
+        """The mean number of terms per field; 1 for a field that is always empty."""
         if not self.size:
             return np.ones(len(FIELDS))
         means = self.lengths.mean(axis=0)
         return np.where(means > 0, means, 1.0)
 
     def span(self, term_id: int) -> slice:
-        """Where a term's entries stand; empty for a term that no document has."""
+        """The range of a term's entries; empty for a term that no document has."""
         if not 0 <= term_id < len(self._starts) - 1:
             return slice(0, 0)
         return slice(int(self._starts[term_id]), int(self._starts[term_id + 1]))
 
     def entry(self, term_id: int, document: int) -> int | None:
-        """The entry of one document for a term."""
+        """The index of one document's entry for a term, or None."""
         span = self.span(term_id)
-        place = span.start + int(np.searchsorted(self.documents[span], document))
-        return place if place < span.stop and self.documents[place] == document else None
+        entry = span.start + int(np.searchsorted(self.documents[span], document))
+        return entry if entry < span.stop and self.documents[entry] == document else None
 
     def document_frequency(self, term_id: int) -> int:
         span = self.span(term_id)
@@ -101,12 +101,12 @@ class Postings:
 
 
 def _common(one: Sequence[Document], other: Sequence[Document]) -> int:
-    """How many documents at the start are the same."""
+    """The number of leading documents that are the same."""
     pairs = zip(one, other, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if a is not b), min(len(one), len(other)))
 
 
 def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:
-    """The order that groups by term and keeps documents rising; 16 bits are sorted by radix, much faster."""
+    """The order that groups by term and keeps documents ascending; 16-bit radix sort is much faster."""
     small = int(terms.max(initial=0)) < np.iinfo(np.uint16).max
     return np.argsort(terms.astype(np.uint16) if small else terms, kind="stable")

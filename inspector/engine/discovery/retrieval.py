@@ -31,7 +31,7 @@ _NOTHING: Mapping[str, Sequence[str]] = {}
 
 
 class Retrieval:
-    """One session's search. It can be asked at any time; the index is completed in the background."""
+    """One session's search. It works at any time; the index is completed in the background."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Retrieval:
         report: Callable[[IndexState], None],
         cases: Sequence[EvalCase] = (),
     ) -> None:
-        """Without an `embedder` searches go by words. `cases` are labelled requests over these tools.
+        """Without an `embedder` searches use words alone. `cases` are labelled requests for these tools.
 
         Raises ToolsightError for an unknown ranker.
         """
@@ -96,14 +96,14 @@ class Retrieval:
         return self._rankers
 
     def use_settings(self, settings: DiscoverySettings) -> None:
-        """Search by other settings from now on; the embedding model stays. Raises ToolsightError."""
+        """Use other settings from now on; the embedding model stays. Raises ToolsightError."""
         require_ranker(settings.ranker)
         self.settings = settings
         self._rankers = None
 
     @property
     def rules(self) -> SearchRules:
-        """What turns a ranking into results now."""
+        """The current rules that turn a ranking into results."""
         return SearchRules(
             self.settings.max_search_results,
             self.settings.min_probability,
@@ -114,7 +114,7 @@ class Retrieval:
 
     @property
     def ranker_name(self) -> str:
-        """The ranker in force."""
+        """The name of the current ranker."""
         return self.settings.ranker
 
     @property
@@ -133,7 +133,7 @@ class Retrieval:
     ) -> "SearchAnswer":
         """Answer a request over the tools as they are now, see ToolSearch and SearchRules.
 
-        With `full` the text tells parameters whatever the settings say.
+        With `full` the text includes parameters, whatever the settings say.
         """
         from inspector.engine.discovery.search import ToolSearch
 
@@ -155,7 +155,7 @@ class Retrieval:
     def evalset(self, index: "ToolIndex | None" = None) -> EvalSet:
         """Labelled requests over the tools as they are: those given that still apply, or generated ones.
 
-        With `index`, over its tools: what is measured elsewhere must not change in between.
+        With `index`, for its tools instead: a measurement needs an index that does not change.
         """
         index = index or self.index
         known = index.position.keys()
@@ -167,12 +167,12 @@ class Retrieval:
         return EvalSet("generated", index.tools, generate(index.tools))
 
     async def settled(self) -> None:
-        """Return when the index is as complete as it can get."""
+        """Wait until the index is as complete as it can get."""
         if self._embedding is not None:
             await self._embedding.settled()
 
     def cancel_embedding(self) -> None:
-        """Go on with what is embedded by now."""
+        """Stop embedding and continue with what is embedded so far."""
         if self._embedding is not None:
             self._embedding.cancel()
 

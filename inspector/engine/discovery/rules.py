@@ -1,4 +1,4 @@
-"""What turns a ranking into the results of a search."""
+"""The rules that turn a ranking into the results of a search."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ MISSES_KEPT = 15
 
 @dataclass(frozen=True, slots=True)
 class SearchRules:
-    """At most `limit` results. `tags` are those of each server, `unmet` what keeps tools out, by tool.
+    """At most `limit` results. `tags` holds each server's tags, `unmet` the unmet preconditions by tool.
 
-    A `brief` answer tells no parameters.
+    A `brief` answer leaves out parameters.
 
-    Where the ranker knows how likely tools fit, a search whose first tool is below `threshold` has no
-    results, and a tool below `tool_threshold` is none.
+    If the ranker estimates how likely tools fit, a search abstains when no tool near the top reaches
+    `threshold`, and a tool below `tool_threshold` is not a result.
     """
 
     limit: int = 5
@@ -44,10 +44,10 @@ class SearchRules:
         return Outcome.UNLIKELY if ranking.kept[position] else Outcome.BELOW_FLOOR
 
     def outside(self, tool: Tool, request: SearchRequest) -> Outcome | None:
-        """What the request itself leaves out, or a precondition."""
+        """Why the request's filters or a precondition exclude the tool, or None."""
         if tool.id in self.unmet:
             return Outcome.PRECONDITION
         if request.server_name and tool.server != request.server_name:
             return Outcome.OTHER_SERVER
-        carried = self.tags.get(tool.server, ())
-        return None if set(request.tags) <= set(carried) else Outcome.OTHER_TAG
+        server_tags = self.tags.get(tool.server, ())
+        return None if set(request.tags) <= set(server_tags) else Outcome.OTHER_TAG

@@ -1,4 +1,4 @@
-"""A search from request to report: lookups, filters, the limit, what the model reads (PRD section 2.3)."""
+"""A search from request to report: lookups, filters, the limit, the model's text (PRD section 2.3)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +27,10 @@ _CLOSEST = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """A report, the text the model reads, and the tools that are to be loaded now.
+    """A report, the text the model reads, and the tools to load.
 
-    `already` are the results that were bound before, `missing` is what the text says of names no tool has.
+    `already` holds the results that were already bound; `missing` is the part of the text about unknown
+    names.
     """
 
     report: SearchReport
@@ -40,7 +41,7 @@ class SearchAnswer:
     brief: bool = False
 
     def within(self, staying: Collection[str]) -> "SearchAnswer":
-        """The answer where there is room for these results only: the others are told as not loaded."""
+        """The answer with room only for the results in `staying`; it reports the others as not loaded."""
         no_room = tuple(tool for tool in (*self.to_load, *self.already) if tool.id not in staying)
         if not no_room:
             return self
@@ -58,7 +59,7 @@ class SearchAnswer:
 
 
 class ToolSearch:
-    """Searches one index of deferrable tools with one ranker."""
+    """Searches one index with one ranker."""
 
     def __init__(
         self, index: ToolIndex, names: NameIndex, ranker: Ranker, rules: SearchRules, clock: Clock
@@ -77,7 +78,7 @@ class ToolSearch:
         load: bool = True,
         misses: int = MISSES_KEPT,
     ) -> SearchAnswer:
-        """Answer a request. `bound` are the tools that are loaded already; `load=False` only looks."""
+        """Answer a request. `bound` holds the ids of bound tools; with `load=False` nothing is loaded."""
         problem = self._problem(request, bound)
         if problem:
             report = SearchReport(request, self._ranker.name, limit=self._rules.limit, error=problem)
@@ -100,22 +101,22 @@ class ToolSearch:
         return ""
 
     def _lookup(self, request: SearchRequest, bound: Collection[str]) -> tuple[list[Tool], str]:
-        """The tools that were asked for by name, and what to say of the names that no tool here has."""
-        found: dict[str, Tool] = {}
+        """The tools requested by name, and the text about names that match no tool here."""
+        matches: dict[str, Tool] = {}
         pinned: list[str] = []
         near: list[tuple[str, tuple[str, ...]]] = []
         for name in dict.fromkeys(request.tool_names):
             tools = self._names.find(name, server=request.server_name)
-            found.update((tool.id, tool) for tool in tools)
+            matches.update((tool.id, tool) for tool in tools)
             elsewhere = () if tools else self._pinned(name, request.server_name, bound)
             pinned += elsewhere
             if not tools and not elsewhere:
                 near.append((name, self._names.closest(name, server=request.server_name)))
-        told = pinned_text(list(dict.fromkeys(pinned))) if pinned else ""
-        return list(found.values()), "\n".join(filter(None, [told, unknown_tools_text(near)]))
+        about_pinned = pinned_text(list(dict.fromkeys(pinned))) if pinned else ""
+        return list(matches.values()), "\n".join(filter(None, [about_pinned, unknown_tools_text(near)]))
 
     def _pinned(self, name: str, server: str, bound: Collection[str]) -> tuple[str, ...]:
-        """The ids that are bound and wait for no search: those `name` means, of `server`; "" means any."""
+        """The ids of pinned tools that match `name` and `server`; "" matches any."""
         wanted = name_key(name)
         if name and not wanted:
             return ()
@@ -129,7 +130,7 @@ class ToolSearch:
     def _listed(
         self, request: SearchRequest, named: Sequence[Tool], bound: Collection[str], outcome: Outcome
     ) -> SearchReport:
-        """Direct lookups; a server or tags alone list all they have. Each matches by name, exactly."""
+        """A lookup without ranking: the named tools, or all tools of the server or tags."""
         tools = named
         if not request.tool_names:
             outside = (Outcome.OTHER_SERVER, Outcome.OTHER_TAG)
@@ -152,11 +153,13 @@ class ToolSearch:
         ranking = self._ranker.rank(request.query)
         order = self._order(request, ranking, misses)
         latency = (self._clock.monotonic() - started) * 1000
-        found = Outcome.ABSTAINED if self._rules.abstains(ranking) else outcome
+        result_outcome = Outcome.ABSTAINED if self._rules.abstains(ranking) else outcome
         return SearchReport(
             request,
             self._ranker.name,
-            tuple(self._hits(request, ranking, order=order, bound=bound, outcome=found, misses=misses)),
+            tuple(
+                self._hits(request, ranking, order=order, bound=bound, outcome=result_outcome, misses=misses)
+            ),
             terms=self._ranker.terms(request.query),
             limit=self._rules.limit,
             latency_ms=latency,
@@ -167,7 +170,7 @@ class ToolSearch:
         )
 
     def _order(self, request: SearchRequest, ranking: Ranking, misses: int) -> Sequence[int]:
-        """The tools from the best down: as many as a report holds, or all where some may be passed over."""
+        """The tools, best first: as many as a report holds, or all if some may be filtered out."""
         if not (request.server_name or request.tags or self._rules.unmet):
             first = ranking.order(self._rules.limit + misses)
             likely = self._rules.likely(ranking)
@@ -185,23 +188,23 @@ class ToolSearch:
         outcome: Outcome,
         misses: int,
     ) -> list[Hit]:
-        """The results, and the first `misses` of the tools that are none, each with its fate."""
+        """The results and the first `misses` other tools, each with what happened to it."""
         hits: list[Hit] = []
-        likely, found, missed = self._rules.likely(ranking), 0, 0
+        likely, results, missed = self._rules.likely(ranking), 0, 0
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
-            fate = self._rules.outside(tool, request)
-            if fate is None and not likely[position]:
-                fate = self._rules.missed(ranking, position)
-            elif fate is None and found >= self._rules.limit:
-                fate = Outcome.OVER_LIMIT
-            elif fate is None:
-                found += 1
-                fate = Outcome.ALREADY_LOADED if outcome.is_result and tool.id in bound else outcome
-            missed += not fate.is_result
-            if fate.is_result or missed <= misses:
-                hits.append(Hit(rank, ranking.explain(position), fate))
-            elif found >= self._rules.limit:
+            actual = self._rules.outside(tool, request)
+            if actual is None and not likely[position]:
+                actual = self._rules.missed(ranking, position)
+            elif actual is None and results >= self._rules.limit:
+                actual = Outcome.OVER_LIMIT
+            elif actual is None:
+                results += 1
+                actual = Outcome.ALREADY_LOADED if outcome.is_result and tool.id in bound else outcome
+            missed += not actual.is_result
+            if actual.is_result or missed <= misses:
+                hits.append(Hit(rank, ranking.explain(position), actual))
+            elif results >= self._rules.limit:
                 break
         return hits
 
@@ -218,15 +221,15 @@ class ToolSearch:
                 if report.request.tool_names or not report.request.query.strip()
             }
             missing = "\n".join(filter(None, [missing, unmet_text(closed)]))
-            found = fresh or already or not missing
-            text = found_text(fresh, already, brief=self._rules.brief) if found else ""
+            has_matches = fresh or already or not missing
+            text = found_text(fresh, already, brief=self._rules.brief) if has_matches else ""
         if missing and not report.results:
             report = replace(report, error=missing)
-        told = "\n\n".join(filter(None, [text, missing]))
+        full_text = "\n\n".join(filter(None, [text, missing]))
         to_load = tuple(fresh) if load else ()
         return SearchAnswer(
             report=report,
-            text=told,
+            text=full_text,
             to_load=to_load,
             already=tuple(already),
             missing=missing,

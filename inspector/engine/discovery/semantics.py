@@ -1,4 +1,4 @@
-"""Where vectors come from: the embedder, the store of vectors made before, and what is fresh in memory."""
+"""The sources of vectors: the embedder, the vector store, and new vectors in memory."""
 
 import threading
 from collections import OrderedDict
@@ -15,7 +15,7 @@ _QUERIES_KEPT = 256
 
 
 class Semantics:
-    """The vectors of one embedding model. Its methods may be called from any thread."""
+    """The vectors of one embedding model. Thread-safe."""
 
     def __init__(self, embedder: Embedder, store: VectorStore) -> None:
         self._embedder = embedder
@@ -29,26 +29,26 @@ class Semantics:
         return self._embedder.name
 
     def anew(self) -> "Semantics":
-        """The same model and store without anything remembered: what is measured must not find answers."""
+        """The same model and store with empty caches, so that a measurement finds no cached answers."""
         return Semantics(self._embedder, self._store)
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """Have the model ready, see Embedder. Raises ModelError."""
+        """Load the model, see Embedder. Raises ModelError."""
         self._embedder.prepare(progress, cancelled)
 
     def table(self, keys: Iterable[Key], before: VectorTable | None = None) -> VectorTable:
-        """A table of those keys that have a vector by now."""
+        """A table of the keys that have a vector so far."""
         with self._lock:
             fresh = dict(self._fresh)
         return VectorTable(keys, fresh, before)
 
     def settle(self, table: VectorTable) -> None:
-        """Forget the fresh vectors that a table holds from now on."""
+        """Drop the new vectors that `table` now holds."""
         with self._lock:
             self._fresh = {key: vector for key, vector in self._fresh.items() if key not in table}
 
     def recall(self, keys: Sequence[Key]) -> Collection[Key]:
-        """Take from the store what it has of the keys; which it had. Raises StoreError."""
+        """Load vectors from the store and return the keys it had. Raises StoreError."""
         stored = self._store.vectors(self.model, keys)
         if stored:
             rows = np.frombuffer(b"".join(stored.values()), "<f4").reshape(len(stored), -1)
@@ -56,7 +56,7 @@ class Semantics:
         return stored.keys()
 
     def embed(self, texts: Mapping[Key, str], *, keep: bool = True) -> None:
-        """Embed the texts; with `keep` the store has their vectors too. Raises ModelError, StoreError."""
+        """Embed the texts and, with `keep`, store their vectors. Raises ModelError or StoreError."""
         if not texts:
             return
         rows = np.asarray(self._embedder.embed(list(texts.values())), "<f4").reshape(len(texts), -1)
@@ -66,12 +66,12 @@ class Semantics:
             self._store.keep_vectors(self.model, vectors)
 
     def _add(self, keys: Iterable[Key], rows: NDArray[np.float32]) -> None:
-        # Views of one array a batch: thousands of small arrays would leave holes in memory when they go.
+        # Views of one array per batch: freeing thousands of small arrays would fragment memory.
         with self._lock:
             self._fresh |= dict(zip(keys, rows, strict=True))
 
     def query(self, text: str) -> Vector:
-        """The vector of a query, some milliseconds the first time. Raises ModelError."""
+        """The vector of a query; takes some milliseconds the first time. Raises ModelError."""
         text = text[:MAX_EMBEDDED]
         with self._lock:
             known = self._queries.get(text)

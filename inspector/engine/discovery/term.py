@@ -1,7 +1,7 @@
-"""Text to terms: the words a lexical ranker compares.
+"""Splits text into terms, the words a lexical ranker compares.
 
-Tool names are written in camelCase, snake_case, kebab-case and with digits; a search is written in words.
-Splitting both the same way is what lets “create page” find `createPage` and `create_page`.
+Tool names use camelCase, snake_case, kebab-case and digits; queries use plain words. Splitting both the same
+way lets “create page” find `createPage` and `create_page`.
 """
 
 import re
@@ -22,21 +22,21 @@ STOP_WORDS = frozenset(
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text or name as they are written: camelCase, snake_case, kebab-case, digits apart."""
+    """The words of a text or name as written, splitting camelCase, snake_case, kebab-case and digits."""
     return _WORD.findall(_CAMEL_BOUNDARY.sub(" ", text))
 
 
 @lru_cache(maxsize=65_536)
 def spaced(name: str) -> str:
-    """A name in words: `listOrders` and `list_orders` are “list orders”."""
+    """A name as words: `listOrders` and `list_orders` become “list orders”."""
     return " ".join(split_words(name)).lower()
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """Lower-case, stemmed words in order, stop words left out; all of them if nothing else remains."""
+    """Lower-case, stemmed words in order, without stop words unless there are only stop words."""
     words = [word.lower() for word in split_words(text)]
-    telling = [word for word in words if word not in STOP_WORDS]
-    return tuple(stem(word) for word in (telling or words))
+    content_words = [word for word in words if word not in STOP_WORDS]
+    return tuple(stem(word) for word in (content_words or words))
 
 
 @lru_cache(maxsize=65_536)

@@ -1,4 +1,4 @@
-"""Unit vectors of many texts, in blocks that a change leaves alone."""
+"""A table of unit vectors in blocks, so that a change copies only the blocks it touches."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from inspector.engine.discovery.document import Key
 
 Vector = NDArray[np.float32]
 ABSENT = -1
-# A change copies the blocks it falls into: 1/32 of all vectors for one text.
+# Changing one text copies 1/32 of all vectors.
 _BLOCKS = 32
 
 
 @dataclass(frozen=True)
 class _Block:
-    """The vectors of some keys, rows in the order of the keys."""
+    """The vectors of some keys, with rows in key order."""
 
     keys: tuple[Key, ...]
     matrix: NDArray[np.float32]
 
     def changed(self, gone: Set[Key], fresh: Mapping[Key, Vector]) -> "_Block":
-        """Without some keys and with some more."""
+        """The block without the keys in `gone` and with the `fresh` vectors."""
         vectors = {k: v for k, v in zip(self.keys, self.matrix, strict=True) if k not in gone} | dict(fresh)
         keys = tuple(sorted(vectors))
         return _Block(keys, np.stack([vectors[k] for k in keys]) if keys else _NO_BLOCK.matrix)
@@ -35,9 +35,9 @@ _NO_BLOCK = _Block((), np.zeros((0, 0), np.float32))
 class VectorTable:
     """An immutable table from keys to unit vectors.
 
-    A key's hash decides its block, and within a block rows are sorted by key. So what a table holds decides
-    how it is laid out, however it came about, and a product with it is the same to the last bit for a table
-    built anew and for one that was extended.
+    A key's hash decides its block, and rows are sorted by key within a block. The layout therefore depends
+    only on the content, and a product with an extended table is the same to the last bit as with a rebuilt
+    one.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class VectorTable:
         known: Mapping[Key, Vector] | None = None,
         before: "VectorTable | None" = None,
     ) -> None:
-        """Take what `known` or the table `before` have of the keys; the others stay absent."""
+        """Take the vectors of the keys from `known` or the table `before`; other keys stay absent."""
         known, held = known or {}, before._rows if before is not None else {}
         wanted = set(keys)
         gone = held.keys() - wanted
-        # Known vectors win over held ones.
+        # Vectors in `known` override those in `before`.
         new = {key for key in wanted if key in known} if known else set[Key]()
         changes: dict[int, set[Key]] = {key[0] % _BLOCKS: set() for key in (*gone, *new)}
         for key in new:
@@ -81,7 +81,7 @@ class VectorTable:
         return vector
 
     def rows(self, keys: Iterable[Key]) -> NDArray[np.intp]:
-        """The row of each key, ABSENT where there is none."""
+        """The row of each key, or ABSENT."""
         return np.fromiter(map(self._rows.get, keys, repeat(ABSENT)), np.intp)
 
     def similarity(self, vector: Vector) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
-"""The words that say what a tool does: a curated list, and the splitting of texts into whole words.
+"""A curated vocabulary of words that describe what tools do, and the splitting of text into whole words.
 
-Words are compared as they are written (lower case, not stemmed), as the published keyword rankers do; a
-plural in -s counts as the curated noun it is the plural of.
+Words are compared in lower case without stemming, as the published keyword rankers do; a plural in -s counts
+as its curated singular.
 """
 
 import re
@@ -48,9 +48,9 @@ VOCABULARY = VERBS | NOUNS
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words in order: camelCase, snake_case, kebab-case and digits split, stop words left out."""
-    found = [word.lower() for word in split_words(text)]
-    return [word for word in found if word not in STOP_WORDS]
+    """Lower-case words without stop words; camelCase, snake_case, kebab-case and digits are split."""
+    lowered = [word.lower() for word in split_words(text)]
+    return [word for word in lowered if word not in STOP_WORDS]
 
 
 def query_words(query: str) -> tuple[str, ...]:
@@ -59,5 +59,5 @@ def query_words(query: str) -> tuple[str, ...]:
 
 
 def is_domain_term(word: str) -> bool:
-    """Whether a lower-case word, or what it is the plural of, is in the curated vocabulary."""
+    """Whether a lower-case word or its singular is in the curated vocabulary."""
     return word in VOCABULARY or word.removesuffix("s") in VOCABULARY

@@ -1,4 +1,4 @@
-"""Asking before a call that may change something."""
+"""Asks for approval before a call that may make changes."""
 
 from inspector.domain.approval import why_ask
 from inspector.domain.events import ApprovalDecided
@@ -17,7 +17,7 @@ class Approvals:
         self._approved: set[str] = set()
 
     async def allows(self, tool: Tool, arguments: JsonObject) -> bool:
-        """Ask if need be; the decision is an event."""
+        """Whether the call may run; asks the user if needed and emits the decision."""
         why = why_ask(tool)
         if not why or tool.id in self._approved:
             return True

@@ -13,7 +13,7 @@ from inspector.engine.session import Session
 
 
 class Chat:
-    """The loop with its dispatcher and guards."""
+    """The discovery loop with its dispatcher and guards."""
 
     def __init__(
         self,

@@ -30,19 +30,19 @@ from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 from inspector.engine.tokens.window.headroom import Headroom
 
-# A streamed answer is stored in pieces of about this many characters or seconds: every piece is a row.
+# A streamed answer is stored in pieces of about this many characters or seconds; each piece is a row.
 _FLUSH_CHARACTERS = 80
 _FLUSH_SECONDS = 0.05
 _CANCELLED = "Cancelled by the user before it finished."
 _THINK = (
-    "[You are repeating yourself. Before any further call, say in a few words what you have learnt, why "
+    "[You are repeating yourself. Before any further call, say in a few words what you have learned, why "
     "repeating it cannot help, and what you will do instead. Do not call a tool now.]"
 )
-_GO_ON = "[Go on with that: search for another tool, call one that you have, or answer.]"
+_GO_ON = "[Continue with that: search for another tool, call one that you have, or answer.]"
 
 
 class DiscoveryLoop:
-    """Holds the conversation as the model gets it, and runs it on, one user message at a time."""
+    """Holds the conversation as sent to the model and continues it, one user message at a time."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class DiscoveryLoop:
         self._live = live
 
     async def run(self, text: str) -> TurnEnded:
-        """Answer one user message. Cancelling the task ends the turn cleanly."""
+        """Answer one user message. Canceling the task ends the turn cleanly."""
         self._session.emit(UserSaid(text))
         self.messages = (*self.messages, UserMessage(text))
         try:
@@ -81,7 +81,7 @@ class DiscoveryLoop:
 
     async def _steps(self) -> TurnEnded:
         steps, is_loop = 0, False
-        # The limit is asked each time: it may be changed while the model is at work.
+        # Read the limit each time: it may change while the model is working.
         while steps < self._live.settings.chat.max_steps:
             steps += 1
             if is_loop and self._live.settings.guard.think:
@@ -100,16 +100,16 @@ class DiscoveryLoop:
         )
 
     async def _think(self) -> None:
-        """The node `think` of the paper's agent graph (section 7.5): reassess before the next call."""
+        """Let the model reassess before the next call, as node `think` in the paper's section 7.5."""
         self.messages = (*self.messages, NoteMessage(_THINK))
         reply = await self._ask(think=True)
         thought = AssistantMessage(reply.text or "…", thought=True)
         self.messages = (*self.messages, thought, NoteMessage(_GO_ON))
 
     async def _answer_calls(self, calls: tuple[ToolCall, ...]) -> bool:
-        """Every call gets a result, even a cancelled one: providers refuse a history with an open call.
+        """Run the calls and return whether the guard detected a loop.
 
-        Whether the guard has seen a loop.
+        Every call gets a result, even a canceled one: providers refuse a history with an unanswered call.
         """
         is_loop = False
         for index, call in enumerate(calls):
@@ -182,5 +182,5 @@ class DiscoveryLoop:
             if pending:
                 self._session.emit(AnswerStreamed(pending))
         if reply is None:
-            raise ModelError("the model ended without an answer", hint="Ask again, or switch the model.")
+            raise ModelError("the model ended without an answer", hint="Ask again or switch the model.")
         return reply

@@ -1,4 +1,4 @@
-"""One tool call of a model: synthetic, rejected, or sent to its server."""
+"""Handles a model's tool call: runs it here, rejects it, or sends it to its server."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from inspector.engine.loop.synthetic import SyntheticTool
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 
-# What a rejected model is shown of the tools it has.
+# How many available tools a rejection lists.
 _AVAILABLE = 20
 
 
@@ -33,7 +33,7 @@ class ToolCaller(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """What the model reads of its call, whether the guard has seen a loop in it, and whether it failed."""
+    """The text the model reads, whether the guard detected a loop, and whether the call failed."""
 
     text: str
     is_loop: bool = False
@@ -41,7 +41,7 @@ class Dispatched:
 
 
 class Dispatcher:
-    """Turns a model's call into the text it reads. Never raises for anything a model or server can do."""
+    """Turns a model's call into the text it reads. Never raises because of what a model or server does."""
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class Dispatcher:
         self._synthetic: Mapping[str, SyntheticTool] = {}
 
     def register(self, tool: SyntheticTool) -> None:
-        """Handle calls of this name here instead of sending them to a server."""
+        """Handle calls of this tool here instead of sending them to a server."""
         self._synthetic = {**self._synthetic, tool.name: tool}
 
     async def dispatch(self, call: ToolCall) -> Dispatched:
-        """Deal with a call; the text goes back to the model."""
+        """Handle a call and return the text for the model."""
         if call.name == CALL_TOOL and not call.error:
             call = _unwrapped(call)
         if call.error:
@@ -89,11 +89,11 @@ class Dispatcher:
         if not binding.is_bound:
             return self._reject_unbound(call, tool, binding)
         if not await self._approvals.allows(tool, call.arguments):
-            return self._reject(call, "refused", f"The user refused the call of {tool.id}.")
+            return self._reject(call, "refused", f"The user refused the call to {tool.id}.")
         return await self._call_and_guard(call, tool)
 
     async def perform(self, call_id: str, tool: Tool, arguments: JsonObject, *, by: Actor) -> ToolResult:
-        """Call a tool on its server with both events around it. Raises ToolsightError."""
+        """Call a tool on its server and emit its start and finish. Raises ToolsightError."""
         self._session.emit(CallStarted(call_id, tool.id, arguments, by))
         started = self._clock.monotonic()
 
@@ -123,7 +123,7 @@ class Dispatcher:
         return Dispatched(f"{result.text}{guidance}", bool(guidance), failed=result.is_error)
 
     def _guarded(self, tool: Tool, arguments: JsonObject) -> str:
-        """What the iteration guard adds to a result; it evicts after the call, never before."""
+        """The guidance that the iteration guard adds to a result; it evicts only after the call."""
         state = self._session.state.tools.get(tool.id)
         evictable = state is not None and state.binding is Binding.LOADED
         verdict = self._guard.after_call(tool.id, arguments, self._clock.monotonic(), evictable=evictable)
@@ -179,23 +179,23 @@ class Dispatcher:
         return compact({"error": "tool_not_available", "available": available, "closest": self._names(near)})
 
     def _names(self, tool_ids: Sequence[str]) -> list[str]:
-        """Tools as the model calls them."""
-        found = (self._binder.catalog.get(tool_id) for tool_id in tool_ids)
-        return [tool.wire_name for tool in found if tool is not None]
+        """The tools' wire names."""
+        tools = (self._binder.catalog.get(tool_id) for tool_id in tool_ids)
+        return [tool.wire_name for tool in tools if tool is not None]
 
 
 def _unwrapped(call: ToolCall) -> ToolCall:
-    """The call that a call of the proxy means: models write the arguments as an object, as JSON, or flat."""
+    """The call inside a `call_tool` call; models write its arguments as an object, as JSON, or flat."""
     name, given = str(call.arguments.get("name", "")), call.arguments.get("arguments")
     if isinstance(given, str):
         try:
             given = json.loads(given) if given.strip() else {}
         except ValueError as error:
-            return replace(call, name=name, error=f"{CALL_TOOL}: arguments is no JSON: {error}")
+            return replace(call, name=name, error=f"{CALL_TOOL}: arguments is not valid JSON: {error}")
     if given is None:
         given = {key: value for key, value in call.arguments.items() if key not in ("name", "arguments")}
     if not isinstance(given, Mapping):
-        return replace(call, name=name, error=f"{CALL_TOOL}: arguments has to be an object")
+        return replace(call, name=name, error=f"{CALL_TOOL}: arguments must be an object")
     return replace(call, name=name, arguments=given)
 
 

@@ -1,4 +1,4 @@
-"""The `search_tools` meta-tool: searches, loads what it found, and notes when nothing new came of it."""
+"""The `search_tools` meta-tool: searches, loads the results, and notes redundant searches."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SearchTools:
-    """The synthetic tool a model searches with."""
+    """The meta-tool with which a model searches."""
 
     name = SEARCH_TOOLS
 
@@ -44,7 +44,7 @@ class SearchTools:
         self._live = live
 
     def execute(self, arguments: JsonObject) -> str:
-        """Run the search; what it found is bound for the next model call."""
+        """Run the search and bind its results for the next model call."""
         request = parse_request(arguments)
         state = self._session.state
         answer = self._live.retrieval.search(
@@ -57,14 +57,14 @@ class SearchTools:
         found = [hit.tool_id for hit in answer.report.results]
         self._redundancy.forget([tool.id for tool in state.with_binding(Binding.EVICTED)])
         redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
-        text = self._told(answer, redundant)
+        text = self._text(answer, redundant)
         self._session.emit(SearchPerformed(answer.report, text))
         self._bind(answer, found)
         if redundant:
             self._session.emit(redundant)
         return text
 
-    def _told(self, answer: "SearchAnswer", redundant: RedundantSearch | None) -> str:
+    def _text(self, answer: "SearchAnswer", redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""
         parts = [answer.text]
         if self._live.settings.binding.delivery == "text" and answer.to_load:
@@ -80,7 +80,7 @@ class SearchTools:
 
 
 def parse_request(arguments: JsonObject) -> SearchRequest:
-    """Arguments as models write them: a name instead of a list, nulls, numbers instead of text."""
+    """Parse arguments leniently: models write a name instead of a list, nulls, numbers instead of text."""
     names = arguments.get("tool_names")
     if isinstance(names, str):
         names = [part.strip() for part in names.split(",")]

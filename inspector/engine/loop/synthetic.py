@@ -6,7 +6,7 @@ from inspector.domain.jsonvalue import JsonObject
 
 
 class SyntheticTool(Protocol):
-    """A tool of Toolsight's own. It may change the session; what it returns goes to the model."""
+    """One of Toolsight's own tools. It may change the session; the text it returns goes to the model."""
 
     @property
     def name(self) -> str: ...

@@ -1,17 +1,17 @@
-"""Did a ranker get worse since its results were stored?"""
+"""Checks whether rankers got worse since their results were stored."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from inspector.engine.measure.report import Row
 
-# A drop of exactly what is allowed must pass: 0.80 - 0.78 is a little more than 0.02 in binary.
+# A drop of exactly the allowed amount must pass: 0.80 - 0.78 is slightly more than 0.02 in binary.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The nDCG@10 of a ranker over a data set; None where it is not defined."""
+    """The nDCG@10 of a ranker on a data set; None if undefined."""
 
     dataset: str
     ranker: str
@@ -20,7 +20,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A mark that fell too far, or that only one of the tables has (the other side is None)."""
+    """A mark that fell too far, or that only one table has (the other side is None)."""
 
     dataset: str
     ranker: str
@@ -29,11 +29,11 @@ class Drop:
 
     @property
     def reason(self) -> str:
-        """What is wrong, for people."""
+        """The problem, for people."""
         if self.now is None:
             return f"{self.before:.3f} before, not measured now"
         if self.before is None:
-            return f"{self.now:.3f} now, nothing stored to compare with"
+            return f"{self.now:.3f} now, not in the baseline"
         return f"{self.before:.3f} before, {self.now:.3f} now"
 
 
@@ -46,26 +46,26 @@ def marks(rows: Iterable[Row]) -> list[Mark]:
 
 
 def stored_marks(value: object) -> list[Mark]:
-    """The marks of a parsed JSON value that `report.json_rows` made. Raises ValueError for any other."""
+    """The marks in a parsed JSON value from `report.json_rows`. Raises ValueError for any other value."""
     if not isinstance(value, list):
-        raise ValueError("a list of rows is expected")
+        raise ValueError("expected a list of rows")
     return [_stored_mark(row, number) for number, row in enumerate(value, start=1)]
 
 
 def drops(now: Sequence[Mark], before: Sequence[Mark], max_drop: float) -> list[Drop]:
-    """What fell by more than `max_drop`, in the order of `before`, and then what is new.
+    """The marks that fell by more than `max_drop`, in the order of `before`, then the new ones.
 
-    Marks belong together by data set and ranker. One that only one side has is reported too: a renamed
-    ranker must not pass unseen. Raises ValueError where a side has the same one twice.
+    Marks are matched by data set and ranker. A mark that only one side has is reported too, so that a renamed
+    ranker does not pass unnoticed. Raises ValueError if a side has the same mark twice.
     """
     current, stored = _table(now), _table(before)
-    found = []
+    dropped = []
     for dataset, ranker in (*stored, *(key for key in current if key not in stored)):
         old, new = stored.get((dataset, ranker)), current.get((dataset, ranker))
         has_dropped = old is not None and new is not None and old - new > max_drop + _ROUNDING
         if has_dropped or (old is None) != (new is None):
-            found.append(Drop(dataset, ranker, old, new))
-    return found
+            dropped.append(Drop(dataset, ranker, old, new))
+    return dropped
 
 
 def _table(side: Sequence[Mark]) -> dict[tuple[str, str], float | None]:
@@ -73,14 +73,14 @@ def _table(side: Sequence[Mark]) -> dict[tuple[str, str], float | None]:
     for mark in side:
         key = (mark.dataset, mark.ranker)
         if key in table:
-            raise ValueError(f"{mark.ranker} on {mark.dataset} is there twice")
+            raise ValueError(f"{mark.ranker} on {mark.dataset} occurs twice")
         table[key] = mark.ndcg_10
     return table
 
 
 def _stored_mark(row: object, number: int) -> Mark:
     if not isinstance(row, dict):
-        raise ValueError(f"row {number} is no object")
+        raise ValueError(f"row {number} is not an object")
     dataset, ranker, ndcg = row.get("dataset"), row.get("ranker"), row.get("ndcg_10")
     if not isinstance(dataset, str) or not isinstance(ranker, str):
         raise ValueError(f"row {number} does not name its dataset and ranker")

@@ -1,4 +1,4 @@
-"""A mean and how far it can be trusted."""
+"""A mean with a bootstrap confidence interval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _DRAWS_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over cases with its 95 % interval."""
+    """A mean over cases with its 95 % confidence interval."""
 
     mean: float
     low: float
@@ -25,16 +25,16 @@ class Estimate:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """The mean with the bootstrap percentile interval (Efron & Tibshirani 1993, chapter 13).
+    """The mean with its bootstrap percentile interval (Efron & Tibshirani 1993, chapter 13).
 
-    The cases are resampled with replacement 1,000 times from a fixed seed, so that equal values always get
-    equal intervals. Raises ValueError where there is no value.
+    The cases are resampled with replacement 1,000 times from a fixed seed, so equal values always get equal
+    intervals. Raises ValueError if there are no values.
     """
     if not len(values):
         raise ValueError("no values")
     sample = np.asarray(values, dtype=np.float64)
     generator = np.random.default_rng(SEED)
-    # In blocks: all draws at once would take 8 bytes times 1,000 times the cases.
+    # Draw in blocks: all draws at once would take 8 bytes times 1,000 times the cases.
     rows = max(1, _DRAWS_AT_ONCE // len(sample))
     blocks = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
     means = np.concatenate(
@@ -43,5 +43,5 @@ def estimate(values: Sequence[float]) -> Estimate:
     tail = (100 - _LEVEL) / 2
     low, high = np.percentile(means, [tail, 100 - tail])
     mean = float(sample.mean())
-    # Sums of the same numbers in another order differ in their last bit, which can put the mean outside.
+    # Sums in another order differ in the last bit, which can put the mean outside the interval.
     return Estimate(mean, min(float(low), mean), max(float(high), mean))

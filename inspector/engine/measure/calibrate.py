@@ -1,7 +1,7 @@
-"""Which threshold suits a catalog: a sweep over labelled requests, and the best F1 among them.
+"""Calibrates a threshold for a catalog: sweeps it over labelled requests and picks the best F1.
 
-After Tool Attention, section 5.2. The paper sweeps 0.10 to 0.50 for one encoder; probabilities and the
-cosines of other encoders lie higher, so that the sweep goes on here.
+After Tool Attention, section 5.2. The paper sweeps 0.10 to 0.50 for one encoder; the sweep here goes further,
+because probabilities and the cosines of other encoders are higher.
 """
 
 import math
@@ -19,22 +19,22 @@ from inspector.engine.discovery.rankers.ranker import Ranking
 from inspector.engine.measure.summary import Share
 
 START, STOP, STEP = 0.10, 0.90, 0.02
-# What a cautious threshold may refuse of the requests that some tool fits.
+# The share of possible requests that a cautious threshold may refuse.
 MAX_REFUSED = 0.10
 SETTINGS = {"hybrid": "min_probability", "dense": "iso_threshold"}
-"""The discovery setting that is the threshold of a ranker: a probability of hybrid, a cosine of dense."""
+"""The discovery setting that holds a ranker's threshold: a probability for hybrid, a cosine for dense."""
 _HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
 _DIGITS = 6
 
 
 def threshold_of(settings: DiscoverySettings, ranker: str) -> float | None:
-    """The threshold in force of a ranker; None for a ranker without one."""
+    """A ranker's current threshold; None for a ranker without one."""
     return getattr(settings, SETTINGS[ranker]) if ranker in SETTINGS else None
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one threshold does. `precision` is None where nothing at all is returned, and F1 then is 0."""
+    """The effect of one threshold. `precision` is None, and F1 is 0, if nothing is returned."""
 
     threshold: float
     precision: float | None
@@ -51,7 +51,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The curve of a ranker over a data set, thresholds ascending; there is at least one."""
+    """The curve of a ranker on a data set, with ascending thresholds, at least one."""
 
     ranker: str
     dataset: str
@@ -61,17 +61,17 @@ class Calibration:
 
     @property
     def best(self) -> Point:
-        """The highest F1; the lowest threshold of equal ones."""
+        """The point with the highest F1, and among equals the lowest threshold."""
         return max(self.points, key=lambda point: point.f1)
 
     @property
     def is_at_edge(self) -> bool:
-        """Whether the best one is the first or last tried: the requests do not tell where it lies."""
+        """Whether the best threshold is the first or last tried, so that the real optimum is unknown."""
         return self.best in (self.points[0], self.points[-1])
 
     @property
     def cautious(self) -> Point | None:
-        """The highest threshold that refuses at most MAX_REFUSED of the possible requests, if any does."""
+        """The highest threshold that refuses at most MAX_REFUSED of the possible requests, or None."""
         kept = [point for point in self.points if point.refused_possible.value <= MAX_REFUSED]
         return kept[-1] if kept else None
 
@@ -81,7 +81,7 @@ class Calibration:
         return SETTINGS[self.ranker]
 
     def line(self, threshold: float) -> str:
-        """What to write into a configuration for a threshold."""
+        """The configuration line for a threshold."""
         return f'"tool_discovery": {{"{self.setting}": {threshold:g}}}'
 
 
@@ -89,8 +89,8 @@ class Calibration:
 class _Outcome:
     """One request: what the ranker would return as the threshold falls, and which of it is right.
 
-    `scores` descend, and what reaches the threshold is returned. `right` says which of that is right, and
-    `found` holds, for each thing wanted, the score with which it is first returned (-inf for never).
+    `scores` are descending; those that reach the threshold are returned. `right` says which of them are
+    right, and `found` holds the score at which each wanted item is first returned (-inf for never).
     """
 
     is_possible: bool
@@ -110,17 +110,17 @@ def calibrate(
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Calibration | None:
-    """The curve of `hybrid` or `dense`, built over the tools of `evalset` in their order; None if cancelled.
+    """Measure the curve of `hybrid` or `dense` over the tools of `evalset` in order; None if canceled.
 
-    For `hybrid` the threshold is the probability below which a search abstains. What counts is requests:
-    precision is of those answered, recall of the possible ones, and right is an answer with a relevant tool
-    among its first five. For `dense` it is a cosine, and what counts is pairs of a request and one of the
-    first ten tools, summed over all requests: precision is of those returned, recall of the groups of
+    For `hybrid` the threshold is the probability below which a search abstains. It is measured on requests:
+    precision over those answered, recall over the possible ones; an answer is right if a relevant tool is
+    among its first five. For `dense` the threshold is a cosine. It is measured on pairs of a request and one
+    of its first ten tools, summed over all requests: precision over those returned, recall over the groups of
     relevant tools. Impossible requests count against precision.
 
-    Every request is ranked once. `progress(done, total)` is called after each and `cancelled` is asked
-    before it. Raises ToolsightError where the ranker has no threshold or no vectors, or nothing is possible;
-    ModelError; ValueError for a sweep without a threshold.
+    Every request is ranked once. `cancelled` is checked before each request and `progress(done, total)` is
+    called after it. Raises ToolsightError if the ranker has no threshold or no vectors, or if no request is
+    possible; ModelError; ValueError for a sweep without thresholds.
     """
     thresholds = _thresholds(start, stop, step)
     _require(rankers, evalset, ranker_name)
@@ -142,7 +142,7 @@ def _thresholds(start: float, stop: float, step: float) -> list[float]:
     if not (all(map(math.isfinite, (start, stop, step))) and step > 0 and start <= stop):
         raise ValueError(f"no thresholds from {start} to {stop} by {step}")
     count = math.floor((stop - start) / step + 1e-9) + 1
-    return [round(start + place * step, _DIGITS) for place in range(count)]
+    return [round(start + index * step, _DIGITS) for index in range(count)]
 
 
 def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
@@ -152,21 +152,21 @@ def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
         )
     if not any(case.is_possible for case in evalset.cases):
         raise ToolsightError(
-            f"{evalset.name} holds no request that a tool fits",
-            hint="`toolsight eval generate` makes some, `toolsight eval add` adds your own.",
+            f"{evalset.name} has no request that a tool fits",
+            hint="Generate some with `toolsight eval generate`, or add your own with `toolsight eval add`.",
         )
     if not rankers.index.is_semantic:
         raise ToolsightError(
-            f"the tools have no vectors, and without them '{name}' has no threshold",
+            f"the tools have no vectors, and '{name}' has no threshold without them",
             hint="Wait until they are embedded, or set tool_discovery.embedding_model to 'packaged'.",
         )
 
 
 def _read_hybrid(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _Outcome:
-    """One thing is returned: the answer, with its probability. Without one it is never withheld."""
+    """A single item is returned: the answer, with its probability. Without one it is always returned."""
     positions = np.flatnonzero(ranking.kept)
     values = ranking.values[positions]
-    first = [tool_ids[positions[place]] for place in np.argsort(-values, kind="stable")[:_HYBRID_DEPTH]]
+    first = [tool_ids[positions[index]] for index in np.argsort(-values, kind="stable")[:_HYBRID_DEPTH]]
     if not first:
         return _Outcome(case.is_possible, (), (), (-math.inf,) if case.is_possible else ())
     score = math.inf if ranking.probability is None else ranking.probability
@@ -176,7 +176,7 @@ def _read_hybrid(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _
 
 
 def _read_dense(case: EvalCase, ranking: Ranking, tool_ids: Sequence[str]) -> _Outcome:
-    """The cosines of the first tools, whatever threshold the ranker itself has."""
+    """The cosines of the first tools, regardless of the ranker's own threshold."""
     order = ranking.order(_DENSE_DEPTH)
     scores = {tool_ids[position]: float(ranking.values[position]) for position in order}
     wanted = frozenset[str]().union(*case.relevant)

@@ -1,4 +1,4 @@
-"""Two rankers over the same requests: by how much, and on which of them they differ."""
+"""Compares two rankers on the same requests: by how much they differ, and on which requests."""
 
 from dataclasses import dataclass
 
@@ -25,10 +25,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`mean` is of after - before in nDCG@10; an interval without 0 is more than chance.
+    """`mean` is the mean of after - before in nDCG@10; an interval without 0 is significant.
 
-    `changes` has every request that some tool fits, the largest change of either sign first, equal ones in
-    the data set's order.
+    `changes` holds every request that some tool fits, largest absolute change first, equal ones in data set
+    order.
     """
 
     mean: Estimate
@@ -36,9 +36,9 @@ class Difference:
 
 
 def difference(before: Run, after: Run, evalset: EvalSet) -> Difference | None:
-    """The paired comparison of two runs, resampled case by case (Smucker, Allan & Carterette 2007).
+    """A paired comparison of two runs, resampled case by case (Smucker, Allan & Carterette 2007).
 
-    None where no tool fits any request. Raises ValueError where the runs are not of the same cases.
+    None if no tool fits any request. Raises ValueError if the runs cover different cases.
     """
     if len(before.cases) != len(after.cases):
         raise ValueError(f"the runs have {len(before.cases)} and {len(after.cases)} cases")

@@ -1,8 +1,8 @@
-"""An evaluation set out of a catalog, without a language model.
+"""Generates an evaluation set from a catalog, without a language model.
 
-What is asked comes from the tools' own texts, so it is easier than what people ask: good for telling that a
-ranker broke, not for telling how good it is. The impossible requests are guesses (see `impossible`), and a
-paraphrase may happen to fit another tool too: a person has to look the result over.
+The requests come from the tools' own texts, so they are easier than what people ask: they show whether a
+ranker broke, not how good it is. The impossible requests are guesses (see `impossible`), and a paraphrase may
+also fit another tool, so a person has to review the result.
 """
 
 import re
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 
 @dataclass(frozen=True, slots=True)
 class _Twins:
-    """The tools that share a name, in any spelling: a request by that name means all of them."""
+    """Tools with the same name in any spelling; a request for that name means all of them."""
 
     words: tuple[str, ...]
     tools: tuple[Tool, ...]
@@ -39,12 +39,12 @@ class _Twins:
 
 
 def generate(tools: Sequence[Tool], seed: int = 0, per_tool: int = PER_TOOL) -> tuple[EvalCase, ...]:
-    """Requests of the kinds exact, paraphrase and impossible; always the same for the same arguments.
+    """Generate exact, paraphrased and impossible requests; the same for the same arguments.
 
-    For each name there are at most `per_tool` exact and as many paraphrased requests, picked by `seed` and
-    the name alone, so that further tools leave them as they are. Tools of one name on several servers form
-    one group, except where a request names an id. No query occurs twice: tools that are asked for in the
-    same words form one group too. Queries have at most MAX_QUERY characters.
+    Each name gets at most `per_tool` exact and `per_tool` paraphrased requests, picked by `seed` and the name
+    alone, so that more tools do not change them. Tools with the same name on several servers form one group,
+    unless a request names an id. No query occurs twice: tools requested in the same words form one group too.
+    Queries have at most MAX_QUERY characters.
     """
     drafts: list[EvalCase] = []
     for twins in _twins(tools):
@@ -56,15 +56,15 @@ def generate(tools: Sequence[Tool], seed: int = 0, per_tool: int = PER_TOOL) -> 
 
 
 def numbered(cases: Iterable[EvalCase], taken: Iterable[str] = ()) -> tuple[EvalCase, ...]:
-    """The cases with an id of their kind and a number each, none of them among the ids that are `taken`."""
-    used, last, found = set(taken), dict[str, int](), []
+    """The cases with ids made of their kind and a number, avoiding the ids in `taken`."""
+    used, last, with_ids = set(taken), dict[str, int](), []
     for case in cases:
         number = last.get(case.kind, 0) + 1
         while f"{case.kind}-{number:04d}" in used:
             number += 1
         last[case.kind] = number
-        found.append(replace(case, id=f"{case.kind}-{number:04d}"))
-    return tuple(found)
+        with_ids.append(replace(case, id=f"{case.kind}-{number:04d}"))
+    return tuple(with_ids)
 
 
 _Candidates = Iterator[tuple[str, frozenset[str]]]
@@ -85,11 +85,11 @@ def _picked(candidates: _Candidates, random: Random, count: int) -> Iterable[tup
     usable = {query: ids for query, ids in candidates if query.strip() and len(query) <= MAX_QUERY}
     chosen = sorted(random.sample(range(len(usable)), min(max(count, 0), len(usable))))
     entries = list(usable.items())
-    return [entries[place] for place in chosen]
+    return [entries[index] for index in chosen]
 
 
 def _merged(drafts: Iterable[EvalCase]) -> Iterable[EvalCase]:
-    """One case a query; where several tools are asked for in the same words, any of them will do."""
+    """One case per query; if several tools are requested in the same words, any of them counts."""
     by_query: dict[str, EvalCase] = {}
     for case in drafts:
         key = query_key(case.query)
@@ -102,12 +102,12 @@ def _merged(drafts: Iterable[EvalCase]) -> Iterable[EvalCase]:
 
 
 def query_key(query: str) -> str:
-    """What two queries share that are the same but for case and spaces."""
+    """A key that is equal for queries that differ only in case and spaces."""
     return " ".join(query.split()).casefold()
 
 
 def _exact(twins: _Twins, random: Random) -> _Candidates:
-    """The name in words, ids, and a spelling that no server uses."""
+    """The name as words, the ids, and a spelling that no server uses."""
     words = twins.words
     yield " ".join(words), twins.ids
     for tool in twins.tools:
@@ -128,14 +128,14 @@ def _paraphrases(twins: _Twins, random: Random) -> _Candidates:
 
 
 def _sentence(tool: Tool, words: tuple[str, ...], random: Random) -> str:
-    """The first sentence of the description in other words; empty where the table has none for it."""
+    """The first sentence of the description in other words; empty if the table has no synonyms for it."""
     first = _SENTENCE_END.split(tool.description.strip()[:_MAX_READ], maxsplit=1)[0]
     sentence = " ".join(first.split()).rstrip(".!?:")
     if len(sentence) > MAX_QUERY // 2:
         sentence = sentence[: MAX_QUERY // 2].rpartition(" ")[0]
     stems = {stem(word) for word in words}
-    said = _WORD.sub(_other_word(lambda word, is_first: is_first or stem(word) in stems, random), sentence)
-    return "" if said == sentence else said
+    other = _WORD.sub(_other_word(lambda word, is_first: is_first or stem(word) in stems, random), sentence)
+    return "" if other == sentence else other
 
 
 def _other_word(chosen: Callable[[str, bool], bool], random: Random) -> Callable[[re.Match[str]], str]:
@@ -148,17 +148,17 @@ def _other_word(chosen: Callable[[str, bool], bool], random: Random) -> Callable
 
 
 def _with_parameter(tool: Tool, words: tuple[str, ...], random: Random) -> str:
-    """What a call would say: the tool with one of its parameters, with a value where the schema has one."""
+    """A request for the tool with one of its parameters, and a value if the schema has one."""
     known = fields(tool.input_schema)
     choices = [(field, value) for field in known for value in _values(field)]
-    said = " ".join(random.choice(synonyms(word) or (word,)) for word in words)
+    name = " ".join(random.choice(synonyms(word) or (word,)) for word in words)
     if choices:
         field, value = random.choice(choices)
-        asked = f"{tool.name} with {field.name}={value}"
-        return random.choice((asked, f"{said} by {_spaced(field.name)} {value}"))
+        assignment = f"{tool.name} with {field.name}={value}"
+        return random.choice((assignment, f"{name} by {_spaced(field.name)} {value}"))
     if known:
         field = random.choice([field for field in known if field.required] or list(known))
-        return random.choice((f"{said} by {_spaced(field.name)}", f"{said} for this {_spaced(field.name)}"))
+        return random.choice((f"{name} by {_spaced(field.name)}", f"{name} for this {_spaced(field.name)}"))
     return ""
 
 

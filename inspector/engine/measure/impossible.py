@@ -1,4 +1,4 @@
-"""Requests that hardly any catalog of tools can serve, and which of them look impossible for a given one."""
+"""Requests that hardly any catalog can serve, and those that look impossible for a given one."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import MAX_INDEXED
 from inspector.engine.discovery.term import terms
 
-# A word that more of the tools have is part of what the catalog is about.
+# A word in a larger share of the tools belongs to the catalog's subject.
 MAX_SHARE = 0.01
 
 REQUESTS = (
@@ -77,21 +77,23 @@ REQUESTS = (
 
 
 def impossible_requests(tools: Sequence[Tool]) -> tuple[str, ...]:
-    """Those of REQUESTS whose words are rare in the names and descriptions of the tools.
+    """The REQUESTS whose words are rare in the names and descriptions of the tools.
 
-    Each content word is in at most MAX_SHARE of the tools, and no tool has two of a request's. That is a
-    guess from words: a tool may serve a request in words of its own.
+    Each content word occurs in at most MAX_SHARE of the tools, and no tool has two of them. This is a guess
+    from words: a tool may serve a request but describe it in other words.
     """
     wanted = {request: frozenset(terms(request)) for request in REQUESTS}
-    asked = frozenset[str]().union(*wanted.values())
-    known = [asked.intersection(terms(f"{tool.name} {tool.description[:MAX_INDEXED]}")) for tool in tools]
-    frequency = Counter(word for words in known for word in words)
+    request_words = frozenset[str]().union(*wanted.values())
+    shared = [
+        request_words.intersection(terms(f"{tool.name} {tool.description[:MAX_INDEXED]}")) for tool in tools
+    ]
+    frequency = Counter(word for words in shared for word in words)
     # Most tools share no word with any of the requests.
-    telling = [words for words in known if len(words) > 1]
+    several = [words for words in shared if len(words) > 1]
     limit = int(len(tools) * MAX_SHARE)
     return tuple(
         request
         for request, words in wanted.items()
         if all(frequency[word] <= limit for word in words)
-        and not any(len(words & others) > 1 for others in telling)
+        and not any(len(words & others) > 1 for others in several)
     )

@@ -1,4 +1,4 @@
-"""Measuring over the tools of a session as they are, apart from its searches."""
+"""Measures rankers on the current tools of a session, separately from its searches."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from inspector.engine.view import DiscoveryView
 
 @dataclass(frozen=True)
 class LiveBench:
-    """A session's index with labelled requests over its tools. Safe to use in a thread."""
+    """A session's index and labelled requests for its tools. Safe to use in a thread."""
 
     index: ToolIndex
     dataset: DataSet
@@ -22,19 +22,19 @@ class LiveBench:
 
     @classmethod
     def of(cls, retrieval: DiscoveryView, before: "LiveBench | None" = None) -> "LiveBench":
-        """What there is to measure now; the requests are those of `before` where the tools are the same."""
+        """The current state of a session; reuses the requests of `before` if the tools are the same."""
         index = retrieval.index
         same = before is not None and before.evalset.tools is index.tools
         evalset = before.evalset if before is not None and same else retrieval.evalset(index)
         return cls(index, DataSet(evalset, retrieval.settings), retrieval.clock)
 
     def is_same(self, other: "LiveBench") -> bool:
-        """Whether what is measured here and there can stand in one table."""
+        """Whether measurements from both can share one table."""
         same_evalset = self.evalset is other.evalset
         return same_evalset and self.index is other.index and self.dataset.settings == other.dataset.settings
 
     def is_current(self, retrieval: DiscoveryView) -> bool:
-        """Whether the session still searches what is measured here, and as it is measured."""
+        """Whether the session still uses the index and settings measured here."""
         return self.index is retrieval.index and self.dataset.settings == retrieval.settings
 
     @property
@@ -58,6 +58,6 @@ class LiveBench:
     def calibrate(
         self, ranker: str, progress: Callable[[int, int], None], cancelled: Callable[[], bool]
     ) -> Calibration | None:
-        """The curve of a ranker's threshold, see `calibrate`. Raises ToolsightError."""
+        """Calibrate a ranker's threshold, see `calibrate`. Raises ToolsightError."""
         rankers = CatalogRankers(self.index, self.dataset.settings)
         return calibrate(rankers, self.evalset, ranker_name=ranker, progress=progress, cancelled=cancelled)

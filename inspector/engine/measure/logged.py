@@ -1,4 +1,4 @@
-"""An evaluation set out of recorded sessions: what models asked for, and what they then called."""
+"""Builds an evaluation set from recorded sessions: what models searched for and then called."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,19 +10,18 @@ from inspector.engine.measure.generate import numbered, query_key
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search of the turn under way and what it found."""
+    """A search in the current turn and what it found."""
 
     query: str
     found: frozenset[str]
 
 
 def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:
-    """A case for each query of a model that led it to call what the search found in the same turn.
+    """A case for each query of a model that led it to call a found tool in the same turn.
 
-    `records` are those of one or more sessions, one after the other. A call belongs to the latest search
-    that found the tool, and each tool called is a group of its own. Queries that differ in nothing but case
-    and spaces are one case with the tools of all of them. What a model called need not have been right:
-    these labels are as good as the model.
+    `records` holds one or more sessions in sequence. A call belongs to the latest search that found the tool,
+    and each called tool is its own group. Queries that differ only in case and spaces form one case with the
+    tools of all of them. A model's calls need not have been right: the labels are only as good as the model.
     """
     called: dict[str, tuple[str, dict[str, None]]] = {}
     searches: list[_Search] = []

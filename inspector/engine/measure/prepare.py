@@ -1,4 +1,4 @@
-"""The index that rankers are measured on, and what making it took."""
+"""Builds the index on which rankers are measured, and measures the build."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ _START = 8
 class Prepared:
     """An index over the tools of a data set.
 
-    `seconds` is from the tools to the index, with the `embedded` texts of whose vectors the store had none
-    and without loading the model. `bytes` is that of its arrays: documents, postings and vectors, without
-    the model. Where it was cancelled, vectors are missing.
+    `seconds` is the time to build it, including embedding the `embedded` texts whose vectors were not stored,
+    but not loading the model. `bytes` is the size of its arrays: documents, postings and vectors, without the
+    model. If canceled, vectors are missing.
     """
 
     index: ToolIndex
@@ -37,13 +37,13 @@ def prepare(
     progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
 ) -> Prepared:
-    """Build the index, with `semantics` also its vectors: those of the store, and the rest embedded.
+    """Build the index and, with `semantics`, its vectors: stored ones are loaded, the rest embedded.
 
-    `progress(done, total)` counts texts after each batch, and `cancelled` is asked before it. Raises
-    ModelError and StoreError.
+    `cancelled` is checked before each batch and `progress(done, total)` counts texts after it. Raises
+    ModelError or StoreError.
     """
     if semantics is not None and evalset.tools:
-        # Loads the model, which is no part of making an index.
+        # Loads the model, which is not part of building an index.
         semantics.query("warm up")
     started = clock.monotonic()
     index = ToolIndex(evalset.tools, semantics=semantics)
@@ -62,7 +62,7 @@ def _embed(
     progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
 ) -> tuple[int, int]:
-    """How many texts were embedded, and how many were left when it was cancelled."""
+    """Embed missing texts; return how many were embedded, and how many were left if canceled."""
     texts = _texts(index)
     known = semantics.recall(list(texts))
     wanted = [key for key in texts if key not in known]
@@ -81,7 +81,7 @@ def _texts(index: ToolIndex) -> Mapping[Key, str]:
 
 
 def _bytes(index: ToolIndex) -> int:
-    """Of all arrays; where each term's postings start is one more number a term."""
+    """The size of all arrays, including one start position per term in the postings."""
     postings = index.postings
     documents = sum(d.term_ids.nbytes + d.frequencies.nbytes + d.lengths.nbytes for d in index.documents)
     entries = postings.documents.nbytes + postings.frequencies.nbytes + postings.lengths.nbytes

@@ -1,4 +1,4 @@
-"""Several rankers over several data sets."""
+"""Measures several rankers on several data sets."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ Report = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Labelled requests over tools, with the settings that rankers of these tools get."""
+    """Labelled requests for tools, and the settings for rankers of these tools."""
 
     evalset: EvalSet
     settings: DiscoverySettings
@@ -29,7 +29,7 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One ranker over one data set; where it was cancelled, over the first of its requests."""
+    """One ranker measured on one data set; if canceled, on its first requests."""
 
     row: Row
     run: Run
@@ -40,7 +40,7 @@ class Measured:
 class RankerBench:
     """Measures rankers. `semantics` makes the source of vectors anew, None goes by words alone.
 
-    `report(what, done, total)` is called after each step and `cancelled` is asked before it.
+    `cancelled` is checked before each step and `report(what, done, total)` is called after it.
     """
 
     rankers: Sequence[str]
@@ -50,16 +50,16 @@ class RankerBench:
     cancelled: Callable[[], bool]
 
     def measure(self, datasets: Sequence[DataSet]) -> list[Measured]:
-        """Every ranker over every data set, up to where it was cancelled.
+        """Measure every ranker on every data set, until canceled.
 
-        Raises ToolsightError for an unknown ranker, ModelError and StoreError.
+        Raises ToolsightError for an unknown ranker, ModelError or StoreError.
         """
         return [measured for dataset in datasets for measured in self._over(dataset)]
 
     def over(self, dataset: DataSet, index: ToolIndex) -> Iterator[Measured]:
-        """Each ranker as soon as it is measured, over an index that is there; what is embedded counts.
+        """Yield each ranker as soon as it is measured, on an existing index with the vectors it has.
 
-        `index` is over the tools of the data set. Raises as `measure` does.
+        `index` covers the tools of the data set. Raises what `measure` raises.
         """
         for name in self.rankers:
             run = self._run(name, dataset, index)
@@ -73,7 +73,7 @@ class RankerBench:
         if not prepared.is_complete:
             return []
         measured = self.over(dataset, prepared.index)
-        return [replace(one, row=_with_index(one.row, prepared)) for one in measured]
+        return [replace(each, row=_with_index(each.row, prepared)) for each in measured]
 
     def _prepared(self, evalset: EvalSet) -> Prepared:
         what = f"{evalset.name}: index of {count(len(evalset.tools), 'tool')}"
@@ -102,8 +102,8 @@ class RankerBench:
         )
 
     def _ranker(self, name: str, dataset: DataSet, index: ToolIndex) -> Ranker:
-        """A ranker that has answered one request, so that none of those measured is its slow first."""
-        # Vectors of queries are remembered: a ranker that found those of the one before would look fast.
+        """A warmed-up ranker, so that its slow first request is not measured."""
+        # Query vectors are cached: a ranker that finds those of the previous ranker would look fast.
         fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=self.semantics(), before=index)
         ranker = CatalogRankers(fresh, dataset.settings).get(name)
         ranker.rank("warm up")

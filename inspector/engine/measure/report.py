@@ -1,4 +1,4 @@
-"""Results as a Markdown table, as JSON and as CSV."""
+"""Writes results as a Markdown table, JSON or CSV."""
 
 import csv
 import io
@@ -39,7 +39,7 @@ _TEXT_COLUMNS = 2
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One ranker over one data set; what its index of `tools` tools took, None where that is unknown."""
+    """One ranker on one data set, and the time and size of its index of `tools` tools, None if unknown."""
 
     dataset: str
     ranker: str
@@ -50,14 +50,14 @@ class Row:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """A table with a line a row; means as [low, high] after the value, latencies in milliseconds."""
+    """A table with one line per row; means are followed by [low, high], latencies are in milliseconds."""
     alignment = ["---" if column < _TEXT_COLUMNS else "---:" for column in range(len(_HEADERS))]
     lines = [_HEADERS, alignment, *(_cells(row) for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Plain dicts, ready for json.dumps; what is not defined is None."""
+    """Plain dicts, ready for json.dumps; undefined values are None."""
     return [
         {
             "dataset": row.dataset,
@@ -73,12 +73,12 @@ def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def json_text(rows: Sequence[Row]) -> str:
-    """The rows of `json_rows` as a JSON document, which `toolsight bench --baseline` reads."""
+    """The rows as a JSON document that `toolsight bench --baseline` reads."""
     return f"{json.dumps(json_rows(rows), indent=2)}\n"
 
 
 def csv_text(rows: Sequence[Row]) -> str:
-    """A header and a line a row (RFC 4180: they end in CRLF), in full precision; undefined is empty.
+    """A header and one line per row (RFC 4180, CRLF), in full precision; undefined values are empty.
 
     An estimate takes three columns (`mrr`, `mrr_low`, `mrr_high`), a share two (its count and `…_of`).
     """
@@ -117,7 +117,7 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """A name that cannot end its cell or its line."""
+    """A name on one line, with `|` and backslashes escaped."""
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|")
 
 

@@ -1,4 +1,4 @@
-"""One ranker over every request of a data set: what it returned, and how long that took."""
+"""Runs one ranker on every request of a data set and records its results and latencies."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,8 +17,8 @@ THRESHOLD = 0.5
 class CaseRun:
     """One request's outcome.
 
-    `ranked` holds the first tools that the ranker returns at all, the best first. It is there even where
-    the ranker abstained, so that ranking and abstaining are measured apart; `answered` tells of the latter.
+    `ranked` holds the first tools that the ranker keeps, best first, even if it abstained, so that ranking
+    and abstention are measured separately; `answered` is false if it abstained or kept nothing.
     """
 
     id: str
@@ -30,7 +30,7 @@ class CaseRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A ranker's outcomes in the order of the data set's cases; fewer than `total` where it was cancelled."""
+    """A ranker's outcomes in the order of the data set's cases; fewer than `total` if canceled."""
 
     ranker: str
     dataset: str
@@ -53,11 +53,11 @@ def run_bench(
     depth: int = DEPTH,
     threshold: float = THRESHOLD,
 ) -> Run:
-    """Ask a ranker, built over the tools of `evalset` in their order, every request of it.
+    """Run every request of `evalset` on a ranker built over its tools in order.
 
-    `progress(done, total)` is called after each request and `cancelled` is asked before it. A ranker
-    abstains where it says that a fit is less probable than `threshold`. A query's seconds are those until
-    its first `depth` tools are known. Raises ValueError where the ranker has another number of tools.
+    `cancelled` is checked before each request and `progress(done, total)` is called after it. A ranker
+    abstains if its probability is below `threshold`. A query's seconds run until its first `depth` tools are
+    known. Raises ValueError if the ranker has a different number of tools.
     """
     tool_ids = [tool.id for tool in evalset.tools]
     total = len(evalset.cases)
@@ -90,7 +90,7 @@ def _ask(
 
 
 def _first(ranking: Ranking, depth: int) -> list[int]:
-    """Positions of the best `depth` tools among those that are kept."""
+    """The positions of the best `depth` tools among those kept."""
     positions = np.flatnonzero(ranking.kept)
     among_kept = replace(ranking, values=ranking.values[positions], kept=ranking.kept[positions])
-    return [int(positions[place]) for place in among_kept.order(depth)]
+    return [int(positions[index]) for index in among_kept.order(depth)]

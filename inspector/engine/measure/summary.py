@@ -1,4 +1,4 @@
-"""A run in a few numbers."""
+"""Summarizes a run in a few numbers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class Share:
 class Summary:
     """Means over the requests that some tool fits, shares of wrong answers and refusals, and latencies.
 
-    The means and `refused_possible` are None where every request is impossible, `answered_impossible` where
-    none is, and the latencies (milliseconds) where nothing ran. MRR looks no deeper than the run does.
+    The means and `refused_possible` are None if every request is impossible, `answered_impossible` if none
+    is, and the latencies (milliseconds) if nothing ran. MRR looks no deeper than the run.
     """
 
     possible: int
@@ -53,9 +53,9 @@ class Summary:
 
 
 def summarise(run: Run, evalset: EvalSet) -> Summary:
-    """The summary of a run over `evalset`, of as many cases as it got through.
+    """Summarize a run over `evalset`, for as many cases as it finished.
 
-    Raises ValueError where the run is of other cases, or keeps fewer than the ten tools these means need.
+    Raises ValueError if the run covers other cases, or keeps fewer than the ten tools these means need.
     """
     pairs = paired(run, evalset)
     possible = [(case, done) for case, done in pairs if case.is_possible]
@@ -78,15 +78,15 @@ def summarise(run: Run, evalset: EvalSet) -> Summary:
 
 
 def paired(run: Run, evalset: EvalSet) -> Pairs:
-    """Each case that ran with its outcome; ValueError where the run is of other cases or too shallow."""
+    """Each case that ran, with its outcome; ValueError if the run covers other cases or is too shallow."""
     if run.depth < CUT:
-        raise ValueError(f"the run keeps {run.depth} tools a request, {CUT} are needed")
+        raise ValueError(f"the run keeps {run.depth} tools per request, {CUT} are needed")
     if len(run.cases) > len(evalset.cases):
         raise ValueError(f"the run has {len(run.cases)} cases, the data set {len(evalset.cases)}")
     pairs = list(zip(evalset.cases, run.cases, strict=False))
     for case, done in pairs:
         if case.id != done.id:
-            raise ValueError(f"the run is of other cases: {done.id!r} in place of {case.id!r}")
+            raise ValueError(f"the run covers other cases: {done.id!r} instead of {case.id!r}")
     return pairs
 
 

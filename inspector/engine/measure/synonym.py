@@ -1,4 +1,4 @@
-"""Other words for the words that tool names are made of: a small table of our own."""
+"""A small table of synonyms for words that are common in tool names."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -93,7 +93,7 @@ _TABLE: Mapping[str, tuple[str, ...]] = {
 
 
 def synonyms(word: str) -> tuple[str, ...]:
-    """Other ways to say a word in any of its forms; empty where the table has none."""
+    """Synonyms of a word in any of its forms; empty if the table has none."""
     return _by_stem().get(stem(word.lower()), ())
 
 

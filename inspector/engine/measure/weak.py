@@ -1,4 +1,4 @@
-"""Where one ranker falls short: the requests to look at first."""
+"""The requests on which a ranker does worst."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from inspector.engine.measure.summary import CUT, paired
 
 @dataclass(frozen=True, slots=True)
 class Weak:
-    """A request that was not served perfectly; `ndcg_10` is of the order alone, None where no tool fits."""
+    """A request not served perfectly; `ndcg_10` measures the ranking alone, None if no tool fits."""
 
     case: EvalCase
     done: CaseRun
@@ -18,23 +18,23 @@ class Weak:
 
     @property
     def is_refused(self) -> bool:
-        """Whether some tool fits, and nothing was answered."""
+        """Whether some tool fits, but the ranker gave no answer."""
         return self.case.is_possible and not self.done.answered
 
     @property
     def value(self) -> float:
-        """What it was worth to who asked: a refusal, and an answer where no tool fits, are worth nothing."""
+        """The value to the user: a refusal, or an answer if no tool fits, is worth 0."""
         return 0.0 if self.is_refused else self.ndcg_10 or 0.0
 
 
 def weakest(run: Run, evalset: EvalSet) -> tuple[Weak, ...]:
-    """What could be better, the worst first, equal ones in the data set's order.
+    """The requests that could be served better, worst first, equal ones in data set order.
 
-    Raises ValueError where the run is of other cases.
+    Raises ValueError if the run covers other cases.
     """
-    found = [
+    candidates = [
         Weak(case, done, ndcg_at(CUT, done.ranked, case.relevant) if case.is_possible else None)
         for case, done in paired(run, evalset)
         if case.is_possible or done.answered
     ]
-    return tuple(sorted((weak for weak in found if weak.value < 1), key=lambda weak: weak.value))
+    return tuple(sorted((weak for weak in candidates if weak.value < 1), key=lambda weak: weak.value))

@@ -1,1 +1,1 @@
-"""A scenario on a workbench: its clock, its changes, its totals, and profiles side by side."""
+"""Runs scenarios on a workbench: clock, catalog changes, totals, and profiles side by side."""

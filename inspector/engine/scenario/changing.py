@@ -1,4 +1,4 @@
-"""Servers whose tools change in the middle of a session, as a scenario says; real ones or not."""
+"""Changes the tools of servers during a session, as a scenario says; the servers may be real."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -17,7 +17,7 @@ _NO_ANSWER = "The scenario added this tool: no server answers it."
 
 
 class ChangingConnector:
-    """Another connector, over whose listings the changes are laid, in the order they were made."""
+    """Wraps a connector and applies changes to its tool listings, in the order they were made."""
 
     def __init__(self, connector: Connector) -> None:
         self._connector = connector
@@ -28,7 +28,7 @@ class ChangingConnector:
     async def connect(
         self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
     ) -> "AsyncGenerator[_ChangingLink, None]":
-        """See `Connector`. A server that connects again has the changes made before."""
+        """See `Connector`. A server that reconnects keeps its earlier changes."""
         opening = self._connector.connect(spec, era=era, on_tools_changed=on_tools_changed)
         async with opening as link:
             changing = _ChangingLink(link, on_tools_changed)
@@ -41,9 +41,9 @@ class ChangingConnector:
                     del self._links[spec.name]
 
     def change(self, change: CatalogChange) -> bool:
-        """Change a connected server's tools; whether its list is another one now, which it then tells.
+        """Change a connected server's tools; return whether its list differs now, which it then announces.
 
-        Raises ConfigError where the server is not connected or has no such tool, and nothing is changed.
+        Raises ConfigError and changes nothing if the server is not connected or has no such tool.
         """
         link = self._links.get(change.server)
         if link is None:
@@ -58,7 +58,7 @@ class ChangingConnector:
 
 
 class _ChangingLink:
-    """A ServerLink that lists what the changes leave, and answers for the tools they add."""
+    """A ServerLink that applies the changes to its listings and answers for the tools they add."""
 
     def __init__(self, link: ServerLink, on_tools_changed: Callable[[], None]) -> None:
         self.changes: list[CatalogChange] = []
@@ -71,7 +71,7 @@ class _ChangingLink:
         return self._link.info
 
     def apply(self, change: CatalogChange) -> bool:
-        """Lay a change over the last list. Raises ConfigError for a tool that is not in it."""
+        """Apply a change to the last list. Raises ConfigError for a tool that is not in it."""
         _require(self._listed, change)
         after = changed(self._listed, change)
         differs = after != self._listed
@@ -104,7 +104,7 @@ class _ChangingLink:
 
 
 def changed(tools: Iterable[Tool], change: CatalogChange) -> tuple[Tool, ...]:
-    """A server's tools after a change: what it removes goes first, so that it may add the same id anew."""
+    """A server's tools after a change; removals come first, so that the change may add the same id again."""
     kept = {tool.id: tool for tool in tools if tool.id not in change.remove}
     for tool_id, description in change.describe.items():
         if tool_id in kept:

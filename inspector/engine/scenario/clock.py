@@ -1,10 +1,10 @@
-"""A clock that a scenario moves on, so that an hour of waiting takes no time."""
+"""A clock that a scenario advances, so that an hour of waiting takes no time."""
 
 from inspector.engine.ports import Clock
 
 
 class LabClock:
-    """Another clock, with the seconds that were waited in front of it."""
+    """Wraps a clock and adds the seconds waited."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -17,5 +17,5 @@ class LabClock:
         return self._clock.monotonic() + self._waited
 
     def wait(self, seconds: float) -> None:
-        """Move on by `seconds`; a clock does not go back."""
+        """Advance by `seconds`; negative values are ignored."""
         self._waited += max(seconds, 0.0)

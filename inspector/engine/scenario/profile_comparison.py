@@ -1,4 +1,4 @@
-"""One scenario under several profiles: what each came to, side by side, and where the script misleads."""
+"""Compares one scenario under several profiles, and notes where its script misleads."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ STATIC = "static"
 class ComparedProfile:
     """A profile's share of a comparison.
 
-    `static_tokens` are the tool tokens of binding everything: those of the measured run of `static` where
-    there is one, else what the catalog says for each of this profile's model calls; 0 where neither is known.
-    `messages` are the tool tokens of the model calls, by message of the user.
+    `static_tokens` is what binding every tool costs: measured in the run of `static` if there is one, else
+    taken from the catalog for each of this profile's model calls, or 0 if neither is known. `messages` holds
+    the tool tokens of the model calls, by user message.
     """
 
     profile: str
@@ -39,25 +39,25 @@ class ComparedProfile:
 
     @property
     def first(self) -> int | None:
-        """Tool tokens of the first model call; None where there was none."""
+        """Tool tokens of the first model call; None without one."""
         return self.totals.costs[0].tool_tokens if self.totals.costs else None
 
     @property
     def last(self) -> int | None:
-        """Tool tokens of the last model call; None where there was none."""
+        """Tool tokens of the last model call; None without one."""
         return self.totals.costs[-1].tool_tokens if self.totals.costs else None
 
     @property
     def saved(self) -> float | None:
-        """The share of `static_tokens` that was not paid; negative where more was."""
+        """The share of `static_tokens` that was saved; negative if more was spent."""
         return 1 - self.totals.tool_tokens / self.static_tokens if self.static_tokens else None
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedCall:
-    """The `call`-th model call after the `message`-th message, both from 1.
+    """Model call number `call` after user message number `message`, both from 1.
 
-    `tool_tokens` go with the profiles by position; None where a profile needed fewer calls.
+    `tool_tokens` matches the profiles by position; None for a profile that needed fewer calls.
     """
 
     message: int
@@ -79,7 +79,7 @@ class ProfileComparison:
 def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> ProfileComparison:
     """Compare results of the same scenario, one a profile, in their order.
 
-    With `scripted` the model said the same under each, and the notes tell where it should not have.
+    With `scripted` the model said the same under each profile, and the notes say where it should not have.
     """
     static = next((result for result in results if result.profile == STATIC), None)
     rows = tuple(_compared(result, static) for result in results)
@@ -100,7 +100,7 @@ def _compared(result: ScenarioResult, static: ScenarioResult | None) -> Compared
 
 
 def static_tokens(records: Sequence[Record]) -> int:
-    """What the catalog in force at each model call says that binding everything would have cost."""
+    """What binding every tool would have cost, by the catalog at each model call."""
     current = total = 0
     for record in records:
         if isinstance(record.event, CatalogBuilt):
@@ -111,20 +111,20 @@ def static_tokens(records: Sequence[Record]) -> int:
 
 
 def _messages(records: Sequence[Record]) -> tuple[tuple[int, ...], ...]:
-    found: list[list[int]] = []
+    by_message: list[list[int]] = []
     for record in records:
         if isinstance(record.event, UserSaid):
-            found.append([])
-        elif isinstance(record.event, ModelRequested) and found:
-            found[-1].append(record.event.tokens.tool_tokens)
-    return tuple(map(tuple, found))
+            by_message.append([])
+        elif isinstance(record.event, ModelRequested) and by_message:
+            by_message[-1].append(record.event.tokens.tool_tokens)
+    return tuple(map(tuple, by_message))
 
 
 def _aligned(profiles: Sequence[Sequence[Sequence[int]]]) -> Iterator[AlignedCall]:
     for message in range(max(map(len, profiles), default=0)):
-        said = [one[message] if message < len(one) else () for one in profiles]
-        for call in range(max(map(len, said))):
-            cells = tuple(one[call] if call < len(one) else None for one in said)
+        calls = [profile[message] if message < len(profile) else () for profile in profiles]
+        for call in range(max(map(len, calls))):
+            cells = tuple(tokens[call] if call < len(tokens) else None for tokens in calls)
             yield AlignedCall(message + 1, call + 1, cells)
 
 
@@ -142,7 +142,7 @@ def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
         kept_out = sum(event.reason == "deferred" for event in rejected)
         if kept_out:
             calls = _count(kept_out, "scripted call", "scripted calls")
-            yield f"{result.profile}: {calls} rejected: the gate did not let the tool through."
+            yield f"{result.profile}: {calls} rejected: the gate did not select the tool."
     needless = _needless_searches(result.records)
     if needless:
         calls = _count(needless, "scripted search", "scripted searches")
@@ -150,7 +150,7 @@ def _notes(result: ScenarioResult, *, scripted: bool) -> Iterator[str]:
 
 
 def _overruled(result: ScenarioResult) -> Iterator[str]:
-    """A scenario's settings go over a profile's values, which makes it another profile."""
+    """Note settings of the scenario that override the profile's values and so change the profile."""
     values = find_profile(result.profile).values
     for path, value in result.scenario.settings.items():
         if path in values and values[path] != value:
@@ -159,7 +159,7 @@ def _overruled(result: ScenarioResult) -> Iterator[str]:
 
 
 def _undone(results: Sequence[ScenarioResult]) -> Iterator[str]:
-    """Who calls less also pays less: the tools that half of the profiles or more called, and one did not."""
+    """Note tools that at least half of the profiles called but one did not: fewer calls also cost less."""
     called = [
         {e.tool: None for record in result.records if isinstance(e := record.event, CallFinished) and e.ok}
         for result in results

@@ -1,4 +1,4 @@
-"""A race: one scenario with every tool bound and once with discovery, model call beside model call.
+"""A race: one scenario run with every tool bound and again with discovery, compared call by call.
 
 Two runs never take the same time, and how long a call took says nothing about tokens. So the race is aligned:
 the n-th model call of either racer happens at the same moment, and one that needs more calls goes on alone.
@@ -63,11 +63,11 @@ class Verdict:
 
 
 class Race:
-    """Follows both runs, and knows the race as far as both have come.
+    """Follows both runs and builds the race as far as both have come.
 
-    `profiles` are `static` and the other one. With `scripted` the model says what the scenario's script says,
-    which for static binding is that of `static_scenario`. `prices` make dollars of the tokens of model calls
-    that are still to come.
+    `profiles` are `static` and the other one. With `scripted` the model follows the scenario's script, for
+    static binding the one from `static_scenario`. `prices` convert the tokens of future model calls to
+    dollars.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class Race:
         self._results: list[ScenarioResult | None] = [None, None]
 
     def listener(self, side: int) -> Listener:
-        """What to tell the records of a run: side 0 is static binding."""
+        """The listener for the records of a run; side 0 is static binding."""
         track = self._tracks[side]
         return lambda record: track.after(record, self.prices)
 
     def end(self, side: int, result: ScenarioResult) -> None:
-        """That run is over."""
+        """Mark a run as over."""
         self._tracks[side].end()
         self._results[side] = result
 
@@ -108,13 +108,13 @@ class Race:
     def frames(self, seconds_a_call: float = SECONDS_A_CALL) -> tuple[RaceFrame, ...]:
         """The start, and every model call that both have behind them or did not need.
 
-        Once there is a second frame, what is there never changes.
+        Once there is a second frame, existing frames never change.
         """
         return _frames(self._tracks, seconds_a_call)
 
     @property
     def verdict(self) -> Verdict | None:
-        """How it ended; None while it goes on."""
+        """How the race ended; None while it is running."""
         first, second = self._results
         if first is None or second is None:
             return None
@@ -147,7 +147,7 @@ class _Track:
         return self.steps[min(number, len(self.steps) - 1)]
 
     def after(self, record: Record, prices: Prices | None) -> None:
-        """Go on by one record."""
+        """Add one record."""
         if isinstance(record.event, ModelRequested | UserSaid):
             self._close()
         self.racer = racer_after(self.racer, record.event, prices)
@@ -155,7 +155,7 @@ class _Track:
             self.steps[0] = self.racer
 
     def end(self) -> None:
-        """No record follows."""
+        """Finish the track: no more records follow."""
         if self.is_over:
             return
         self.is_over = True
@@ -177,11 +177,11 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
     more = other.calls - static.calls
     if more:
         what = "more" if more > 0 else "fewer"
-        why = ": each is a wait for the model" if more > 0 else ""
+        why = ", each a wait for the model" if more > 0 else ""
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
     for racer in racers:
         if racer.outcome != ANSWERED:
-            notes.append(f"{racer.profile}: a message ended as {racer.outcome or 'nothing'}, not answered.")
+            notes.append(f"{racer.profile}: a message was not answered: {racer.outcome or 'no outcome'}.")
     return notes
 
 

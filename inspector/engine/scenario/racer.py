@@ -1,4 +1,4 @@
-"""One run of a race, folded from its records: what was sent so far, and what came of the last model call."""
+"""One run in a race, folded from its records: what was sent so far, and what the last model call led to."""
 
 from dataclasses import dataclass, replace
 
@@ -56,7 +56,7 @@ class Racer:
 
     @property
     def tokens(self) -> int:
-        """What was sent because of tools: their definitions, and the searches that found them."""
+        """Tokens sent because of tools: their definitions and the searches that found them."""
         return self.tool_tokens + self.search_tokens
 
     @property
@@ -84,7 +84,7 @@ def racer_after(racer: Racer, event: Event, prices: Prices | None = None) -> Rac
             return racer if racer.outcome not in ("", ANSWERED) else replace(racer, outcome=event.outcome)
         case SearchPerformed(by="model"):
             racer = replace(racer, searches=racer.searches + 1)
-    said = _said(event)
+    said = _news(event)
     return replace(racer, last=f"{racer.last}, {said}" if racer.last else said) if said else racer
 
 
@@ -107,8 +107,8 @@ def _requested(racer: Racer, event: ModelRequested, prices: Prices | None) -> Ra
     )
 
 
-def _said(event: Event) -> str:
-    """What a model call led to, in a few words; "" for what is no news to an audience."""
+def _news(event: Event) -> str:
+    """What a model call led to, in a few words; "" for events not worth showing."""
     match event:
         case ModelResponded(tool_calls=()):
             return f"{'thinks' if event.thought else 'answers'}: {_line(event.text)}"

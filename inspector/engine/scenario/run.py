@@ -1,4 +1,4 @@
-"""One scenario on one workbench, turn by turn, and what came of it."""
+"""Runs one scenario on one workbench, turn by turn, and checks its expectations."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from inspector.engine.workbench import Workbench
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """What came of a scenario so far. `records` are the whole session's."""
+    """The result of a scenario so far. `records` are those of the whole session."""
 
     scenario: Scenario
     profile: str
@@ -35,14 +35,14 @@ class ScenarioResult:
 
     @property
     def passed(self) -> bool:
-        """Whether everything that was expected occurred, and nothing that must not."""
+        """Whether everything expected occurred, and nothing forbidden."""
         return all(finding.met for finding in self.findings)
 
 
 class ScenarioRun:
-    """Runs a scenario on a connected workbench whose model plays it, in a session of its own.
+    """Runs a scenario in its own session, on a connected workbench whose model plays it.
 
-    `clock` is the workbench's, and `connector` too; only a scenario that changes a catalog needs one.
+    `clock` and `connector` are the workbench's; only a scenario that changes a catalog needs a connector.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class ScenarioRun:
         clock: LabClock,
         connector: ChangingConnector | None = None,
     ) -> None:
-        """Raises ConfigError for a scenario that changes a catalog where there is no connector for it."""
+        """Raises ConfigError if the scenario changes a catalog and there is no connector."""
         if scenario.changes_catalog and connector is None:
-            raise ConfigError(f"{scenario.title}: this workbench cannot change the tools of a server")
+            raise ConfigError(f"{scenario.title}: this workbench cannot change a server's tools")
         self.scenario = scenario
         self.turn = 0
         self._bench = bench
@@ -63,11 +63,11 @@ class ScenarioRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether the user has said everything."""
+        """Whether all user messages have been played."""
         return self.turn >= len(self.scenario.users)
 
     async def run(self, on_turn: Callable[[TurnEnded], None] | None = None) -> ScenarioResult:
-        """Play every turn that is left. A cancelled run has its records, and `result`, up to there."""
+        """Play all remaining turns. After cancellation, the records and `result` cover the turns so far."""
         while not self.is_over:
             ended = await self.step()
             if on_turn is not None:
@@ -75,9 +75,9 @@ class ScenarioRun:
         return self.result()
 
     async def step(self) -> TurnEnded:
-        """Play one turn, with what happens before it. A cancelled turn is not played again.
+        """Play one turn, with its preparation. A canceled turn is not played again.
 
-        Raises ConfigError, also when the scenario is over, and whatever `Workbench.chat` raises.
+        Raises ConfigError, also if the scenario is over, and whatever `Workbench.chat` raises.
         """
         if self.is_over:
             raise ConfigError(f"{self.scenario.title}: the scenario is over", hint="Start it again.")
@@ -93,13 +93,13 @@ class ScenarioRun:
             unsubscribe()
 
     def result(self) -> ScenarioResult:
-        """What came of it by now."""
+        """The result so far."""
         records = tuple(self._bench.records())
         findings = check(records, self.scenario.expect, self.scenario.never)
         return ScenarioResult(self.scenario, self._bench.state.profile, records, findings, totals(records))
 
     def _use_settings(self) -> None:
-        """Those that the workbench was not opened with already."""
+        """Apply the scenario's profile and settings that differ from the workbench's."""
         policy = self._bench.policy
         if self.scenario.profile and self.scenario.profile != policy.profile:
             policy.use(self.scenario.profile)
@@ -115,7 +115,7 @@ class ScenarioRun:
             await self._change(self._connector, preparation.change)
 
     async def _change(self, connector: ChangingConnector, change: CatalogChange) -> None:
-        """Change a server, and return when the session knows of it."""
+        """Change a server and wait until the session knows about it."""
         known = asyncio.Event()
 
         def listen(record: Record) -> None:
@@ -134,7 +134,7 @@ class ScenarioRun:
             unsubscribe()
 
     def _waiting(self, steps: Sequence[Step]) -> Listener:
-        """Lets the seconds of a step pass when the model is asked for it; a thought is no step."""
+        """A listener that lets a step's seconds pass at its model call; thoughts are not steps."""
         waits = iter([step.wait for step in steps])
 
         def listen(record: Record) -> None:

@@ -1,4 +1,4 @@
-"""What a script comes to where every tool is bound, so that a race with static binding is a fair one."""
+"""Adapts a script to static binding, where every tool is bound, so that a race with it is fair."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,11 +14,11 @@ _NOTHING_LEFT = "There is nothing left to do."
 
 
 def static_scenario(scenario: Scenario) -> Scenario:
-    """What a script would do with every tool bound: the same calls, without the searches for them.
+    """The scenario with every tool bound: the same calls without the searches.
 
-    A search that static binding cannot make would still be a model call that carries every tool, which would
-    make discovery look better than it is. Settings that would make another profile of `static` are left out.
-    Expectations go too: they are about discovery.
+    A scripted search would still be a model call that carries every tool, which would make discovery look
+    better than it is. Settings that would turn `static` into another profile are left out, and so are the
+    expectations, which are about discovery.
     """
     return replace(
         scenario,
@@ -31,13 +31,13 @@ def static_scenario(scenario: Scenario) -> Scenario:
 
 
 def static_settings(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that leave `static` the profile it is."""
+    """The settings that do not override values of the `static` profile."""
     own = find_profile(STATIC).values
     return {path: value for path, value in values.items() if path not in own}
 
 
 def left_out(scenario: Scenario) -> str:
-    """What `static_scenario` left out, in a sentence; "" where that is nothing."""
+    """What `static_scenario` left out, as a sentence; "" if nothing."""
     calls = [call for steps in scenario.turns for step in steps for call in step.calls]
     searches = sum(call.name == SEARCH_TOOLS for call in calls)
     if not searches:

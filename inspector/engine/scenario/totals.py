@@ -1,4 +1,4 @@
-"""What a session came to: the cost of each model call, and how often what happened."""
+"""The totals of a session: the cost of each model call, and event counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ANSWERED = "answered"
 
 @dataclass(frozen=True, slots=True)
 class ModelCallCost:
-    """One model call: the tokens of its tools, `search_tools` included, and how many tools were bound."""
+    """One model call: its tool tokens, including `search_tools`, and how many tools were bound."""
 
     turn: int
     tool_tokens: int
@@ -21,9 +21,9 @@ class ModelCallCost:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over a whole session. `redundant` are searches that brought nothing new.
+    """Counts over a whole session. `redundant` counts searches that found nothing new.
 
-    `outcome` is `answered` when every turn was; else that of the first turn that was not, and "" before any
+    `outcome` is `answered` if every turn was, else the outcome of the first turn that was not; "" before any
     turn has ended.
     """
 
@@ -43,12 +43,12 @@ class Totals:
 
     @property
     def tool_tokens(self) -> int:
-        """What the model paid for having tools, over all its calls."""
+        """Tool tokens over all model calls."""
         return sum(cost.tool_tokens for cost in self.costs)
 
 
 def totals(records: Sequence[Record]) -> Totals:
-    """The totals of a session's records, counted as the session's state counts them."""
+    """The totals of a session's records, counted as in the session's state."""
     state = fold(records)
     return Totals(
         costs=tuple(_cost(record.event) for record in records if isinstance(record.event, ModelRequested)),

@@ -1,1 +1,1 @@
-"""Place 1: the conversation, and the race of its last question."""
+"""Place 1: the conversation, and the race between static binding and discovery."""

@@ -1,4 +1,4 @@
-"""What the pages of the score X-ray share: a request, a tool, and the ways from one page to another."""
+"""The base of the pages that explain a search: a request, a tool, and the keys from page to page."""
 
 from typing import ClassVar
 
@@ -10,13 +10,13 @@ from inspector.app.navigation import ComparePage, ConfusablePage, EditPage, Step
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.view import DiscoveryView
 
-_NO_QUERY = "Search for something first: i, some words, enter."
+_NO_QUERY = "Search first: press i, type a query, press enter."
 _NO_TOOL = "Put the cursor on a tool first."
-_NOT_FOUND_BY_SEARCH = "It is not in the search index, so there is no score that an edit could change."
+_NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score that an edit could change."
 
 
 class QueryScreen(BaseScreen):
-    """A page about one request. `own_action` is the one that would only open the same page again."""
+    """A page about one request. `own_action` is the action that would only reopen the page."""
 
     own_action: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,7 +33,7 @@ class QueryScreen(BaseScreen):
 
     @property
     def tool_id(self) -> str:
-        """The tool that the page is about, or that is under the cursor; "" when there is none."""
+        """The tool that the page is about or that is under the cursor; "" if there is none."""
         return ""
 
     @property
@@ -41,11 +41,11 @@ class QueryScreen(BaseScreen):
         return self.session.retrieval
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Whether there is such an action here."""
+        """Offer every action except the page's own."""
         return action != self.own_action or not self.own_action
 
     def action_why_not(self) -> None:
-        """Why the tool under the cursor is not found, or not first; without one, ask for a tool."""
+        """Explain why the tool under the cursor is not found or not first; without one, ask for a tool."""
         if not self._has_query():
             return
         if self.tool_id:
@@ -54,33 +54,33 @@ class QueryScreen(BaseScreen):
             self.pick_tool()
 
     def pick_tool(self) -> None:
-        """Ask for a tool, then explain its fate."""
-        self.app.push_screen(ToolPicker(self.session, "Why is this tool not found?"), self.explain)
+        """Ask for a tool, then explain its rank."""
+        self.app.push_screen(ToolPicker(self.session, "Which tool should be explained?"), self.explain)
 
     def explain(self, tool_id: str | None) -> None:
-        """Open the why-not page of a tool; None was closed without a choice."""
+        """Open a tool's why-not page; None means that the picker was closed."""
         if tool_id:
             self.open(WhyNotPage(tool_id, self.request))
 
     def action_compare(self) -> None:
-        """The same query under every ranker."""
+        """Show the same query under every ranker."""
         if self._has_query():
             self.open(ComparePage(self.request, self.tool_id))
 
     def action_steps(self) -> None:
-        """The whole request against one search a step."""
+        """Compare one search for the whole request with one search per step."""
         if self._has_query():
             self.open(StepsPage(self.request))
 
     def action_edit(self) -> None:
-        """Edit the tool, and see what that would change."""
+        """Edit the tool and see what that would change."""
         if self.tool_id not in self.retrieval.index.position:
             self.warn(_NOT_FOUND_BY_SEARCH if self.tool_id else _NO_TOOL)
             return
         self.open(EditPage(self.tool_id, self.request.query))
 
     def action_confusable(self) -> None:
-        """The tools that a search may take for one another."""
+        """List the tools that a search may confuse."""
         self.open(ConfusablePage())
 
     def _has_query(self) -> bool:

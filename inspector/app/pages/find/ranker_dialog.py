@@ -1,4 +1,4 @@
-"""Choosing the ranker of the session."""
+"""The dialog to choose the session's ranker."""
 
 from inspector.app.context import Context
 from inspector.app.dialogs.choice import ChoiceDialog
@@ -8,7 +8,7 @@ from widgets import Record
 
 
 class RankerDialog(ChoiceDialog):
-    """Every ranker with its formula. It closes when the session ranks with the one that was chosen."""
+    """Every ranker with its formula; closes once the session uses the chosen one."""
 
     def __init__(self, context: Context) -> None:
         current = context.session.retrieval.ranker_name
@@ -17,7 +17,7 @@ class RankerDialog(ChoiceDialog):
             for name in RANKERS
         )
         super().__init__(
-            "Ranker of this session: the model's searches use it too",
+            "Ranker of this session, for the model's searches too",
             rows,
             lambda name: context.commands.change_setting("discovery.ranker", name),
             current,

@@ -1,4 +1,4 @@
-"""The signals of a score: a fixed letter, word and colour each, and the bar they make."""
+"""The signals of a score, each with a fixed letter, word and color, and the bar they form."""
 
 import math
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ LETTERS = "N name, D description, P parameters, V server, S meaning, T tier"
 
 
 def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """One part a signal, in the order of the signals, so that a bar shows each letter once."""
+    """Merge the parts of each signal, in signal order, so that a bar shows each letter once."""
     values: dict[Signal, list[float]] = {}
     for part in parts:
         values.setdefault(part.signal, []).append(part.value)
@@ -36,7 +36,7 @@ def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def full_bars(hits: Iterable[Hit]) -> dict[str, float]:
-    """By tier, what a full bar stands for: the most that the positive signals of one of its tools bring."""
+    """Return the value of a full bar by tier: the largest sum of positive signals of any of its tools."""
     best: dict[str, float] = {}
     for hit in hits:
         best[_tier(hit)] = max(best.get(_tier(hit), 0.0), _positive(hit))
@@ -44,7 +44,7 @@ def full_bars(hits: Iterable[Hit]) -> dict[str, float]:
 
 
 def bar(hit: Hit, full: dict[str, float]) -> Content:
-    """The positive signals of a score; a tier is one cell, or nothing else would be seen beside it."""
+    """Draw the positive signals of a score; a tier takes one cell, or it would hide all else."""
     best = full.get(_tier(hit), 0.0) or 1.0
     cell = best / (BAR_WIDTH - 1)
     tier = [(Signal.TIER.value, cell, SIGNALS[Signal.TIER][1])] if _tier(hit) else []
@@ -63,5 +63,5 @@ def _positive(hit: Hit) -> float:
 
 
 def _tier(hit: Hit) -> str:
-    """Scores of different tiers are on different scales."""
+    """Return the tier of a hit: scores of different tiers are on different scales."""
     return next((part.term for part in hit.score.parts if part.signal is Signal.TIER), "")

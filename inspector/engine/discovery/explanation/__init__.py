@@ -1,1 +1,1 @@
-"""Why a search finds a tool or not, and what an edit would change; pure functions."""
+"""Explains why a search finds a tool or not, and what an edit would change; pure functions."""

@@ -1,4 +1,4 @@
-"""Tools that compete with each other: those a search, or a model, may take for one another."""
+"""Finds confusable tools: pairs that a search or a model may mistake for one another."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ from inspector.engine.discovery.explanation.closeness import CLOSE, Closeness
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.term import split_words
 
-# What counts as close where there are no vectors: the weighted Jaccard index of the terms.
+# Without vectors, the weighted Jaccard index of the terms from which two tools count as close.
 ALIKE = 0.5
 SHARED_TERMS = 8
-# Cosines held at once: 32 MB of them.
+# Cosines held at once: 32 MB.
 _CELLS = 4_000_000
-# Without vectors only tools that share a rare term are compared, and this many pairs at most.
+# Without vectors only tools that share a rare term are compared, in at most this many pairs.
 _RARE, _RARE_SHARE, _PAIRS = 8, 50, 100_000
 
 _Pair = tuple[int, int]
 
 
 class Reason(StrEnum):
-    """Why two tools compete; the first that holds."""
+    """Why two tools are confusable; the first reason that holds."""
 
     SAME_NAME = "same name on two servers"
     MEANING = "close in meaning"
@@ -37,10 +37,10 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Confusable:
-    """Two tools, the first of them earlier in the catalog.
+    """Two confusable tools in catalog order.
 
-    `closeness` (0 to 1) is the cosine of their summaries, or where that is None their weighted Jaccard
-    index. `shared` are terms that both have, the most telling first, SHARED_TERMS at most.
+    `closeness` (0 to 1) is the cosine of their summaries, or their weighted Jaccard index if `cosine` is
+    None. `shared` holds at most SHARED_TERMS terms that both have, highest idf first.
     """
 
     first: str
@@ -52,25 +52,26 @@ class Confusable:
 
 
 def confusables(index: ToolIndex, *, limit: int = 50) -> tuple[Confusable, ...]:
-    """Pairs of tools that compete, the closest first, equally close ones in the catalog's order.
+    """Pairs of confusable tools, closest first, equally close ones in catalog order.
 
-    Tools of one name on different servers are there before all others, however little alike they are;
-    then pairs with a cosine of CLOSE or more, without vectors those with ALIKE or more of their words in
-    common.
+    If there are more than `limit` pairs, tools with the same name on different servers are chosen first,
+    however different they are; then pairs with a cosine of at least CLOSE, or without vectors a Jaccard index
+    of at least ALIKE.
     """
     limit = max(limit, 0)
     closeness = Closeness(index)
     pairs = _by_meaning(closeness, limit) if index.is_semantic else _by_words(index, closeness, limit)
     named, others = pairs
     chosen = [*((pair, True) for pair in named), *((pair, False) for pair in others)][:limit]
-    found = [(pair, _confusable(index, closeness, pair, same)) for pair, same in chosen]
-    return tuple(one for _, one in sorted(found, key=lambda entry: (-entry[1].closeness, entry[0])))
+    entries = [(pair, _confusable(index, closeness, pair, same)) for pair, same in chosen]
+    ordered = sorted(entries, key=lambda entry: (-entry[1].closeness, entry[0]))
+    return tuple(confusable for _, confusable in ordered)
 
 
 def own_words(tool: Tool) -> str:
-    """What a tool says of itself first; the words of its name where it has no description."""
-    said = first_sentence(tool.description.strip()[:MAX_EMBEDDED])
-    return said or " ".join(split_words(tool.name)) or tool.name
+    """The first sentence of a tool's description, or the words of its name without one."""
+    sentence = first_sentence(tool.description.strip()[:MAX_EMBEDDED])
+    return sentence or " ".join(split_words(tool.name)) or tool.name
 
 
 def _confusable(index: ToolIndex, closeness: Closeness, pair: _Pair, same_name: bool) -> Confusable:
@@ -89,7 +90,7 @@ def _confusable(index: ToolIndex, closeness: Closeness, pair: _Pair, same_name: 
 
 
 def _by_meaning(closeness: Closeness, limit: int) -> tuple[list[_Pair], list[_Pair]]:
-    """The closest `limit` pairs of one name, and of the others, block by block of the upper triangle."""
+    """The closest `limit` pairs with the same name, and of the others, by blocks of the upper triangle."""
     size = len(closeness.names)
     height = max(1, _CELLS // max(size, 1))
     named, others = _Closest(limit), _Closest(limit)
@@ -104,7 +105,7 @@ def _by_meaning(closeness: Closeness, limit: int) -> tuple[list[_Pair], list[_Pa
 
 
 class _Closest:
-    """The closest pairs of those added; equally close ones by position."""
+    """Keeps the closest pairs of those added; equally close ones by position."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -113,9 +114,9 @@ class _Closest:
 
     def add(self, values: NDArray[np.float64], wanted: NDArray[np.bool_], start: int) -> None:
         """Add a block of pairs whose first row and column are both `start`."""
-        found = np.argwhere(wanted)
+        positions = np.argwhere(wanted) + start
         self._values = np.concatenate([self._values, values[wanted]])
-        self._positions = np.concatenate([self._positions, found + start])
+        self._positions = np.concatenate([self._positions, positions])
         best = self._best()
         self._values, self._positions = self._values[best], self._positions[best]
 
@@ -126,7 +127,7 @@ class _Closest:
         values, limit = self._values, self._limit
         candidates = np.arange(len(values))
         if 0 < limit < len(values):
-            # Of a million pairs that are equally close only the first few are looked at.
+            # Of a million equally close pairs only the first few are considered.
             last = np.partition(values, -limit)[-limit]
             ties = np.flatnonzero(values == last)[:limit]
             candidates = np.sort(np.concatenate([np.flatnonzero(values > last), ties]))
@@ -134,7 +135,7 @@ class _Closest:
 
 
 def _by_words(index: ToolIndex, closeness: Closeness, limit: int) -> tuple[list[_Pair], list[_Pair]]:
-    """The closest `limit` pairs of one name, and of the others that share a rare term, by Jaccard index."""
+    """The closest `limit` pairs with the same name, and of others with a rare term in common, by Jaccard."""
     named = set(islice(_same_names(closeness), _PAIRS))
     others = set(islice(_sharing_a_rare_term(index), _PAIRS)) - named
     measured = {pair: closeness.jaccard(*pair) for pair in (*named, *others)}
@@ -155,7 +156,7 @@ def _same_names(closeness: Closeness) -> Iterator[_Pair]:
 
 
 def _sharing_a_rare_term(index: ToolIndex) -> Iterator[_Pair]:
-    """Pairs of tools, those of the rarest terms first; a pair as often as it has such terms."""
+    """Pairs of tools that share a rare term, rarest terms first; a pair repeats for each such term."""
     postings = index.postings
     most = max(_RARE, len(index.tools) // _RARE_SHARE)
     spans = [postings.span(number) for number in index.vocabulary.values()]

@@ -1,4 +1,4 @@
-"""A tool in other words, and an index with it in the original's place, apart from the one searches use."""
+"""A reworded tool, and a separate index with it in place of the original; no search uses that index."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -15,7 +15,7 @@ from inspector.engine.discovery.index import ToolIndex
 
 @dataclass(frozen=True, slots=True)
 class ParameterText:
-    """A top-level parameter's texts; `original` is the name that its tool's server gives it."""
+    """The texts of a top-level parameter; `original` is its name on the server."""
 
     original: str
     name: str
@@ -24,7 +24,7 @@ class ParameterText:
 
 @dataclass(frozen=True, slots=True)
 class ToolText:
-    """The texts of a tool that its author chooses."""
+    """The texts of a tool that its author can choose."""
 
     name: str
     description: str
@@ -32,19 +32,19 @@ class ToolText:
 
 
 def wording_of(tool: Tool) -> ToolText:
-    """The texts as they are."""
+    """The tool's current texts."""
     parameters = (ParameterText(f.name, f.name, f.description) for f in fields(tool.input_schema))
     return ToolText(tool.name, tool.description, tuple(parameters))
 
 
 def reworded(tool: Tool, wording: ToolText) -> Tool:
-    """The tool in other words; an equal one where they are its own.
+    """The tool with other texts; equal to the original if the texts are.
 
-    Parameters that the tool does not have (any more) are left out. Raises ToolsightError for an empty name
-    and for two parameters of one name.
+    Parameters that the tool does not have are ignored. Raises ToolsightError for an empty name and for two
+    parameters with the same name.
     """
     if not wording.name.strip():
-        raise ToolsightError("a tool needs a name", hint="Type one, or go back to the server's text.")
+        raise ToolsightError("a tool needs a name", hint="Type one, or restore the server's text.")
     known = {parameter.name: parameter for parameter in wording_of(tool).parameters}
     changed = {p.original: p for p in wording.parameters if p != known.get(p.original, p)}
     texts = {name: p.description for name, p in changed.items() if p.description != known[name].description}
@@ -55,7 +55,7 @@ def reworded(tool: Tool, wording: ToolText) -> Tool:
 
 
 def _schema(schema: JsonObject, names: Mapping[str, str], texts: Mapping[str, str]) -> JsonObject:
-    """The schema with some parameters renamed, and some described anew, each by its old name."""
+    """The schema with new parameter names and descriptions, both keyed by the old name."""
     resolved = resolve(schema, schema)
     properties: dict[str, object] = {}
     for name, value in resolved["properties"].items():
@@ -79,18 +79,18 @@ def _described(value: object, description: str) -> object:
 
 
 def draft(index: ToolIndex, edited: Tool, original_id: str) -> ToolIndex:
-    """The index with the edited tool in the place of the original, embedded where the index is semantic.
+    """The index with the edited tool in place of the original, embedded if the index is semantic.
 
-    Nothing of `index` changes, so this may run in a thread while searches and the embedding go on. The new
-    vectors are kept nowhere. Raises ToolsightError where the original is not in the index or another tool
-    has the edited one's id, ModelError where the texts cannot be embedded.
+    `index` itself does not change, so this may run in a thread while searches and embedding continue. The new
+    vectors are not stored. Raises ToolsightError if the original is not in the index or the edited id is
+    taken, ModelError if the texts cannot be embedded.
     """
     position = position_of(index, original_id)
     if index.tools[position] == edited:
         return index
     if index.position.get(edited.id, position) != position:
         raise ToolsightError(
-            f"there is a tool '{edited.id}' already", hint="Give the edited tool another name."
+            f"a tool '{edited.id}' already exists", hint="Give the edited tool another name."
         )
     tools = (*index.tools[:position], edited, *index.tools[position + 1 :])
     apart = _apart(index)
@@ -104,20 +104,20 @@ def draft(index: ToolIndex, edited: Tool, original_id: str) -> ToolIndex:
 
 
 def _apart(index: ToolIndex) -> ToolIndex:
-    """The same index with a vocabulary and fresh vectors of its own: both grow with what is read."""
+    """The same index with its own vocabulary and new vectors, since both grow as tools are read."""
     apart = copy(index)
     apart.vocabulary = dict(index.vocabulary)
     if index.semantics is not None:
         apart.semantics = copy(index.semantics)
-        # From here on the copy has a mapping of its own for what is fresh.
+        # Gives the copy its own mapping of new vectors.
         apart.semantics.settle(index.vectors)
-        # What came since the index was made would count as an effect of the edit.
+        # Vectors added since the index was built would count as an effect of the edit.
         apart.semantics.settle(apart.semantics.table(index.keys()))
     return apart
 
 
 def _new_texts(changed: ToolIndex, index: ToolIndex, edited: Tool) -> Mapping[Key, str]:
-    """What the edit brought; what the index lacked before stays missing, or it would count as an effect."""
+    """The texts the edit added; texts missing before stay missing, or they would count as an effect."""
     texts = dict(texts_by_key([edited]))
     texts |= {key_of(text): text for text in changed.server_texts.values()}
     known = set(index.keys())

@@ -1,4 +1,4 @@
-"""Two scores of one ranking, line by line."""
+"""Compares two scores of one ranking, line by line."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _BEST = "best: "
 
 @dataclass(frozen=True, slots=True)
 class LedgerLine:
-    """What one signal brings two tools for one term."""
+    """What one signal adds to two tools' scores for one term."""
 
     signal: Signal
     term: str
@@ -21,16 +21,16 @@ class LedgerLine:
 
     @property
     def difference(self) -> float:
-        """Below zero where mine loses."""
+        """Negative if `mine` loses."""
         return self.mine - self.rival
 
 
 def ledger(mine: Score, rival: Score) -> tuple[LedgerLine, ...]:
-    """The parts of both scores by signal and term, mine's biggest loss first.
+    """The parts of both scores by signal and term, largest loss of `mine` first.
 
-    The differences add up to that of the scores, within 1e-9. Where the parts themselves are so large that
-    their last digits are more than that, a line ROUNDING has the rest. The best passage is one line,
-    whichever passage it is of either tool.
+    The differences add up to the difference of the scores, within 1e-9. If the parts are too large for that
+    precision, a line ROUNDING holds the rest. The best passage is a single line, whichever passage it is for
+    either tool.
     """
     sides = [_sums(mine), _sums(rival)]
     keys = dict.fromkeys(key for side in sides for key in side)

@@ -1,4 +1,4 @@
-"""Where one tool stands in a ranking."""
+"""The ranks of tools in a ranking."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from inspector.engine.discovery.rankers.ranker import Mask, Ranking
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A tool's rank, from 1, among all tools; its score; whether it is returned at all."""
+    """A tool's rank from 1 among all tools, its score, and whether it can be returned."""
 
     rank: int
     value: float
@@ -20,10 +20,10 @@ class Standing:
 
 
 class Standings:
-    """The standing of every tool of an index, by position, and the tools from the best down."""
+    """The rank of every tool in an index, by position, and the tools from best to worst."""
 
     def __init__(self, ranking: Ranking, returned: Mask | None = None) -> None:
-        """`returned` marks the tools that a search can return; those that the ranker keeps without it."""
+        """`returned` marks the tools that a search can return; by default those that the ranker keeps."""
         self.ranking = ranking
         self._returned = ranking.kept if returned is None else returned
         self.order: NDArray[np.intp] = np.array(ranking.order(), np.intp)
@@ -35,17 +35,17 @@ class Standings:
         return Standing(int(self._ranks[position]), float(value), bool(kept))
 
     def kept(self, count: int | None = None) -> list[int]:
-        """Positions of the tools that can be returned, the best first; the first `count`."""
-        found = self.order[self._returned[self.order]]
-        return [int(position) for position in found[: None if count is None else max(count, 0)]]
+        """The positions of the first `count` tools that can be returned, best first."""
+        positions = self.order[self._returned[self.order]]
+        return [int(position) for position in positions[: None if count is None else max(count, 0)]]
 
 
 def position_of(index: ToolIndex, tool_id: str) -> int:
-    """Where a tool stands in the index. Raises ToolsightError where it has none of that id."""
+    """A tool's position in the index. Raises ToolsightError for an unknown id."""
     position = index.position.get(tool_id)
     if position is None:
         raise ToolsightError(
             f"there is no tool '{tool_id}' in the search index",
-            hint="Only tools that a search can find are in it.",
+            hint="It holds only tools that a search can find.",
         )
     return position

@@ -1,4 +1,4 @@
-"""A request of several steps: one search for all of it against one search for each step."""
+"""Compares one search for a whole request with one search for each of its steps."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from inspector.engine.discovery.rules import SearchRules
 
 @dataclass(frozen=True, slots=True)
 class StepSearch:
-    """The ids a search for `text` returns, the best first.
+    """The ids that a search for `text` returns, best first.
 
-    `probability` is how likely any tool fits, None where the ranker has no opinion; where the search
-    abstained `tool_ids` is empty.
+    `probability` is how likely it is that any tool fits, None if the ranker does not estimate it. `tool_ids`
+    is empty if the search abstained.
     """
 
     text: str
@@ -24,10 +24,10 @@ class StepSearch:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The search for the whole request and those for its steps, in order.
+    """The search for the whole request and the searches for its steps, in order.
 
-    `only_steps` are tools that a step finds and the whole does not, in the order of the steps; `only_whole`
-    the reverse.
+    `only_steps` holds tools that a step finds but the whole request does not, in step order; `only_whole` the
+    reverse.
     """
 
     whole: StepSearch
@@ -37,9 +37,9 @@ class Steps:
 
 
 def by_step(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> Steps:
-    """Search `text` whole and step by step.
+    """Search for `text` as a whole and step by step.
 
-    Raises ToolsightError for an unknown ranker, ModelError where a text cannot be embedded.
+    Raises ToolsightError for an unknown ranker, ModelError if a text cannot be embedded.
     """
     whole = _search(rankers, ranker_name, text, rules)
     steps = tuple(_search(rankers, ranker_name, step, rules) for step in split(text))
@@ -57,7 +57,5 @@ def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
     if rules.abstains(ranking):
         return StepSearch(text, (), ranking.probability, abstained=True)
     tools = rankers.index.tools
-    found = tuple(
-        tools[position].id for position in Standings(ranking, rules.likely(ranking)).kept(rules.limit)
-    )
-    return StepSearch(text, found, ranking.probability)
+    positions = Standings(ranking, rules.likely(ranking)).kept(rules.limit)
+    return StepSearch(text, tuple(tools[position].id for position in positions), ranking.probability)

@@ -1,4 +1,4 @@
-"""What an edit of a tool would change: its rank for a query, labelled requests, collisions."""
+"""What editing a tool would change: its rank for a query, labelled requests, collisions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ _DEPTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A tool near the edited one, or that one itself. It has the id it has after the edit."""
+    """A tool ranked near the edited one, or the edited tool itself, with its id after the edit."""
 
     tool_id: str
     before: Standing
@@ -30,7 +30,7 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class CaseChange:
-    """A labelled request and the rank of the first relevant tool, None where none is returned."""
+    """A labelled request and the rank of the first relevant tool, None if none is returned."""
 
     id: str
     query: str
@@ -40,9 +40,9 @@ class CaseChange:
 
 @dataclass(frozen=True, slots=True)
 class CaseEffect:
-    """Means over the `measured` cases, those that some tool fits; None where there is no such case.
+    """Means over the `measured` cases, those that some tool fits; None if there are none.
 
-    `better` and `worse` are the cases whose first relevant tool rose or fell, in the order of the cases.
+    `better` and `worse` are the cases whose first relevant tool rose or fell, in case order.
     """
 
     measured: int = 0
@@ -56,10 +56,10 @@ class CaseEffect:
 
 @dataclass(frozen=True, slots=True)
 class QueryEffect:
-    """An edit's effect. `around` has the AROUND tools next to the edited one and itself, as ranked after.
+    """The effect of an edit. `around` holds the edited tool and its AROUND neighbors as ranked afterwards.
 
-    `cases` is nDCG@10 and hit@1. Collisions count the tools that are close in meaning to it (a cosine of
-    the summaries of 0.8 or more), or that have its name on another server.
+    `cases` measures nDCG@10 and hit@1. Collisions count the tools that are close to it in meaning (a cosine
+    of the summaries of at least 0.8) or have its name on another server.
     """
 
     original_id: str
@@ -88,10 +88,10 @@ def edit_effect(
     evalset_cases: Sequence[EvalCase] = (),
     ranker_name: str = "hybrid",
 ) -> QueryEffect:
-    """Rank with the tool as it is and with the edited one in its place, and compare.
+    """Rank with the original tool and with the edited one in its standing, and compare.
 
-    In cases the original's id means the edited tool. Raises ToolsightError for an unknown ranker, for an
-    original that is not there and an edited id that is taken; ModelError where texts cannot be embedded.
+    In cases the original's id refers to the edited tool. Raises ToolsightError for an unknown ranker, an
+    unknown original or an edited id that is taken; ModelError if texts cannot be embedded.
     """
     trial = EditTrial.of(rankers, edited, original_id, ranker_name)
     return replace(trial.on(query), cases=trial.over(evalset_cases))
@@ -99,7 +99,7 @@ def edit_effect(
 
 @dataclass(frozen=True, slots=True)
 class EditTrial:
-    """An edit made once, to be asked about many queries. It changes nothing and may be used in a thread."""
+    """An edit prepared once and measured on many queries. It changes nothing and is safe in a thread."""
 
     rankers: CatalogRankers
     changed: CatalogRankers
@@ -109,12 +109,12 @@ class EditTrial:
 
     @classmethod
     def of(cls, rankers: CatalogRankers, edited: Tool, original_id: str, ranker_name: str) -> Self:
-        """Read and embed the edited tool. Raises what `edit_effect` raises."""
+        """Index and embed the edited tool. Raises what `edit_effect` raises."""
         changed = edited_rankers(rankers, edited, original_id)
         return cls(rankers, changed, original_id, edited.id, ranker_name)
 
     def on(self, query: str) -> QueryEffect:
-        """The effect on one query; `cases` stays empty."""
+        """The effect on one query, with empty `cases`."""
         position = position_of(self.rankers.index, self.original_id)
         index = self.changed.index
         before, after = (Standings(ranker.rank(query)) for ranker in self._both)
@@ -132,7 +132,7 @@ class EditTrial:
         )
 
     def over(self, cases: Sequence[EvalCase], stopped: Callable[[], bool] = lambda: False) -> CaseEffect:
-        """The effect on labelled requests, on those so far when `stopped` says so between two of them."""
+        """The effect on labelled requests; `stopped` is checked before each and ends the run early."""
         return _effect(_Labels(self.rankers, self.edited_id, self.original_id), *self._both, cases, stopped)
 
     @property
@@ -141,20 +141,20 @@ class EditTrial:
 
 
 def edited_rankers(rankers: CatalogRankers, edited: Tool, original_id: str) -> CatalogRankers:
-    """The rankers of a draft, see `draft`, which says what is raised; the same ones where nothing changed."""
+    """The rankers of a draft, or the same rankers if nothing changed. Raises what `draft` raises."""
     index = draft(rankers.index, edited, original_id)
     return rankers if index is rankers.index else CatalogRankers(index, rankers.settings)
 
 
 def _around(standings: Standings, position: int) -> list[int]:
-    """Positions of the tool and of the AROUND others next to it, as ranked."""
+    """The positions of the tool and its AROUND neighbors, in rank order."""
     row, count = standings[position].rank - 1, len(standings.order)
     first = max(0, min(row - AROUND // 2, count - AROUND - 1))
     return [int(p) for p in standings.order[first : first + AROUND + 1]]
 
 
 class _Labels:
-    """The ids that cases use for the tools of both indexes, which have them at the same positions."""
+    """The ids that cases use for the tools of both indexes, whose positions are the same."""
 
     def __init__(self, rankers: CatalogRankers, edited_id: str, original_id: str) -> None:
         self._tools = rankers.index.tools
@@ -162,7 +162,7 @@ class _Labels:
         self._edited_id, self._original_id = edited_id, original_id
 
     def groups(self, case: EvalCase) -> tuple[frozenset[str], ...]:
-        """The relevant ids, the edited tool by its original one."""
+        """The relevant ids, with the edited tool under its original id."""
         renamed = {self._edited_id: self._original_id}
         return tuple(frozenset(renamed.get(member, member) for member in group) for group in case.relevant)
 
@@ -170,17 +170,17 @@ class _Labels:
         return [self._tools[position].id for position in standings.kept(_DEPTH)]
 
     def first(self, standings: Standings, groups: Sequence[frozenset[str]]) -> int | None:
-        """The rank of the first relevant tool among those the ranker returns."""
+        """The rank of the first relevant tool that the ranker returns, or None."""
         members = frozenset().union(*groups)
         positions = [self._position[member] for member in members if member in self._position]
-        found = [standing.rank for standing in map(standings.__getitem__, positions) if standing.kept]
-        return min(found, default=None)
+        ranks = [standing.rank for standing in map(standings.__getitem__, positions) if standing.kept]
+        return min(ranks, default=None)
 
 
 def _effect(
     labels: _Labels, old: Ranker, new: Ranker, cases: Sequence[EvalCase], stopped: Callable[[], bool]
 ) -> CaseEffect:
-    """Case by case, so that the query's vector is made once for both."""
+    """Measure case by case, so that each query is embedded only once for both rankers."""
     measures: list[tuple[float, ...]] = []
     changes: list[CaseChange] = []
     for case in cases:
@@ -212,7 +212,7 @@ def _effect(
 
 
 def _rise(change: CaseChange) -> float:
-    """By how many ranks a case got better; infinitely many where it was not returned before."""
+    """By how many ranks a case improved; infinite if nothing relevant was returned before."""
     if change.before == change.after:
         return 0.0
     before, after = (float("inf") if rank is None else rank for rank in (change.before, change.after))

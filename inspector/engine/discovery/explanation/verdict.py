@@ -1,4 +1,4 @@
-"""Which tools a request returns, and what cut the others: the rules of ToolSearch for any one tool."""
+"""Decides for any tool whether a request returns it, and if not why, by the rules of ToolSearch."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ from inspector.engine.discovery.rules import SearchRules
 
 @dataclass(frozen=True)
 class Verdict:
-    """A request over ranked tools; `standings` are those for the query."""
+    """A request over ranked tools; `standings` are the ranks for its query."""
 
     rankers: CatalogRankers
     request: SearchRequest
@@ -21,24 +21,24 @@ class Verdict:
 
     @property
     def has_abstained(self) -> bool:
-        """Whether the ranking found it too improbable that any tool fits."""
+        """Whether the search abstains because probably no tool fits."""
         return not self.is_lookup and self.rules.abstains(self.standings.ranking)
 
     @property
     def is_lookup(self) -> bool:
-        """Whether the request is answered by names, server or tags alone, without a ranking."""
+        """Whether names, server or tags alone answer the request, without a ranking."""
         return bool(self.named) or not self.request.query.strip()
 
     @cached_property
     def named(self) -> tuple[int, ...]:
-        """Positions of the tools that the request asks for by name."""
+        """The positions of the tools that the request names."""
         find, server = self.rankers.names.find, self.request.server_name
-        found = [tool for name in self.request.tool_names for tool in find(name, server=server)]
-        return tuple(dict.fromkeys(self.rankers.index.position[tool.id] for tool in found))
+        tools = [tool for name in self.request.tool_names for tool in find(name, server=server)]
+        return tuple(dict.fromkeys(self.rankers.index.position[tool.id] for tool in tools))
 
     @cached_property
     def matches(self) -> tuple[int, ...]:
-        """Positions of what the request could return were there no limit and no threshold, the best first."""
+        """The positions that the request could return without limit and threshold, best first."""
         tools = self.rankers.index.tools
         if self.request.is_empty or (self.is_lookup and self.request.tool_names):
             return self.named
@@ -47,16 +47,16 @@ class Verdict:
 
     @property
     def results(self) -> tuple[int, ...]:
-        """Positions of what takes the places of results; when it abstained, of what would have."""
+        """The positions of the results; if the search abstained, of what they would have been."""
         return self.matches if self.is_lookup else self.matches[: max(self.rules.limit, 0)]
 
     def missing_tags(self, tool: Tool) -> tuple[str, ...]:
-        """The tags of the request that the tool's server does not carry."""
-        carried = self.rules.tags.get(tool.server, ())
-        return tuple(tag for tag in dict.fromkeys(self.request.tags) if tag not in carried)
+        """The tags of the request that the tool's server does not have."""
+        server_tags = self.rules.tags.get(tool.server, ())
+        return tuple(tag for tag in dict.fromkeys(self.request.tags) if tag not in server_tags)
 
     def cut(self, position: int) -> Outcome | None:
-        """Why a tool is not returned, None where it is; what a lookup does not name is below its floor."""
+        """Why a tool is not returned, or None if it is; in a lookup, an unnamed tool is below the floor."""
         if position in self.results:
             return Outcome.ABSTAINED if self.has_abstained else None
         if position in self.matches:
@@ -67,7 +67,7 @@ class Verdict:
         return self.rules.missed(self.standings.ranking, position)
 
     def rival(self, position: int) -> int | None:
-        """Of a tool with a place the one directly before it, of any other the one with the last place."""
+        """The result directly before this one; for a tool that is not a result, the last result."""
         results = self.results
         if self.is_lookup or not results:
             return None

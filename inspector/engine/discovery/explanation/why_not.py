@@ -1,4 +1,4 @@
-"""Why a search does not return a tool, or not first, and what would change that."""
+"""Explains why a search does not return a tool, or not first, and what would change that."""
 
 import math
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.term import split_words, terms
 
 MAX_ADVICE = 3
-LOOKED_UP = "looked up by name, server or tags: nothing was ranked"
-# A gain that two decimals would show as nothing is no advice.
+LOOKED_UP = "lookup by name, server or tags: nothing was ranked"
+# A gain that rounds to zero at two decimals is not worth advising.
 _WORTH_TELLING = 0.005
 _MAX_WORD = 40
-# More results than this are no answer to advise.
+# A limit above this is not worth advising.
 _MAX_LIMIT = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """The tool to beat: the one with the last place of the results, or the one directly before."""
+    """The tool to beat: the last of the results, or the result directly before this one."""
 
     tool_id: str
     standing: Standing
@@ -36,11 +36,11 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """One tool's fate in a search. `cut` is None where it is a result.
+    """What happens to one tool in a search. `cut` is None if it is a result.
 
-    `rival` is None for the first result and where nothing else is returned. `lacking` are the terms of the
-    query that no field of the tool has, the most telling first. `advice` are sentences for people, at most
-    MAX_ADVICE. `note` says what the ranker, or the search, did without.
+    `rival` is None for the first result and if there are no results. `lacking` holds the query terms that no
+    field of the tool has, highest idf first. `advice` holds at most MAX_ADVICE sentences for people. `note`
+    says what the ranker or the search had to do without.
     """
 
     tool_id: str
@@ -58,7 +58,7 @@ class WhyNot:
 
     @property
     def difference(self) -> float:
-        """How much more the tool scores than its rival; what the ledger adds up to."""
+        """How much more the tool scores than its rival; the ledger adds up to it."""
         return self.score.value - self.rival.score.value if self.rival is not None else 0.0
 
 
@@ -69,9 +69,9 @@ def why_not(
     tool_id: str,
     rules: SearchRules,
 ) -> WhyNot:
-    """What a search for the request makes of one tool.
+    """Explain what a search does with one tool.
 
-    Raises ToolsightError for an unknown tool or ranker, ModelError where the query or a draft cannot be
+    Raises ToolsightError for an unknown tool or ranker, ModelError if the query or a draft cannot be
     embedded.
     """
     position = position_of(rankers.index, tool_id)
@@ -112,7 +112,7 @@ def _lacking(rankers: CatalogRankers, query: str, position: int) -> tuple[str, .
 
 
 def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
-    """What stands in the way first, then what an edit would bring, then where the meaning falls short."""
+    """First what excludes the tool, then what an edit would gain, then where the meaning falls short."""
     if why.cut is None and why.rival is None:
         return
     tool = verdict.rankers.index.tools[verdict.rankers.index.position[why.tool_id]]
@@ -126,15 +126,15 @@ def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
 def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
     request, probability = verdict.request, verdict.standings.ranking.probability
     if cut is Outcome.OTHER_SERVER:
-        yield f"The request keeps to the server '{request.server_name}'; this tool is on '{tool.server}'."
+        yield f"The request is limited to server '{request.server_name}'; this tool is on '{tool.server}'."
     elif cut is Outcome.OTHER_TAG:
         missing = ", ".join(f"'{tag}'" for tag in verdict.missing_tags(tool))
-        yield f"The server '{tool.server}' does not carry {missing}, which the request asks for."
+        yield f"The server '{tool.server}' lacks {missing}, required by the request."
     elif verdict.is_lookup:
         yield (
-            "The request asks for nothing."
+            "The request is empty."
             if request.is_empty
-            else "The request asks for tools by name, and this is none of them."
+            else "The request asks for tools by name, and this is not one of them."
         )
     elif cut is Outcome.OVER_LIMIT:
         number = verdict.matches.index(verdict.rankers.index.position[tool.id]) + 1
@@ -144,24 +144,24 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
             if number <= _MAX_LIMIT
             else f"far over the limit of {verdict.rules.limit}"
         )
-        yield f"It is number {number} of {count} that match: {change}."
+        yield f"It is number {number} of {count} matches: {change}."
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.fit is not None:
         fit = float(verdict.standings.ranking.fit[verdict.rankers.index.position[tool.id]])
         needed = verdict.rules.tool_threshold
-        yield f"That it fits has a probability of {fit:.2f}, less than the {needed:.2f} needed."
+        yield f"The probability that it fits is {fit:.2f}, below the required {needed:.2f}."
     elif cut is Outcome.ABSTAINED and probability is not None:
         lower = math.floor(probability * 100) / 100
         yield (
-            f"That any tool fits has a probability of {probability:.2f}, less than the threshold of "
-            f"{verdict.rules.threshold:.2f}: with one of {lower:.2f} it would be returned."
+            f"The probability that any tool fits is {probability:.2f}, below the threshold of "
+            f"{verdict.rules.threshold:.2f}: a threshold of {lower:.2f} would return it."
         )
 
 
 def _mentions(why: WhyNot, rankers: CatalogRankers, tool: Tool) -> list[str]:
-    """What each of the most telling words that the tool lacks would bring, the largest gain first."""
+    """What adding each of the missing words with the highest idf would gain, largest gain first."""
     query = why.request.query
     if len(query) > MAX_EMBEDDED:
-        # One word more is nothing to a query of that length, and three more rankings of it take seconds.
+        # One more word does not matter in a query this long, and three more rankings take seconds.
         return []
     written = {terms(word)[0]: word for word in reversed(split_words(query))}
     gains = []
@@ -173,13 +173,13 @@ def _mentions(why: WhyNot, rankers: CatalogRankers, tool: Tool) -> list[str]:
         change = f"rank {standing.rank} instead of {why.standing.rank}"
         if standing.rank == why.standing.rank:
             change = f"still rank {standing.rank}"
-        gains.append((gain, f"{idf}: a mention in the description would bring {gain:+.2f}, {change}."))
+        gains.append((gain, f"{idf}: adding it to the description would gain {gain:+.2f}, {change}."))
     ordered = sorted(gains, key=lambda entry: -entry[0])
     return [sentence for gain, sentence in ordered if gain >= _WORTH_TELLING]
 
 
 def _with_mention(rankers: CatalogRankers, why: WhyNot, tool: Tool, word: str) -> Standing:
-    """The tool's standing with the word at the end of its description."""
+    """The tool's rank with the word added to the end of its description."""
     edited = replace(tool, description=f"{tool.description} {word}".strip())
     changed = edited_rankers(rankers, edited, tool.id)
     ranking = changed.get(why.ranker).rank(why.request.query)
@@ -187,7 +187,7 @@ def _with_mention(rankers: CatalogRankers, why: WhyNot, tool: Tool, word: str) -
 
 
 def _meaning(why: WhyNot) -> Iterator[str]:
-    """The cosines behind the largest loss, where that is one of meaning."""
+    """The cosines behind the largest loss, if it is one of meaning."""
     worst = why.ledger[0] if why.ledger else None
     if worst is None or why.rival is None or worst.signal is not Signal.SEMANTIC:
         return
@@ -195,13 +195,13 @@ def _meaning(why: WhyNot) -> Iterator[str]:
     if mine is None or rival is None or worst.difference > -_WORTH_TELLING:
         return
     yield (
-        f"Its {worst.term} meets the query with a cosine of {mine:.2f}, that of {why.rival.tool_id} with "
+        f"Its {worst.term} has a cosine of {mine:.2f} with the query, that of {why.rival.tool_id} has "
         f"{rival:.2f} ({worst.difference:+.2f}): say in the first sentence what the query asks for."
     )
 
 
 def _cosine(score: Score, term: str) -> float | None:
-    """The cosine of a semantic line of the ledger."""
+    """The cosine of a semantic line in the ledger."""
     for part in score.parts:
         is_best = term == BEST_PASSAGE and part.term.startswith("best: ")
         if part.signal is Signal.SEMANTIC and (part.term == term or is_best):

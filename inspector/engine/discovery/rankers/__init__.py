@@ -1,1 +1,1 @@
-"""One ranker a file, and the list of them."""
+"""The rankers, one per file, and the list of them."""

@@ -1,14 +1,14 @@
 """BM25F over tool name, description, parameters and server.
 
-A term's frequency is weighted and normalised by length in each field before it saturates (Robertson,
+A term's frequency is weighted and normalized by length in each field before it saturates (Robertson,
 Zaragoza and Taylor 2004, “Simple BM25 extension to multiple weighted fields”):
 
     x = sum over fields of  w * tf / (1 - b + b * length / mean length)
     score = sum over terms of  idf * x * (k1 + 1) / (x + k1)
 
 with k1 = 1.5 and b = 0.75 as in rank-bm25. Okapi's own idf, log((N - n + .5) / (n + .5)), is zero or negative
-for terms in half of the documents or more, so that one or two tools are never found; idf =
-log(1 + (N - n + .5) / (n + .5)) (as in Lucene) stays positive. With one field and weight 1 this is BM25Okapi.
+for terms in at least half of the documents, so a catalog of one or two tools would never match; idf =
+log(1 + (N - n + .5) / (n + .5)), as in Lucene, stays positive. With one field and weight 1 this is BM25Okapi.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ WEIGHTS: Mapping[Signal, float] = {
 
 @dataclass(frozen=True, slots=True)
 class Bm25Settings:
-    """`weights` by field. `per_field` normalises each field by its own length, else the whole document."""
+    """`weights` by field. `per_field` normalizes each field by its own length, not the whole document's."""
 
     weights: Mapping[Signal, float] = field(default_factory=lambda: WEIGHTS)
     k1: float = 1.5
@@ -58,7 +58,7 @@ class Bm25Ranker:
         return tuple(dict.fromkeys(terms(query[:MAX_QUERY_LENGTH])))
 
     def idf(self, term: str) -> float:
-        """How telling a term is; highest for one that no tool has."""
+        """The inverse document frequency of a term; highest for a term that no tool has."""
         n = self._postings.document_frequency(self._term_id(term))
         return float(np.log1p((self._postings.size - n + 0.5) / (n + 0.5)))
 
@@ -72,7 +72,7 @@ class Bm25Ranker:
         return Ranking(values, values > 0, lambda position: self._explain(query, position, values))
 
     def coverage(self, query: str) -> Scores:
-        """For each tool the share of the query's idf that its terms make up, 0 to 1."""
+        """For each tool, the share of the query's idf that its terms cover (0 to 1)."""
         wanted = {term: self.idf(term) for term in self.terms(query)}
         covered = np.zeros(self._postings.size)
         for term, idf in wanted.items():
@@ -88,7 +88,7 @@ class Bm25Ranker:
         return x * (k1 + 1) / (x + k1)
 
     def _length_norms(self) -> NDArray[np.float64]:
-        """By document and field, what a frequency is divided by."""
+        """The divisor of each frequency, by document and field."""
         lengths, b = self._postings.lengths, self._settings.b
         if self._settings.per_field:
             relative = lengths / self._postings.mean_lengths
@@ -104,7 +104,7 @@ class Bm25Ranker:
         return Score(self._index.tools[position].id, float(values[position]), tuple(parts))
 
     def _parts(self, term: str, position: int) -> list[Part]:
-        """A term's share, split between the fields by their weighted frequencies."""
+        """A term's part of the score, split between the fields by weighted frequency."""
         entry = self._postings.entry(self._term_id(term), position)
         if entry is None:
             return []

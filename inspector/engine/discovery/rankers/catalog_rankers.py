@@ -1,4 +1,4 @@
-"""Every ranker by name, built over one index when it is asked for."""
+"""All rankers by name, built over one index on demand."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -21,24 +21,24 @@ from inspector.engine.discovery.rankers.ranker_name import require_ranker
 from inspector.engine.discovery.rankers.rrf import RrfRanker
 from inspector.engine.discovery.rankers.two_stage import TwoStageRanker
 
-# The reference that the fusion is measured against: one field, two signals.
+# The reference against which the fusion is measured: one field, two signals.
 _Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}
 _Z_FUSION_WEIGHTS = FusionWeights(lexical=0.3, summary=1.0, best_passage=0.0)
 
 
 class CatalogRankers:
-    """The rankers of one index; those that share a part share one instance of it."""
+    """The rankers of one index; rankers with a common part share one instance of it."""
 
     def __init__(self, index: ToolIndex, settings: DiscoverySettings) -> None:
         self.index = index
         self.settings = settings
-        self._made: dict[str, Ranker] = {}
+        self._built: dict[str, Ranker] = {}
 
     def get(self, name: str) -> Ranker:
         """The ranker of that name. Raises ToolsightError."""
-        if name not in self._made:
-            self._made[name] = _MAKERS[require_ranker(name)](self)
-        return self._made[name]
+        if name not in self._built:
+            self._built[name] = _BUILDERS[require_ranker(name)](self)
+        return self._built[name]
 
     @cached_property
     def names(self) -> NameIndex:
@@ -64,7 +64,7 @@ class CatalogRankers:
         return FusionRanker(self.index, lexical, _Z_FUSION_WEIGHTS, name="z-fusion")
 
 
-_MAKERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
+_BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "hybrid": lambda r: r.hybrid,
     "bm25": lambda r: r.lexical,
     "dense": lambda r: DenseRanker(r.index, threshold=r.settings.iso_threshold),

@@ -1,4 +1,4 @@
-"""Intent-Schema Overlap (Tool Attention, section 4.2, equation 5): the cosine of query and tool summary."""
+"""Intent-Schema Overlap (Tool Attention, section 4.2, equation 5): cosine of query and tool summary."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ from inspector.engine.discovery.document import SUMMARY
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.ranker import Ranking, Scores
 
-# Appendix A.1 of the paper. It does not transfer to other catalogs: calibrate.
+# From appendix A.1 of the paper. It does not transfer to other catalogs: calibrate it.
 THRESHOLD = 0.28
-NOT_EMBEDDED = "no tool is embedded yet, so nothing has a cosine"
+NOT_EMBEDDED = "no tool is embedded yet, so there are no cosines"
 
 
 class DenseRanker:
@@ -21,7 +21,7 @@ class DenseRanker:
         self._index = index
         self.threshold = threshold
 
-    def terms(self, query: str) -> tuple[str, ...]:  # noqa: ARG002 - it looks for meaning, not for words
+    def terms(self, query: str) -> tuple[str, ...]:  # noqa: ARG002 - compares meaning, not words
         return ()
 
     def rank(self, query: str) -> Ranking:

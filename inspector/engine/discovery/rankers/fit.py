@@ -1,16 +1,16 @@
-"""How likely it is that a tool can do what a query asks: what abstention goes by.
+"""Estimates how likely it is that a tool can do what a query asks. Abstention is based on it.
 
-A fused score only orders tools: the best of five wrong ones is still the best. These signals mean the same
-thing from query to query: how much of the query's idf the tool's words cover, the highest cosine of any of
-its passages, the mean cosine of its texts, and the length of the query, because the more a request tells
-the less any tool resembles it. Together they are a logistic model:
+A fused score only orders tools: the best of five wrong ones is still the best. These signals are comparable
+across queries: the share of the query's idf that the tool's words cover, the highest cosine of any of its
+passages, the mean cosine of its texts, and the length of the query, because longer requests resemble every
+tool less. Together they form a logistic model:
 
     p = 1 / (1 + exp(-(-11.9 + 2.2 coverage + 8.6 best cosine + 7.0 mean cosine + 2.75 ln words)))
 
-fitted to labelled search requests, possible and impossible, both kinds weighing the same
-(`python -m tests.benchmark.fit_abstention`). Words alone do not tell: without vectors there is no
-probability. One thing tells whatever the rest says: a request with every word of a tool's name in it (52 of
-the 53 labelled ones that have are possible), so such a tool fits with NAMED at least.
+fitted to labelled requests, possible and impossible, with equal weight for both kinds (`python -m
+tests.benchmark.fit_abstention`). Words alone are not enough: without vectors there is no probability. One
+signal overrides the others: a request that contains every word of a tool's name (52 of the 53 labelled
+requests that do are possible), so such a tool's probability is at least NAMED.
 """
 
 import math
@@ -22,14 +22,14 @@ import numpy as np
 from inspector.engine.discovery.rankers.ranker import Scores
 from inspector.engine.discovery.term import terms
 
-# A shorter query counts as this long: "weather" is no worse a request than "weather forecast today".
+# Shorter queries count as this many words: "weather" is as good a request as "weather forecast today".
 SHORT = 3
 NAMED = 0.9
 
 
 @dataclass(frozen=True)
 class FitSignals:
-    """What is known of each tool for one query of `words` words. Coverage is 0 to 1, cosines -1 to 1."""
+    """The signals of each tool for one query of `words` words. Coverage is 0 to 1, cosines -1 to 1."""
 
     coverage: Scores
     best_cosine: Scores
@@ -48,7 +48,7 @@ class FitModel:
     log_words: float = 2.75
 
     def probability(self, signals: FitSignals) -> Scores:
-        """For each tool, 0 to 1."""
+        """The probability that each tool fits (0 to 1)."""
         logit = (
             self.intercept
             + self.coverage * signals.coverage
@@ -61,6 +61,6 @@ class FitModel:
 
 
 def is_named(tool_name: str, query_terms: Collection[str]) -> bool:
-    """Whether a query has every word of a name in it; a name of one word is a word like any other."""
+    """Whether the query contains every word of a tool's name; one-word names do not count."""
     words = set(terms(tool_name))
     return len(words) > 1 and words.issubset(query_terms)

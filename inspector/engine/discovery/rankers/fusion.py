@@ -1,13 +1,13 @@
-"""The fusion behind the default: words, meaning, and the one passage that meets the query best.
+"""The fusion behind the default ranker: words, meaning, and the passage that best matches the query.
 
-Each signal is standardised over the tools of this query (z-score), so that none has to be on another's
-scale, and the weighted sum is the score:
+Each signal is standardized over the tools for this query (z-score) to bring it to a common scale; the score
+is the weighted sum:
 
     0.21 z(BM25F)  +  0.22 z(cosine of the summary)  +  0.57 z(highest cosine of any passage)
 
-The best passage lets one sentence or one parameter speak for a tool whose summary is about more. The
-weights are a listwise softmax fit (`python -m tests.benchmark.fit_fusion`); fitted with each data set left
-out in turn they stay within 0.07 of these.
+The best passage lets a single sentence or parameter match for a tool whose summary covers more. The weights
+come from a listwise softmax fit (`python -m tests.benchmark.fit_fusion`); with each data set left out in turn
+they stay within 0.07 of these.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ LEXICAL_ONLY = "words only"
 
 @dataclass(frozen=True, slots=True)
 class FusionWeights:
-    """How much each standardised signal counts."""
+    """The weight of each standardized signal."""
 
     lexical: float = 0.21
     summary: float = 0.22
@@ -36,7 +36,7 @@ class FusionWeights:
 
 @dataclass(frozen=True)
 class Standardised:
-    """A signal with its mean and deviation over the tools. Tools without a value count as average."""
+    """A signal, its mean and its deviation over the tools. Tools without a value count as average."""
 
     raw: Scores
     mean: float
@@ -48,7 +48,7 @@ class Standardised:
         present = raw[~np.isnan(raw)]
         mean = float(present.mean()) if len(present) else 0.0
         deviation = float(present.std()) if len(present) else 0.0
-        # A signal that is the same for every tool tells nothing; a rounding error of it must not.
+        # A signal that is equal for all tools carries no information, and neither does its rounding error.
         if deviation < 1e-9 * max(1.0, abs(mean)):
             weight, deviation = 0.0, 1.0
         return cls(np.where(np.isnan(raw), mean, raw), mean, deviation, weight)
@@ -65,9 +65,9 @@ class Standardised:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The signals of one query over all tools; without a query vector only the lexical one.
+    """The signals of one query for all tools; without a query vector only the lexical one.
 
-    `text_cosine` is the mean cosine of a tool's texts (its parameters left out), 0 where none is embedded.
+    `text_cosine` is the mean cosine of a tool's texts (without parameters), 0 if they are not embedded.
     `absent` marks the tools that are not embedded yet.
     """
 
@@ -86,7 +86,7 @@ class Evidence:
 
 
 class FusionRanker:
-    """The weighted sum of standardised signals. Goes by words alone until the tools are embedded."""
+    """The weighted sum of standardized signals. Uses words alone until the tools are embedded."""
 
     def __init__(
         self,
@@ -116,12 +116,12 @@ class FusionRanker:
             values += signal.values
         if evidence.absent is not None:
             values[evidence.absent] = (evidence.lexical.values * self._alone)[evidence.absent]
-        # Better than the average tool, or at least a word of the query.
+        # Keep a tool that beats the average or shares a word with the query.
         kept = (values > 0) | evidence.lexical_ranking.kept
         return Ranking(values, kept, lambda position: self._explain(position, values, evidence))
 
     def evidence(self, query: str) -> Evidence:
-        """What is known about a query, signal by signal."""
+        """The signals of a query."""
         ranking = self._lexical.rank(query)
         lexical = Standardised.of(ranking.values, self._weights.lexical)
         vector = self._index.query_vector(query)
@@ -143,7 +143,7 @@ class FusionRanker:
 
     @property
     def _alone(self) -> float:
-        """What words count for in a tool that is not embedded yet: as much as all signals together."""
+        """The factor for words in a tool not embedded yet: they count as much as all signals together."""
         weights = self._weights
         return (weights.lexical + weights.summary + weights.best_passage) / weights.lexical
 
@@ -156,7 +156,7 @@ class FusionRanker:
         return Ranking(ranking.values, ranking.kept, ranking.explain, note=note)
 
     def _explain(self, position: int, values: Scores, evidence: Evidence) -> Score:
-        """Every signal's own parts, scaled; what an average tool would get is taken off in one line."""
+        """Each signal's own parts, scaled; one line subtracts the score of an average tool."""
         alone = evidence.absent is not None and bool(evidence.absent[position])
         lexical = evidence.lexical.scale * (self._alone if alone else 1.0)
         parts = [

@@ -2,11 +2,11 @@
 
     score = SequenceMatcher(None, query, haystack).ratio() + TOKEN_BONUS x token_hits
 
-The haystack is the lower-case name, description and prompt instructions; MCP knows no prompt instructions,
-so a tool's title stands in for them. Of a query 400 characters are compared and of a haystack 2,000.
+The haystack is the lower-case name, description and prompt instructions; MCP has no prompt instructions, so
+the tool's title replaces them. At most 400 characters of the query and 2,000 of the haystack are compared.
 
-Its faults are kept unless `repaired`: in a haystack of 200 characters or more difflib's `autojunk` ignores
-every character that is more than 1 % of it, and “a” or “do” hit within other words.
+The published flaws are kept unless `repaired`: in a haystack of 200 characters or more, difflib's `autojunk`
+ignores every character that makes up more than 1 % of it, and “a” or “do” match inside other words.
 """
 
 from collections.abc import Sequence
@@ -26,9 +26,10 @@ TOKEN_BONUS = 0.12
 
 
 class FuzzyRanker:
-    """Scores from 0 up; kept are scores of at least `FLOOR`.
+    """Scores from 0 up; scores of at least `FLOOR` are kept.
 
-    `repaired` compares without `autojunk`, and counts whole words, those of names split, without stop words.
+    `repaired` compares without `autojunk` and counts only whole words, with names split and stop words left
+    out.
     """
 
     def __init__(self, tools: Sequence[Tool], *, repaired: bool = False) -> None:
@@ -43,18 +44,18 @@ class FuzzyRanker:
 
     def rank(self, query: str) -> Ranking:
         text = query.lower()[:MAX_QUERY]
-        found = self._query_words(query)
+        query_words = self._query_words(query)
         ratios = [ratio(text, haystack[:MAX_HAYSTACK], not self._repaired) for haystack in self._haystacks]
-        hits = [sum(self._hits(position, word) for word in found) for position in range(len(self._ids))]
+        hits = [sum(self._hits(position, word) for word in query_words) for position in range(len(self._ids))]
         values = np.array(ratios, dtype=np.float64) + TOKEN_BONUS * np.array(hits, dtype=np.float64)
 
         def explain(position: int) -> Score:
             length = float(len(self._haystacks[position][:MAX_HAYSTACK]))
             inputs = {"ratio": ratios[position], "haystack length": length}
             parts = [Part(Signal.FUZZY, "ratio", ratios[position], inputs)]
-            for word in dict.fromkeys(found):
+            for word in dict.fromkeys(query_words):
                 if self._hits(position, word):
-                    count = found.count(word)
+                    count = query_words.count(word)
                     inputs = {"token bonus": TOKEN_BONUS, "times in query": float(count)}
                     parts.append(Part(Signal.FUZZY, word, TOKEN_BONUS * count, inputs))
             return Score(self._ids[position], float(values[position]), tuple(parts))
@@ -62,7 +63,7 @@ class FuzzyRanker:
         return Ranking(values, values >= FLOOR, explain)
 
     def _query_words(self, query: str) -> list[str]:
-        """The words that may hit, each as often as the query has it."""
+        """The words of the query, including repetitions."""
         return words(query[:MAX_QUERY]) if self._repaired else query.lower()[:MAX_QUERY].split()
 
     def _hits(self, position: int, word: str) -> bool:

@@ -1,9 +1,8 @@
-"""The default: tiers (semantic tool retrieval, section 4), the catalog tier ranked by the fusion.
+"""The default ranker: tiers (semantic tool retrieval, section 4), with the catalog tier ranked by the fusion.
 
-First what the query names outright, then the tools an expert assigned, then those of system servers, then
-the rest. A tool of a later tier with the name of one from an earlier tier is left out (section 4.4). An
-expert or system tool leads only where its keywords answer a good part of the query; otherwise it
-competes in the catalog like any other.
+Tools that the query names exactly come first, then expert tools, then tools of system servers, then the rest.
+An expert or system tool leads only if its words cover a good part of the query; otherwise it competes in the
+catalog like any other.
 """
 
 from dataclasses import dataclass
@@ -23,7 +22,8 @@ from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Mask, Ranker, R
 from inspector.engine.discovery.term import split_words, terms
 from inspector.engine.discovery.vocabulary import MAX_QUERY_LENGTH
 
-# No fused score reaches this: a standardised value of N tools is at most sqrt(N - 1), weights add up to 1.
+# Above any fused score: a standardized value over N tools is at most sqrt(N - 1), and the weights add up to
+# 1.
 TIER_STEP = 1000.0
 _EXACT_LEVEL = 3
 _COVERED = 0.5
@@ -31,7 +31,7 @@ _COVERED = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """The tools above the catalog: ids (`*` and `?` match) of an expert's, and names of system servers."""
+    """The tools above the catalog: ids of expert tools (`*` and `?` match) and names of system servers."""
 
     expert: tuple[str, ...] = ()
     system: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Tiers:
 
 @dataclass(frozen=True)
 class _Tier:
-    """A tier above the catalog: its tools, and who orders them. `level` counts up from the catalog's 0."""
+    """A tier above the catalog: its tools and their ranker. The catalog has `level` 0."""
 
     name: str
     level: int
@@ -54,7 +54,7 @@ class _Tier:
 
 
 class HybridRanker:
-    """Exact names, expert tools, system tools, then the fusion; with the probability that any tool fits."""
+    """Exact names, expert tools, system tools, then the fusion, with the probability that any tool fits."""
 
     name = "hybrid"
 
@@ -104,26 +104,26 @@ class HybridRanker:
             parts = (Part(Signal.TIER, name, step), *ranking.explain(position).parts)
             return Score(self._index.tools[position].id, float(values[position]), parts)
 
-        found = Ranking(values, kept, explain, fit, base.note)
+        ranking = Ranking(values, kept, explain, fit, base.note)
         if fit is not None:
-            named = self.named(found, query)
+            named = self.named(ranking, query)
             fit[named] = np.maximum(fit[named], NAMED)
-        return found
+        return ranking
 
     def named(self, found: Ranking, query: str) -> list[int]:
-        """Those of the first tools whose whole names the query has in it."""
-        asked = frozenset(terms(query[:MAX_QUERY_LENGTH]))
-        return [p for p in found.order(LOOKED_AT) if is_named(self._index.tools[p].name, asked)]
+        """The positions of the top tools whose full names the query contains."""
+        query_terms = frozenset(terms(query[:MAX_QUERY_LENGTH]))
+        return [p for p in found.order(LOOKED_AT) if is_named(self._index.tools[p].name, query_terms)]
 
     def _probabilities(self, query: str, evidence: Evidence) -> Scores | None:
-        """How likely each tool fits; of one that is not embedded yet only the share of words is known."""
+        """How likely each tool fits; for a tool not embedded yet, the share of words it covers."""
         signals = self._signals(query, evidence)
         if signals is None or evidence.absent is None:
             return None
         return np.where(evidence.absent, signals.coverage, self._fit.probability(signals))
 
     def signals(self, query: str) -> FitSignals | None:
-        """What the probability of each tool is made of; None while searches go by words alone."""
+        """The signals behind each tool's probability; None while searches use words alone."""
         return self._signals(query, self._fusion.evidence(query))
 
     def _signals(self, query: str, evidence: Evidence) -> FitSignals | None:
@@ -134,10 +134,10 @@ class HybridRanker:
 
 
 def _tiers(index: ToolIndex, tiers: Tiers) -> tuple[_Tier, ...]:
-    """From the lowest to the highest; a tool of both is an expert's."""
-    found = []
+    """The tiers from lowest to highest; a tool in both counts as an expert tool."""
+    used = []
     if tiers.system:
-        found.append(_Tier("system", 1, tiers.system_mask(index), KeywordSystemRanker(index.tools)))
+        used.append(_Tier("system", 1, tiers.system_mask(index), KeywordSystemRanker(index.tools)))
     if tiers.expert:
-        found.append(_Tier("expert", 2, tiers.expert_mask(index), KeywordExpertRanker(index.tools)))
-    return tuple(found)
+        used.append(_Tier("expert", 2, tiers.expert_mask(index), KeywordExpertRanker(index.tools)))
+    return tuple(used)

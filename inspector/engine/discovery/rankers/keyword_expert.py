@@ -1,12 +1,12 @@
 """Keyword matching with weighted scoring, as for expert-configured tools (paper, section 4.1).
 
-The paper names the signals and their order but no numbers. Here:
+The paper gives the signals and their order but no numbers. Here:
 
     score = 100 [query = name] + 50 [name in query or query in name]
           + 30 (weight of the query's words among the tool's words) / (weight of the query's words)
           + 10 (query's words that are substrings of the description) / (query's words)
 
-A word weighs 1, a word of the curated vocabulary 2.
+A word weighs 1, a word in the curated vocabulary 2.
 """
 
 from collections import defaultdict
@@ -35,10 +35,10 @@ PLAIN_WEIGHT = 1.0
 
 
 class KeywordExpertRanker:
-    """Scores from 0 to 190; a tool that the query names exactly is above every tool it does not.
+    """Scores from 0 to 190; a tool whose exact name is the query beats every other tool.
 
-    Names and ids are compared without regard to case. Containment needs three characters on either side.
-    Only the first `MAX_QUERY_LENGTH` characters of a query count. Kept are scores above zero.
+    Names and ids are compared case-insensitively. Containment needs at least three characters on each side.
+    Only the first `MAX_QUERY_LENGTH` characters of a query count. Scores above zero are kept.
     """
 
     name = "keyword-expert"
@@ -52,27 +52,27 @@ class KeywordExpertRanker:
         for position, tool in enumerate(tools):
             for word in {*words(tool.name), *words(tool.description)}:
                 positions[word].append(position)
-        self._positions = {word: np.array(found) for word, found in positions.items()}
+        self._positions = {word: np.array(holders) for word, holders in positions.items()}
 
     def terms(self, query: str) -> tuple[str, ...]:
         return query_words(query)
 
     def rank(self, query: str) -> Ranking:
         text = query[:MAX_QUERY_LENGTH].strip().lower()
-        found = self.terms(query)
-        weights = [_weight(word) for word in found]
+        query_terms = self.terms(query)
+        weights = [_weight(word) for word in query_terms]
         total = sum(weights)
         exact, contained = self._exact(text), self._contained(text)
         values = EXACT_NAME * exact + NAME_CONTAINMENT * contained
-        for word, weight in zip(found, weights, strict=True):
+        for word, weight in zip(query_terms, weights, strict=True):
             values[self._having(word)] += KEYWORD_OVERLAP * weight / total
-            values[self._describing(word)] += DESCRIPTION_SUBSTRING / len(found)
+            values[self._describing(word)] += DESCRIPTION_SUBSTRING / len(query_terms)
 
         def explain(position: int) -> Score:
             parts = [Part(Signal.EXACT, text, EXACT_NAME)] if exact[position] else []
             parts += [Part(Signal.NAME, text, NAME_CONTAINMENT)] if contained[position] else []
-            for word, weight in zip(found, weights, strict=True):
-                parts += self._parts(position, word, weight, total, len(found))
+            for word, weight in zip(query_terms, weights, strict=True):
+                parts += self._parts(position, word, weight, total, len(query_terms))
             return Score(self._ids[position], float(values[position]), tuple(parts))
 
         return Ranking(values, values > 0, explain)
@@ -82,7 +82,7 @@ class KeywordExpertRanker:
         return np.array([bool(text) and text in pair for pair in names], dtype=bool)
 
     def _contained(self, text: str) -> Mask:
-        """Where name or query is within the other; an exact name is so as well."""
+        """The tools whose name contains the query or is contained in it, including exact names."""
         if len(text) < MINIMUM_LENGTH:
             return np.zeros(len(self._names), dtype=bool)
         return np.array(

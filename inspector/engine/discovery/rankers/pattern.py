@@ -1,10 +1,10 @@
-"""Search by regular expression over id, name, description and parameter names, without regard to case.
+"""Case-insensitive search by regular expression over id, name, description and parameter names.
 
-    score = 3 [in the name] + 2 [in the id, from within its server] + 1 [in the description]
+    score = 3 [in the name] + 2 [in the id, starting in its server] + 1 [in the description]
           + 0.5 [in a parameter's name]
 
-Python's `re` backtracks and cannot be interrupted, so a pattern is searched for only as far as its worst
-case stays small (see `pattern_cost`). Whatever is no such pattern is searched for as literal text.
+Python's `re` backtracks and cannot be interrupted, so each text is searched only as far as the worst case
+stays small (see `pattern_cost`). Any other query is searched for as literal text.
 """
 
 import re
@@ -27,7 +27,7 @@ WEIGHTS = {Signal.NAME: 3.0, Signal.SERVER: 2.0, Signal.DESCRIPTION: 1.0, Signal
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """What is searched of one tool."""
+    """The searched texts of one tool."""
 
     id: str
     server_length: int
@@ -38,14 +38,14 @@ class _Texts:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A compiled pattern, how much of each text it is searched in, and what was done without."""
+    """A compiled pattern, how much of each text it searches, and a note on limitations."""
 
     pattern: re.Pattern[str]
     length: int
     note: str = ""
 
     def row(self, texts: _Texts) -> tuple[bool, bool, bool, bool]:
-        """Whether it is in the name, the server, the description, a parameter's name."""
+        """Whether the pattern matches the name, the server, the description, a parameter's name."""
         search, length = self.pattern.search, self.length
         in_id = search(texts.id[:length])
         return (
@@ -57,7 +57,7 @@ class _Search:
 
 
 class PatternRanker:
-    """Scores from 0 to 6.5; kept are scores above zero. `note` says when a query was taken literally."""
+    """Scores from 0 to 6.5; scores above zero are kept. `note` says if a query was taken literally."""
 
     name = "regex"
 
@@ -69,18 +69,18 @@ class PatternRanker:
         return (query,) if query.strip() else ()
 
     def rank(self, query: str) -> Ranking:
-        found = np.zeros((len(self._texts), len(WEIGHTS)), dtype=bool)
+        matched = np.zeros((len(self._texts), len(WEIGHTS)), dtype=bool)
         note = ""
         if self._texts and query.strip():
             search = _search(query)
-            found[:] = [search.row(texts) for texts in self._texts]
+            matched[:] = [search.row(texts) for texts in self._texts]
             note = search.note
-        values = found @ np.array(tuple(WEIGHTS.values()))
+        values = matched @ np.array(tuple(WEIGHTS.values()))
 
         def explain(position: int) -> Score:
             parts = tuple(
                 Part(signal, query, weight, {"weight": weight})
-                for (signal, weight), hit in zip(WEIGHTS.items(), found[position], strict=True)
+                for (signal, weight), hit in zip(WEIGHTS.items(), matched[position], strict=True)
                 if hit
             )
             return Score(self._ids[position], float(values[position]), parts)
@@ -107,20 +107,20 @@ def _texts(tool: Tool) -> _Texts:
 
 def _search(query: str) -> _Search:
     if len(query) > MAX_PATTERN:
-        return _literal(query[:MAX_PATTERN], f"longer than {MAX_PATTERN} characters, so its start")
+        return _literal(query[:MAX_PATTERN], f"is longer than {MAX_PATTERN} characters, so its start")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             pattern = re.compile(query, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError, ValueError) as error:
-        return _literal(query, f"not a regular expression ({error}), so it")
+        return _literal(query, f"is not a regular expression ({error}), so it")
     length = safe_length(query, MAX_TEXT)
     if not length:
-        return _literal(query, "one that could backtrack for too long, so it")
-    cut = f"Only the first {length:,} characters of every text were searched." if length < MAX_TEXT else ""
+        return _literal(query, "could backtrack for too long, so it")
+    cut = f"Only the first {length:,} characters of each text were searched." if length < MAX_TEXT else ""
     return _Search(pattern, length, cut)
 
 
 def _literal(text: str, reason: str) -> _Search:
-    note = f"The pattern is {reason} was searched for as literal text."
+    note = f"The pattern {reason} was searched for as literal text."
     return _Search(re.compile(re.escape(text), re.IGNORECASE), MAX_TEXT, note)

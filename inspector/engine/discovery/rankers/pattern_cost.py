@@ -1,8 +1,8 @@
-"""How long a backtracking search for a regular expression may take, estimated from above.
+"""An upper bound on the cost of a backtracking search for a regular expression.
 
-A conservative scan, not a parser: what it does not understand it refuses. A text of n characters can be
-tried from n places; every quantifier multiplies the ways to match by the repetitions it may choose from,
-alternatives add theirs up. The product bounds the steps of a search that finds nothing.
+This is a conservative scan, not a parser: it refuses what it does not understand. A text of n characters has
+n starting positions; each quantifier multiplies the ways to match by the repetitions it can choose from, and
+alternatives add up. The product bounds the steps of a search that finds nothing.
 """
 
 import re
@@ -16,11 +16,11 @@ _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d*),(\d*)\}|\{(\d+)\})[?+]?", re.ASCII
 
 
 class _Refused(Exception):
-    """A construct whose cost the scan cannot bound."""
+    """The pattern has a construct whose cost the scan cannot bound."""
 
 
 class _Group:
-    """An open group: the ways through its finished alternatives, and through the present one."""
+    """An open group: the ways through its finished alternatives and through the current one."""
 
     def __init__(self) -> None:
         self.finished = 0.0
@@ -42,9 +42,10 @@ class _Group:
 
 
 def safe_length(pattern: str, longest: int) -> int:
-    """The longest text, halved from `longest`, that the pattern may be searched in; 0 for none.
+    """The longest text, by halving from `longest`, in which the pattern may be searched; 0 for none.
 
-    Refused are quantified groups that hold a quantifier or an alternation, and references to groups.
+    Quantified groups that contain a quantifier or an alternation are refused, and so are references to
+    groups.
     """
     length = longest
     try:
@@ -58,7 +59,7 @@ def safe_length(pattern: str, longest: int) -> int:
 
 
 def _ways(pattern: str, length: int) -> float:
-    """How many ways there may be to match the pattern from one place in a text of `length`."""
+    """The most ways to match the pattern from one position in a text of `length`."""
     groups = [_Group()]
     closed: _Group | None = None
     at = 0
@@ -94,7 +95,7 @@ def _open(groups: list[_Group], pattern: str, at: int) -> int:
 
 
 def _close(groups: list[_Group]) -> _Group | None:
-    """Close the innermost group into the one around it; None where there is none, which is no pattern."""
+    """Close the innermost group into the one around it; None if the parentheses do not match."""
     if len(groups) == 1:
         return None
     closed = groups.pop()
@@ -113,7 +114,7 @@ def _after_atom(pattern: str, at: int) -> int:
 
 
 def _repeat(group: _Group, repeated: _Group | None, choices: tuple[float, float]) -> None:
-    """Quantify the last item of a group; an optional group of any kind is one alternative more."""
+    """Quantify the last item of a group; an optional group counts as one more alternative."""
     low, high = choices
     if high <= 1:
         group.last += 1 - low

@@ -1,8 +1,8 @@
-"""BM25 over tool name and description to the letter of PRD section 2.4, for comparison.
+"""BM25 over tool name and description, exactly as in PRD section 2.4, for comparison.
 
-Its faults are kept: texts are split at white space only, so the words of `create_page`, `create-page` and
-`createPage` are not found; and idf = log((N - n + .5) / (n + .5)) with rank-bm25's floor is never positive
-in a catalog of one or two tools, which finds nothing there.
+Its flaws are kept: texts are split at white space only, so the words in `create_page`, `create-page` and
+`createPage` are not found; and idf = log((N - n + .5) / (n + .5)) with rank-bm25's floor is never positive in
+a catalog of one or two tools, so nothing is found there.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PrdBm25Ranker:
-    """`rank_bm25.BM25Okapi` as it is (k1 = 1.5, b = 0.75, epsilon = 0.25); kept are scores above zero."""
+    """Unchanged `rank_bm25.BM25Okapi` (k1 = 1.5, b = 0.75, epsilon = 0.25); scores above zero are kept."""
 
     name = "prd-bm25"
 
@@ -42,7 +42,7 @@ class PrdBm25Ranker:
         return Ranking(values, values > 0, lambda position: self._score(position, values, by_token))
 
     def _scores(self, query: Mapping[str, int]) -> dict[str, Scores]:
-        """Per query token, what it adds to every tool; a repeated token adds as often as it is there."""
+        """What each query token adds to every tool's score; a repeated token counts repeatedly."""
         if self._model is None:
             return {}
         return {
@@ -60,7 +60,7 @@ class PrdBm25Ranker:
         return Score(self._ids[position], float(values[position]), parts)
 
     def _parts(self, position: int, token: str, value: float) -> list[Part]:
-        """A token's share, split between name and description by how often it occurs in each."""
+        """A token's part of the score, split between name and description by frequency."""
         assert self._model is not None
         frequency = self._model.doc_freqs[position].get(token, 0)
         in_name = self._names[position][token]

@@ -1,4 +1,4 @@
-"""What every ranker offers."""
+"""The interface of a ranker, and the ranking it returns."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from inspector.domain.ranking import Score
 
-# So many tools at the top are asked whether they fit: as many as a search returns by default.
+# How many of the top tools decide whether any tool fits: as many as a search returns by default.
 LOOKED_AT = 5
 
 Scores = NDArray[np.float64]
@@ -18,11 +18,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Ranking:
-    """One query's scores over every tool of an index, in the index's order, explained on demand.
+    """One query's scores for every tool in an index, in index order, explained on demand.
 
-    `kept` marks the tools that the ranker would return at all (those over its floor or threshold).
+    `kept` marks the tools that the ranker would return (those over its floor or threshold).
     `explain(position)` gives the parts of one score; they add up to `values[position]`.
-    `fit` is how likely each tool fits, where the ranker has an opinion.
+    `fit` is how likely each tool fits, None if the ranker does not estimate it.
     `note` says what the ranker had to do without, for people.
     """
 
@@ -34,16 +34,16 @@ class Ranking:
 
     @property
     def probability(self) -> float | None:
-        """How likely any tool fits: the highest probability among the LOOKED_AT first."""
+        """How likely it is that any tool fits: the highest probability among the top LOOKED_AT tools."""
         if self.fit is None or not len(self.fit):
             return None
         return float(self.fit[self.order(LOOKED_AT)].max())
 
     def order(self, count: int | None = None) -> list[int]:
-        """Positions from the best score down, equal scores in the index's order; the first `count`."""
+        """The first `count` positions, best score first, equal scores in index order."""
         if count is None or count >= len(self.values):
             return [int(i) for i in np.argsort(-self.values, kind="stable")]
-        # Everything that ties with the last place has to be there for the stable sort to cut rightly.
+        # The stable sort needs every tool that ties with the last rank to cut correctly.
         last = np.partition(self.values, -count)[-count] if count else np.inf
         candidates = np.flatnonzero(self.values >= last)
         ranked = candidates[np.argsort(-self.values[candidates], kind="stable")]
@@ -51,13 +51,13 @@ class Ranking:
 
 
 class Ranker(Protocol):
-    """Scores the tools it was built over. Limits, filters and loading are decided elsewhere."""
+    """Scores the tools of one index. Limits, filters and loading are decided elsewhere."""
 
     @property
     def name(self) -> str: ...
 
     def terms(self, query: str) -> tuple[str, ...]:
-        """The words of the query that the ranker looks for; empty where it does not look for words."""
+        """The words of the query that the ranker looks for; empty if it does not use words."""
 
     def rank(self, query: str) -> Ranking:
-        """A score for every tool. Never raises for any text."""
+        """Score every tool. Does not raise for any text."""

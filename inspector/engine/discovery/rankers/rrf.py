@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of BM25F and cosine: the plain baseline."""
+"""Reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of BM25F and cosine, a simple baseline."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from inspector.engine.discovery.rankers.bm25 import Bm25Ranker
 from inspector.engine.discovery.rankers.dense import DenseRanker
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking, Scores
 
-# The constant of the paper: what keeps one first place from deciding alone.
+# The paper's constant, which keeps a single first rank from deciding alone.
 K = 60
 
 
 class RrfRanker:
-    """Adds 1 / (60 + rank) over both rankers, for the tools each of them has a score for."""
+    """Adds up 1 / (60 + rank) over both rankers, for the tools that each of them returns."""
 
     name = "rrf"
 
@@ -46,7 +46,7 @@ class RrfRanker:
 
 
 def _ranks(ranking: Ranking) -> Scores:
-    """Each tool's rank from 1; 0 for those the ranker does not return."""
+    """Each tool's rank from 1; 0 for tools that the ranker does not return."""
     order = np.array(ranking.order(), np.intp)
     ranks = np.zeros(len(order))
     ranks[order] = np.arange(1, len(order) + 1)

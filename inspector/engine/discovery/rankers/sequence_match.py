@@ -1,7 +1,7 @@
-"""`difflib.SequenceMatcher.ratio`, computed by substring searches: the same number, many times faster.
+"""`difflib.SequenceMatcher.ratio`, computed by substring searches: the same result, many times faster.
 
 difflib compares character by character, which takes seconds for a catalog of a thousand tools. The longest
-match, its tie-breaking and the `autojunk` heuristic are difflib's (Ratcliff and Obershelp, 1988).
+match, its tie-breaking and the `autojunk` heuristic follow difflib (Ratcliff and Obershelp, 1988).
 """
 
 from collections import Counter
@@ -10,10 +10,10 @@ POPULAR_LENGTH = 200
 
 
 def ratio(a: str, b: str, autojunk: bool = True) -> float:
-    """Twice the matching characters over all characters, in [0, 1]; 1 for two empty texts.
+    """Twice the matching characters divided by all characters, in [0, 1]; 1 for two empty texts.
 
-    Not symmetric: with `autojunk`, and `b` of 200 characters or more, characters that are over 1 % of `b`
-    start no match.
+    Not symmetric: with `autojunk` and a `b` of 200 characters or more, characters that make up more than 1 %
+    of `b` cannot start a match.
     """
     length = len(a) + len(b)
     if not length:
@@ -22,7 +22,7 @@ def ratio(a: str, b: str, autojunk: bool = True) -> float:
 
 
 def _without_popular(a: str, b: str) -> str:
-    """`a` with every character that `autojunk` ignores replaced by one that `b` does not have."""
+    """`a` with every character that `autojunk` ignores replaced by one that does not occur in `b`."""
     if len(b) < POPULAR_LENGTH:
         return a
     counts = Counter(b)
@@ -32,7 +32,7 @@ def _without_popular(a: str, b: str) -> str:
 
 
 def _matching(a: str, searched: str, b: str) -> int:
-    """The characters in matching blocks: the longest match, then the same left and right of it."""
+    """The number of characters in matching blocks: the longest match, then the same on both sides of it."""
     total = 0
     known: dict[str, bool] = {}
     queue = [(0, len(a), 0, len(b))]
@@ -52,11 +52,11 @@ def _matching(a: str, searched: str, b: str) -> int:
 def _longest(
     a: str, searched: str, b: str, bounds: tuple[int, int, int, int], known: dict[str, bool]
 ) -> tuple[int, int, int]:
-    """The longest match as (start in a, start in b, size): the first in `a` of those, then in `b`.
+    """The longest match as (start in a, start in b, size): the first one in `a`, then in `b`.
 
-    A match is found in `searched`, then extended over the characters of `a` that `autojunk` ignores; where
-    none is found, difflib extends from the lower bounds. `known` remembers which pieces `b` has at all: a
-    repetitive text asks for the same few again and again.
+    A match is found in `searched`, then extended over the characters of `a` that `autojunk` ignores; without
+    a match, difflib extends from the lower bounds. `known` caches which pieces occur in `b`, since repetitive
+    texts look up the same few pieces again and again.
     """
     a_low, a_high, b_low, b_high = bounds
     best_i, best_j, size = a_low, b_low, 0

@@ -1,9 +1,9 @@
-"""Server first, then tool (layered composition, layers 1 and 3; MCP-Zero's hierarchical routing).
+"""Selects servers first, then tools (layered composition, layers 1 and 3; MCP-Zero's hierarchical routing).
 
 Stage 1 compares the query with each server's aggregate description, stage 2 with the tools of the best
-servers. A tool's score is its own similarity t plus 1 where its server s was chosen, or with `product` the
-published (s * t) * max(s, t). Similarities are cosines; without vectors they are BM25 scores as a share of
-the best one.
+servers. A tool's score is its own similarity t plus 1 if its server was chosen, or with `product` the
+published (s * t) * max(s, t), where s is the server's similarity. Similarities are cosines; without vectors
+they are BM25 scores as a share of the best one.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ SERVERS_KEPT = 3
 
 @dataclass(frozen=True)
 class _Stages:
-    """Similarities of every tool and of its server, and whether the server was chosen."""
+    """The similarity of every tool and of its server, and whether the server was chosen."""
 
     server: Scores
     tool: Scores
@@ -33,7 +33,7 @@ class _Stages:
 
 
 class TwoStageRanker:
-    """Ranks within the `servers` best servers; the rest is not returned."""
+    """Ranks the tools of the `servers` best servers; other tools are not returned."""
 
     def __init__(
         self, index: ToolIndex, lexical: Bm25Ranker, *, servers: int = SERVERS_KEPT, product: bool = False
@@ -66,7 +66,7 @@ class TwoStageRanker:
         if vector is None:
             tools = _share(self._lexical.rank(query).values)
             servers = _share(self._server_lexical.rank(query).values)
-            note = "words only, for both stages"
+            note = "words only in both stages"
         else:
             tools = np.nan_to_num(self._index.similarities(vector)[SUMMARY], nan=0.0).clip(min=0.0)
             servers = np.nan_to_num(self._index.server_similarities(vector), nan=0.0).clip(min=0.0)
@@ -76,7 +76,7 @@ class TwoStageRanker:
 
     @cached_property
     def _server_lexical(self) -> Bm25Ranker:
-        """BM25 over one document a server."""
+        """BM25 over one document per server."""
         texts = self._index.server_texts.items()
         return Bm25Ranker(ToolIndex([Tool(server, server, text) for server, text in texts]))
 

@@ -1,1 +1,1 @@
-"""What is bound: catalog, context with eviction, gate, preconditions, delivery."""
+"""Decides what is bound: catalog, context with eviction, gate, preconditions, delivery."""

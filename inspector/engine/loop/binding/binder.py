@@ -1,4 +1,4 @@
-"""What the model is bound to: the catalog, what of it was discovered, and the request that carries it."""
+"""Holds the catalog, decides which tools are bound, and builds the request that carries them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ from inspector.engine.tokens.count.accounting import Accounting
 
 
 class Binder:
-    """Holds the catalog and decides before every model call what of it is bound."""
+    """Holds the catalog and decides before every model call which tools are bound."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Binder:
         self.context = ToolContext(session, clock, live, self._loader, accounting)
 
     def rebuild(self, connected: Sequence[Tool], summaries: Mapping[str, str]) -> None:
-        """Make the catalog anew; loaded tools that are gone from their server are told as evicted."""
+        """Rebuild the catalog and evict loaded tools that are no longer in it."""
         live = self._live
         built = build_catalog(
             connected,
@@ -78,7 +78,7 @@ class Binder:
         self.context.trim()
 
     def before_call(self, messages: Sequence[Message]) -> None:
-        """Evict what has to go; where the policy is the gate, choose what this call is bound to."""
+        """Evict tools as needed or, with the gate, select the tools for this call."""
         settings = self._live.settings
         if settings.binding.policy != "gate":
             self.context.trim()
@@ -95,15 +95,15 @@ class Binder:
         )
 
     def unmet(self) -> Mapping[str, Sequence[str]]:
-        """The preconditions that do not hold now, by tool."""
+        """The preconditions that do not hold, by tool."""
         return self.preconditions.closed(self.catalog.by_id, self._facts())
 
     def unmet_of(self, tool_id: str) -> Sequence[str]:
-        """The preconditions of one tool that do not hold now."""
+        """The preconditions of one tool that do not hold."""
         return self.preconditions.unmet(tool_id, self._facts())
 
     def request(self, messages: tuple[Message, ...], *, think: bool = False) -> ModelRequest:
-        """Exactly what the model is sent."""
+        """Build the request exactly as sent to the model."""
         settings, state = self._live.settings, self._session.state
         return ModelRequest(
             system=system_text(settings.chat.system_prompt, state),
@@ -115,17 +115,17 @@ class Binder:
 
     @property
     def delivery(self) -> ToolDelivery:
-        """How tools go out now."""
+        """The current delivery."""
         return effective_delivery(self._live.settings.binding)
 
     def sent(self, request: ModelRequest) -> Difference:
-        """Note that a request goes out; what of its tools a prompt cache can reuse."""
+        """Record a request as sent and return how its tools differ from the previous ones."""
         return self._sent.send(request.tools)
 
     def charge(self, request: ModelRequest, tools: Difference) -> tuple[Charge, CacheTerms]:
-        """Note that a request goes out; what a prompt cache makes of it, on the model's terms.
+        """Record a request as sent and return how a prompt cache charges it, on the model's terms.
 
-        Where its `tools` differ from the last ones, that is what broke the cache.
+        If its `tools` differ from the previous ones, they are given as the reason the cache broke.
         """
         terms = self._accounting.terms
         if self._cache is None or self._cache.terms != terms:
@@ -136,15 +136,15 @@ class Binder:
         return charge, terms
 
     def measure(self, messages: tuple[Message, ...]) -> None:
-        """Tell the budget of the next request."""
+        """Emit the budget of the next request."""
         self._session.emit(BudgetMeasured(self.budget(self.request(messages))))
 
     def size(self, message: Message) -> int:
-        """Tokens that a message adds to a conversation that goes on after it."""
+        """The tokens that a message adds to a conversation that continues after it."""
         return self._accounting.meter.message(message)
 
     def budget(self, request: ModelRequest) -> Budget:
-        """What a request costs."""
+        """The budget of a request."""
         state = self._session.state
         meter = self._accounting.meter
         return meter.measure(request, self.static_tokens, pool=state.pool, manifest=state.manifest)

@@ -1,4 +1,4 @@
-"""From connected tools to a catalog: the toolset filter first, then deferral, then the manifest."""
+"""Builds the catalog from the connected tools: toolset filter first, then deferral, then the manifest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def build_catalog(
     summaries: Mapping[str, str],
     meter: BudgetMeter,
 ) -> BuiltCatalog:
-    """Apply PRD section 2.6 in its order. `toolset` is a name of the configuration, or "" for all tools."""
+    """Apply PRD section 2.6 in order. `toolset` is a toolset's name, or "" for all tools."""
     tools = permitted(connected, configuration.toolset(toolset))
     static_tokens = meter.static(tools)
     decision = decide(settings.discovery, len(tools), static_tokens, meter.window)
@@ -71,7 +71,7 @@ def _partitioned(
     toolset: str,
     decision: Decision,
 ) -> Catalog:
-    """Which of the permitted tools wait. A toolset's own always-include set replaces the platform's."""
+    """Split the permitted tools into pinned and deferred. A toolset can override `always_include`."""
     discovery, policy = settings.discovery, settings.binding.policy
     if not decision.is_on or policy == "all":
         return Catalog(tools, advises=bool(tools) and decision.is_on and discovery.search_tool)

@@ -1,4 +1,4 @@
-"""The tool context of a session: what was discovered, and what has to make room (paper, section 6)."""
+"""The tool context of a session: which found tools are bound and which are evicted (paper, section 6)."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from inspector.engine.tokens.count.accounting import Accounting
 
 
 class ToolContext:
-    """Binds what searches find. Pinned tools neither count nor go."""
+    """Binds the tools that searches find. Pinned tools do not count and are never evicted."""
 
     def __init__(
         self,
@@ -31,9 +31,10 @@ class ToolContext:
         self._accounting = accounting
 
     def find(self, tool_ids: Sequence[str], reason: str) -> tuple[str, ...]:
-        """Bind what a search found, the best first, or refresh what is bound; the ids that were bound now.
+        """Bind the tools a search found, best first; return the ids that are newly bound.
 
-        A stale id finds the tool of its name. More than there is room for at all is not bound.
+        Tools that are already bound are refreshed. A stale id resolves to the tool with its name. Tools
+        beyond the capacity are not bound.
         """
         settings = self._live.settings.binding
         if settings.policy in ("gate", "all"):
@@ -43,57 +44,57 @@ class ToolContext:
         if self._is_bounded:
             found = found[: settings.capacity or None]
         fresh: list[str] = []
-        for place, tool in enumerate(found, start=1):
+        for rank, tool in enumerate(found, start=1):
             if self._state.tools[tool.id].binding.is_bound:
                 self._session.emit(ToolRefreshed(tool.id, reason))
             else:
-                self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason, place))
+                self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason, rank))
                 fresh.append(tool.id)
         self.trim([tool.id for tool in found])
         return tuple(tool_id for tool_id in fresh if self._state.tools[tool_id].binding.is_bound)
 
     def staying(self, found: Sequence[str]) -> Sequence[str]:
-        """The first of what a search found that there is room for: what `find` would leave bound."""
+        """The found tools that `find` would leave bound: as many of the first as there is room for."""
         if not self._is_bounded:
             return found
         limits, tokens = self.limits, 0
         staying = found[: limits.capacity or None]
-        for place, tool_id in enumerate(staying):
+        for index, tool_id in enumerate(staying):
             tokens += self._state.tools[tool_id].tokens
             if limits.tokens is not None and tokens > limits.tokens:
-                return staying[:place]
+                return staying[:index]
         return staying
 
     def bind(self, tool: Tool, reason: str) -> None:
-        """Bind one tool whatever the policy; others may have to go for it."""
+        """Bind one tool whatever the policy; others may be evicted for it."""
         self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason))
         self.trim([tool.id])
 
     def trim(self, latest: Sequence[str] = ()) -> None:
-        """Evict what expired or is too much; what was found just now (`latest`, best first) goes last."""
+        """Evict expired and excess tools; those just found (`latest`, best first) are evicted last."""
         if not self._is_bounded:
             return
         state = self._state
         loaded = [state.tools[tool_id] for tool_id in state.load_order]
-        for one in evictions(loaded, self.limits, self._clock.now(), latest):
-            self._session.emit(ToolEvicted(one.tool_id, one.reason, one.cause))
+        for eviction in evictions(loaded, self.limits, self._clock.now(), latest):
+            self._session.emit(ToolEvicted(eviction.tool_id, eviction.reason, eviction.cause))
 
     def evict(self, tool_id: str, cause: EvictionCause, reason: str) -> None:
-        """Unbind a discovered tool; a pinned one stays."""
+        """Evict a loaded tool; pinned tools stay."""
         known = self._state.tools.get(tool_id)
         if known is not None and known.binding is Binding.LOADED:
             self._session.emit(ToolEvicted(tool_id, reason, cause))
 
     @property
     def limits(self) -> Limits:
-        """What the discovered tools have to keep to now."""
+        """The current limits for loaded tools."""
         settings = self._live.settings.binding
         tokens = int(self._free * settings.share) if settings.adaptive else None
         return Limits(settings.capacity, tokens, settings.ttl_seconds, settings.expire_eagerly)
 
     @property
     def _free(self) -> int:
-        """Tokens of the window that nothing but discovered tools can use, as the last request was."""
+        """Tokens of the window that are free for loaded tools, based on the last request."""
         state = self._state
         if state.budget is None:
             return state.window

@@ -1,8 +1,8 @@
-"""How tools reach the model, and what a change of them costs a prompt cache.
+"""How tools are delivered to the model, and what a change in them costs a prompt cache.
 
-`rewrite` sends `tools` in catalog order, so that a new tool moves the others; `append` sends it at the end,
-so that everything before it stays byte for byte what it was; with `call_tool` and `text` the array never
-changes: discovered tools are called through one proxy, and a search tells their parameters.
+`rewrite` sends `tools` in catalog order, so a new tool moves the others; `append` sends it at the end, so
+everything before it stays the same byte for byte; with `call_tool` and `text` the array never changes: loaded
+tools are called through one proxy, and search results give their parameters.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,8 +30,8 @@ _CALL_TOOL = function_definition(
     {
         "type": "object",
         "properties": {
-            "name": {"type": "string", "description": "The tool as the search result names it."},
-            "arguments": {"type": "object", "description": "What the tool is called with."},
+            "name": {"type": "string", "description": "The tool's name from the search result."},
+            "arguments": {"type": "object", "description": "The tool's arguments."},
         },
         "required": ["name", "arguments"],
     },
@@ -39,27 +39,27 @@ _CALL_TOOL = function_definition(
 
 
 def effective_delivery(binding: BindingSettings) -> ToolDelivery:
-    """How tools go out; the gate has no search result that could tell parameters instead."""
+    """The delivery in effect: the gate has no search results to give parameters, so it cannot use a proxy."""
     return "rewrite" if binding.policy == "gate" and has_proxy(binding.delivery) else binding.delivery
 
 
 def system_text(prompt: str, state: SessionState) -> str:
-    """The system prompt: one's own, that tools wait for a search where they do, the summaries of a gate."""
-    told = f"{prompt} {_WAITING}".strip() if state.manifest else prompt
-    return f"{told}\n\n{state.pool}" if state.pool else told
+    """The system prompt, plus a note if tools are deferred and the tool summaries of a gate."""
+    text = f"{prompt} {_WAITING}".strip() if state.manifest else prompt
+    return f"{text}\n\n{state.pool}" if state.pool else text
 
 
 def has_proxy(delivery: str) -> bool:
-    """Whether discovered tools are called through `call_tool`."""
+    """Whether loaded tools are called through `call_tool`."""
     return delivery in ("call_tool", "text")
 
 
 def tools_array(
     catalog: Catalog, state: SessionState, delivery: str, loader: DefinitionLoader
 ) -> tuple[dict[str, Any], ...]:
-    """The `tools` array of the next model call; without anything to search no meta-tool (PRD section 5).
+    """The `tools` array of the next model call.
 
-    Nor is there a proxy where nothing waits to be called through it.
+    The meta-tool is left out if there is nothing to search (PRD section 5), the proxy if no tool is deferred.
     """
     meta: list[dict[str, Any]] = []
     if state.has_search:
@@ -70,23 +70,23 @@ def tools_array(
 
 
 class ToolsArray:
-    """The `tools` array of the next model call: the same object as long as nothing that decides it changes.
+    """The `tools` array of the next model call, the same object as long as its inputs do not change.
 
-    What is known of an array, its texts and tokens, is kept by that object.
+    Texts and token counts are cached by that object.
     """
 
     def __init__(self, loader: DefinitionLoader) -> None:
         self._loader = loader
         self._catalog: Catalog | None = None
-        self._made_of: tuple[object, ...] = ()
+        self._inputs: tuple[object, ...] = ()
         self._array: tuple[dict[str, Any], ...] = ()
 
     def of(self, catalog: Catalog, state: SessionState, delivery: str) -> tuple[dict[str, Any], ...]:
-        """As the function `tools_array`."""
-        made_of = (state.bound_ids, state.manifest, state.advisory, delivery)
-        if self._catalog is not catalog or self._made_of != made_of:
+        """Like the function `tools_array`."""
+        inputs = (state.bound_ids, state.manifest, state.advisory, delivery)
+        if self._catalog is not catalog or self._inputs != inputs:
             self._array = tools_array(catalog, state, delivery, self._loader)
-            self._catalog, self._made_of = catalog, made_of
+            self._catalog, self._inputs = catalog, inputs
         return self._array
 
 
@@ -100,13 +100,13 @@ def _delivered(catalog: Catalog, state: SessionState, delivery: str) -> Sequence
 
 
 def schema_text(tools: Sequence[Tool]) -> str:
-    """Whole definitions as text, one a line, for models that find them in a search result."""
+    """Full definitions as text, one per line, for models that read them in search results."""
     return "\n".join(compact(definition(tool)["function"]) for tool in tools)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A `tools` array against the one before, in tokens: what stayed in front, what is sent anew, and why."""
+    """A `tools` array compared with the previous one: tokens of the common start, tokens resent, and why."""
 
     same: int
     resent: int
@@ -123,7 +123,7 @@ class SentTools:
         self._last: tuple[tuple[str, str], ...] | None = None
 
     def send(self, tools: Sequence[dict[str, Any]]) -> Difference:
-        """What a provider can reuse of its prompt cache: all entries before the first that differs."""
+        """Compare with the previous array; a prompt cache can reuse entries before the first difference."""
         texts = self._texts.of(tools)
         if self._last is not None and texts is self._sent:
             return Difference(self._tokens(texts), 0, UNCHANGED)
@@ -133,7 +133,7 @@ class SentTools:
         if before is None:
             return Difference(0, self._tokens(texts), "first call")
         kept = _common(before, entries)
-        change = _told(before, entries, kept)
+        change = _change(before, entries, kept)
         return Difference(self._tokens(texts[:kept]), self._tokens(texts[kept:]), change)
 
     def _tokens(self, texts: Sequence[str]) -> int:
@@ -145,8 +145,8 @@ def _common(before: Sequence[object], after: Sequence[object]) -> int:
     return next((i for i, (one, other) in enumerate(pairs) if one != other), min(len(before), len(after)))
 
 
-def _told(before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]], kept: int) -> str:
-    """What differs, in a line."""
+def _change(before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]], kept: int) -> str:
+    """What differs, on one line."""
     if len(before) == len(after) == kept:
         return UNCHANGED
     old, new = dict(before), dict(after)

@@ -1,4 +1,4 @@
-"""Which discovered tools have to go (semantic tool discovery, section 6.3)."""
+"""Decides which loaded tools are evicted (semantic tool discovery, section 6.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,10 @@ LRU: Final = "lru"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many discovered tools may stay (0 for any number), and how many tokens they may take.
+    """How many loaded tools may stay (0 for any number), and how many tokens they may take.
 
-    `ttl` is in seconds since the last use, 0 for ever. `eager` evicts what expired even where there is room.
+    `ttl` is in seconds since the last use, 0 for no limit. `eager` evicts expired tools even if there is
+    room.
     """
 
     capacity: int = 0
@@ -26,7 +27,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
-    """A tool that has to go, and why: for programs, and for people."""
+    """A tool to evict: `cause` is for programs, `reason` for people."""
 
     tool_id: str
     cause: EvictionCause
@@ -36,15 +37,15 @@ class Eviction:
 def evictions(
     loaded: Sequence[ToolState], limits: Limits, now: float, latest: Sequence[str] = ()
 ) -> tuple[Eviction, ...]:
-    """First everything expired, then the least recently used until the rest is within the limits.
+    """Evict expired tools first, then the least recently used until the rest is within the limits.
 
-    `loaded` are the discovered tools in load order; pinned ones are none of them and never go. Use is told
-    by model call: of tools last used in the same one those with fewer uses go first, then those of the
-    earlier search, and of one search the worse find. The ids `latest`, best first, were found just now and
-    are the most recent of all, whatever else the same model call used.
+    `loaded` holds the loaded tools in load order, without pinned ones. Use is tracked by model call: of the
+    tools last used in the same call, those with fewer uses go first, then those from the earlier search, then
+    those with a worse rank. The ids in `latest`, best first, were just found and count as the most recent of
+    all, whatever else the same model call used.
     """
     searches = _searches(loaded)
-    just_found = {tool_id: len(latest) - place for place, tool_id in enumerate(latest)}
+    just_found = {tool_id: len(latest) - index for index, tool_id in enumerate(latest)}
 
     def recency(entry: tuple[int, ToolState]) -> tuple[int, int, int, int, int]:
         position, tool = entry
@@ -52,21 +53,21 @@ def evictions(
         return (just_found.get(tool.id, 0), last_turn, tool.uses, searches[position], -position)
 
     staying = sorted(enumerate(loaded), key=recency)
-    found: list[Eviction] = []
+    chosen: list[Eviction] = []
     if limits.ttl > 0 and (limits.eager or _is_over(loaded, limits)):
         expired = [tool for _, tool in staying if now - _last_use(tool) > limits.ttl]
-        found += [Eviction(tool.id, TTL, _expired(tool, limits, now)) for tool in expired]
+        chosen += [Eviction(tool.id, TTL, _expired(tool, limits, now)) for tool in expired]
         gone = {tool.id for tool in expired}
         staying = [entry for entry in staying if entry[1].id not in gone]
     left = [tool for _, tool in staying]
     while left and _is_over(left, limits):
-        found.append(Eviction(left[0].id, LRU, _least(left, limits)))
+        chosen.append(Eviction(left[0].id, LRU, _least(left, limits)))
         left = left[1:]
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _searches(loaded: Sequence[ToolState]) -> list[int]:
-    """For each tool the number of the search that loaded it: within one the places go up from 1."""
+    """For each tool the number of the search that loaded it; within one search the ranks go up from 1."""
     numbers, number, last = [], 0, 0
     for tool in loaded:
         number += tool.place <= last
@@ -86,11 +87,11 @@ def _is_over(loaded: Sequence[ToolState], limits: Limits) -> bool:
 
 
 def _expired(tool: ToolState, limits: Limits, now: float) -> str:
-    return f"not used for {now - _last_use(tool):.0f} s, {limits.ttl:g} s are allowed"
+    return f"not used for {now - _last_use(tool):.0f} s, the limit is {limits.ttl:g} s"
 
 
 def _least(left: Sequence[ToolState], limits: Limits) -> str:
     if limits.capacity and len(left) > limits.capacity:
-        return f"least recently used of {len(left)}, there is room for {limits.capacity}"
+        return f"least recently used of {len(left)}, with room for {limits.capacity}"
     tokens = sum(tool.tokens for tool in left)
-    return f"least recently used of {tokens} tokens, there is room for {limits.tokens}"
+    return f"least recently used of {tokens} tokens, with room for {limits.tokens}"

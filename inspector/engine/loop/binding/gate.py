@@ -1,8 +1,8 @@
-"""The per-turn gate: which tools fit this turn (Tool Attention, sections 4.2 to 4.5 and appendix A).
+"""The per-turn gate: selects the tools that fit the turn (Tool Attention, sections 4.2 to 4.5, appendix A).
 
     active = the top k of the tools whose score is at least the threshold and whose preconditions hold
 
-Tools that a precondition keeps out are passed over, so that they take none of the k places.
+Tools that a precondition keeps out are skipped, so they do not count among the k.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ _ROLLING = 4
 
 
 class Gate:
-    """Scores every tool of an index for a turn."""
+    """Scores every tool in an index for a turn."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -35,9 +35,9 @@ class Gate:
         unmet: Mapping[str, Sequence[str]],
         tokens: Callable[[str], int],
     ) -> GateApplied:
-        """What may be bound for the next model call. `unmet` are the preconditions that do not hold, by tool.
+        """Select the tools for the next model call. `unmet` holds the unmet preconditions by tool.
 
-        Raises ToolsightError for an unknown ranker, ModelError where the embedding fails.
+        Raises ToolsightError for an unknown ranker, ModelError if embedding fails.
         """
         started = self._clock.monotonic()
         query = gate_query(messages, settings.query)
@@ -67,8 +67,8 @@ class Gate:
 
 
 def gate_query(messages: Sequence[Message], mode: str) -> str:
-    """What the turn is about: the last request; with what went before it; or with the last result since."""
-    requests = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
+    """The gate's query: the last user message alone, with earlier messages, or with the last result since."""
+    requests = [index for index, message in enumerate(messages) if isinstance(message, UserMessage)]
     if not requests:
         return ""
     request, before, since = messages[requests[-1]], messages[: requests[-1]], messages[requests[-1] + 1 :]

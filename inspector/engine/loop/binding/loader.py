@@ -1,4 +1,4 @@
-"""Full definitions, fetched when they are needed (discovery, section 5.1; Tool Attention, appendix A.3)."""
+"""Loads full definitions on demand (discovery, section 5.1; Tool Attention, appendix A.3)."""
 
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -9,21 +9,21 @@ from inspector.domain.tool import Tool, definition
 
 
 class DefinitionLoader:
-    """Looks tools up in a catalog, and keeps the `capacity` definitions that were used last at hand."""
+    """Looks up tools in a catalog and caches the `capacity` most recently used definitions."""
 
     def __init__(self, catalog: Catalog, capacity: int) -> None:
         self.use(catalog, capacity)
         self._kept: OrderedDict[str, tuple[Tool, dict[str, Any]]] = OrderedDict()
 
     def use(self, catalog: Catalog, capacity: int) -> None:
-        """Answer from this catalog from now on."""
+        """Use this catalog from now on."""
         self._catalog, self._capacity = catalog, capacity
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def resolve(self, tool_id: str) -> Tool | None:
-        """The tool of an id; where the id is stale the only tool of that name, None without one."""
+        """The tool with this id or, if the id is stale, the only tool with its name; None without one."""
         catalog = self._catalog
         tool = catalog.get(tool_id)
         if tool is not None:
@@ -32,12 +32,12 @@ class DefinitionLoader:
         return named[0] if len(named) == 1 else None
 
     def definitions(self, tool_ids: Iterable[str]) -> list[dict[str, Any]]:
-        """The definitions as they are sent, in order; the same objects as long as the tools do not change.
+        """The definitions as sent, in order; the same objects as long as the tools do not change.
 
-        Tools that are gone are left out. What is asked for together stays at hand together.
+        Unknown tools are left out. Definitions requested together stay cached together.
         """
         catalog = self._catalog
-        found = []
+        loaded = []
         for tool_id in tool_ids:
             tool = catalog.get(tool_id)
             if tool is None:
@@ -46,7 +46,7 @@ class DefinitionLoader:
             if kept is None or kept[0] is not tool:
                 kept = (tool, definition(tool))
             self._kept[tool_id] = kept
-            found.append(kept[1])
-        while len(self._kept) > max(self._capacity, len(found)):
+            loaded.append(kept[1])
+        while len(self._kept) > max(self._capacity, len(loaded)):
             self._kept.popitem(last=False)
-        return found
+        return loaded

@@ -1,4 +1,4 @@
-"""Which tools are closed because their preconditions do not hold (Tool Attention, section 5.4)."""
+"""Decides which tools are closed because their preconditions do not hold (Tool Attention, section 5.4)."""
 
 import inspect
 import re
@@ -21,14 +21,14 @@ _parsed = lru_cache(maxsize=1024)(parse_predicate)
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A pattern over tool ids and the predicates it demands."""
+    """A pattern for tool ids and the predicates it requires."""
 
     matches: Callable[[str], object]
     texts: tuple[str, ...]
 
 
 class Preconditions:
-    """Asks the predicates of the settings, each once per question; a broken one counts as not holding."""
+    """Evaluates the settings' predicates, each once per check; a failing predicate counts as not holding."""
 
     def __init__(self, live: LiveSettings, own: Mapping[str, OwnPredicate]) -> None:
         self._live = live
@@ -37,30 +37,30 @@ class Preconditions:
         self._rules: tuple[_Rule, ...] = ()
 
     def unmet(self, tool_id: str, facts: Facts) -> tuple[str, ...]:
-        """The predicates that keep this tool closed, as text; one that failed says so. () for an open one."""
+        """The texts of the predicates that keep this tool closed, including errors; () if it is open."""
         return self.closed((tool_id,), facts).get(tool_id, ())
 
     def closed(self, tool_ids: Iterable[str], facts: Facts) -> Mapping[str, tuple[str, ...]]:
-        """The closed ones among these tools, each with the predicates that keep it closed."""
+        """The closed tools among these, each with the predicates that keep it closed."""
         rules = self._current_rules()
         if not rules:
             return {}
-        asked = dict.fromkeys(text for rule in rules for text in rule.texts)
-        reasons = {text: reason for text in asked if (reason := self._reason(text, facts))}
+        unique = dict.fromkeys(text for rule in rules for text in rule.texts)
+        reasons = {text: reason for text in unique if (reason := self._reason(text, facts))}
         barred = [
             (rule.matches, tuple(reasons[text] for text in rule.texts if text in reasons)) for rule in rules
         ]
         barred = [(matches, texts) for matches, texts in barred if texts]
         if not barred:
             return {}
-        found = {
+        by_tool = {
             tool_id: dict.fromkeys(text for matches, texts in barred if matches(tool_id) for text in texts)
             for tool_id in tool_ids
         }
-        return {tool_id: tuple(texts) for tool_id, texts in found.items() if texts}
+        return {tool_id: tuple(texts) for tool_id, texts in by_tool.items() if texts}
 
     def check(self) -> None:
-        """Raise ConfigError for a predicate that cannot be read, is not known, or has other parameters."""
+        """Raise ConfigError for a predicate that is unreadable, unknown, or has the wrong arguments."""
         for pattern, texts in self._live.settings.access.preconditions.items():
             for text in texts:
                 try:
@@ -75,20 +75,22 @@ class Preconditions:
             signature = inspect.signature(function)
         except (TypeError, ValueError):
             return
-        hint = f"It is {predicate.name}({', '.join(list(signature.parameters)[1:])})."
+        hint = f"Its signature is {predicate.name}({', '.join(list(signature.parameters)[1:])})."
         try:
             signature.bind(Facts(), *predicate.args, **predicate.kwargs)
         except TypeError as error:
-            raise ConfigError(f"{predicate.text!r:.80} does not fit: {error}", hint=hint) from error
+            raise ConfigError(
+                f"{predicate.text!r:.80} has the wrong arguments: {error}", hint=hint
+            ) from error
         given = (*predicate.args, *predicate.kwargs.values())
         if predicate.name in BUILT_IN and not all(isinstance(value, str) for value in given):
-            raise ConfigError(f"{predicate.text!r:.80} needs a text", hint=hint)
+            raise ConfigError(f"{predicate.text!r:.80} needs a string", hint=hint)
 
     def _function(self, predicate: Predicate) -> OwnPredicate:
         if predicate.name in self._predicates:
             return self._predicates[predicate.name]
         near = closest(predicate.name, self._predicates, limit=1)
-        known = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join(self._predicates)}."
+        known = f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(self._predicates)}."
         raise ConfigError(f"there is no predicate {predicate.name!r:.80}", hint=known)
 
     def _current_rules(self) -> tuple[_Rule, ...]:
@@ -99,7 +101,7 @@ class Preconditions:
         return self._rules
 
     def _reason(self, text: str, facts: Facts) -> str:
-        """Why the predicate does not hold: its text, with what went wrong behind it; "" where it holds."""
+        """Why the predicate does not hold: its text, with the error if it failed; "" if it holds."""
         try:
             predicate = _parsed(text)
             holds = self._function(predicate)(facts, *predicate.args, **predicate.kwargs)
@@ -107,7 +109,7 @@ class Preconditions:
                 raise TypeError(f"it returned {type(holds).__name__}, not True or False")
         except KeyboardInterrupt:
             raise
-        # A predicate of someone else's may raise anything, SystemExit too; the session goes on.
+        # A user's predicate may raise anything, even SystemExit; the session goes on.
         except BaseException as error:
             return f"{text[:MAX_LENGTH]} (failed: {_failure(error)})"
         return "" if holds is not predicate.negated else text

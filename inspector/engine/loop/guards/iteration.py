@@ -1,10 +1,10 @@
-"""The iteration guard: equal calls that repeat (semantic tool discovery, section 7).
+"""The iteration guard, which detects repeated equal calls (semantic tool discovery, section 7).
 
-Two mechanisms (section 7.2) count equal calls, the same tool with arguments of the same normalised form:
-within the last seconds, and among the last calls of any tools, which catches A, B, A, B however slow.
+Two windows (section 7.2) count equal calls, that is the same tool with arguments of the same normalized form:
+one over the last seconds, and one over the last calls of any tools, which catches A, B, A, B however slow.
 
-The call always runs. When the guard fires, the tool is evicted afterwards and the result carries guidance,
-so that the model has to search again; finding the tool again starts its count anew (section 7.1).
+The call always runs. If the guard detects a loop, it then evicts the tool and adds guidance to the result, so
+the model has to search again; finding the tool again resets its count (section 7.1).
 """
 
 import hashlib
@@ -27,18 +27,18 @@ _GENERIC = "Its result will not change. Use search_tools to find another tool, o
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the guard counted after a call, and the loop if the call was one too many."""
+    """The guard's counts after a call, and the loop if there is one."""
 
     counted: CallCounted
     loop: LoopDetected | None = None
 
 
 class IterationGuard:
-    """Counts equal calls; the settings are asked for at every call.
+    """Counts equal calls; the settings are read at every call.
 
-    Times are seconds of a monotonic clock; should it go back, no time has passed. Each window keeps at most
-    1024 calls, the latest, and a call takes amortised constant time beside hashing its arguments. A window
-    that is made smaller is smaller at once; one that is made larger fills from then on.
+    Times are in seconds of a monotonic clock; if it goes back, no time counts as passed. Each window keeps
+    the latest 1024 calls at most, and a call takes amortized constant time besides hashing its arguments.
+    Shrinking a window takes effect at once; an enlarged one fills up from then on.
     """
 
     def __init__(self, live: LiveSettings) -> None:
@@ -50,7 +50,7 @@ class IterationGuard:
         self._set_back = 0.0
 
     def after_call(self, tool: str, arguments: JsonObject, now: float, *, evictable: bool = True) -> Verdict:
-        """Note a call that ran. A pinned tool is not `evictable`: the guidance does not say it is gone."""
+        """Count a call that ran. The guidance says that the tool is unloaded only if it is `evictable`."""
         settings, position = self._live.settings.guard, self._position
         form = _form(tool, arguments, settings)
         call = (tool, hashlib.sha256(form.encode()).hexdigest()[:_DIGITS])
@@ -66,13 +66,13 @@ class IterationGuard:
         return Verdict(counted, _loop(counted, settings, evictable))
 
     def clear(self, tool: str) -> None:
-        """A tool that was found again may be used again: neither window knows its calls any more."""
+        """Forget a tool's calls in both windows, since a tool that is found again may be used again."""
         self._in_time.clear(tool)
         self._in_calls.clear(tool)
 
     @property
     def kept(self) -> int:
-        """How many calls are remembered, of both windows; never more than 2048."""
+        """The number of calls kept in both windows, at most 2048."""
         return len(self._in_time) + len(self._in_calls)
 
     def _steady(self, now: float) -> float:
@@ -83,7 +83,7 @@ class IterationGuard:
 
 
 class CallWindow:
-    """The latest (tool, hash) pairs with where they stand, in seconds or calls, and how many are equal."""
+    """The latest (tool, hash) pairs with their positions, in seconds or calls, and counts of equal ones."""
 
     def __init__(self) -> None:
         self._calls: deque[tuple[float, tuple[str, str]]] = deque()
@@ -93,7 +93,7 @@ class CallWindow:
         return len(self._calls)
 
     def add(self, call: tuple[str, str], at: float, span: float) -> int:
-        """Add a call at `at`, drop those more than `span` before it, and count the equal ones with it."""
+        """Add a call at `at`, drop those more than `span` before it, and return the count of equal ones."""
         self._calls.append((at, call))
         self._counts[call] += 1
         while at - self._calls[0][0] > span or len(self._calls) > KEPT_CALLS:
@@ -112,12 +112,12 @@ class CallWindow:
 
 
 def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
-    """What is hashed: equal for equal arguments, whatever their key order."""
+    """The text to hash, equal for equal arguments in any key order."""
     ignored = {name for names in values_for(tool, settings.ignored_arguments) for name in names}
     if not settings.normalise:
         try:
             return canonical(_without(arguments, ignored))
-        except (RecursionError, ValueError):  # too deep, or a number too long to write as it is
+        except (RecursionError, ValueError):  # nested too deeply, or a number too long to write in full
             pass
     return canonical(normalised(arguments, ignored))
 

@@ -1,15 +1,15 @@
-"""One form for arguments that mean the same (semantic tool discovery, section 7.2, normalisation).
+"""Normalizes arguments, so that equivalent ones are equal (semantic tool discovery, section 7.2).
 
-What does not count:
+These differences are ignored:
 
 - the order of an object's keys, keys with null, and the keys that the caller ignores
-- white space around a text, and how much of it is inside
-- how a number is written: 3, 3.0, "3" and "3.00" are one; "3.10" is not 3.1, since it may be a version
-- slashes at the end of a path or of any other text
+- white space around a text, and the amount of white space inside
+- number formats: 3, 3.0, "3" and "3.00" are equal; "3.10" is not 3.1, since it may be a version
+- slashes at the end of a path or any other text
 - in http(s) URLs: the case of scheme and host, the default port, slashes at the end of the path, the
-  fragment, the order of query parameters, and the parameters of `_TRACKING`
+  fragment, the order of query parameters, and the parameters in `_TRACKING`
 
-Everything else does: the order of lists, the case of text, "007" and "1e3", true and 1.
+All other differences count: the order of lists, the case of text, "007" and "1e3", true and 1.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
 def normalised(arguments: JsonObject, ignored: Collection[str] = ()) -> JsonObject:
-    """The arguments in their one form, without the `ignored` keys of the top level.
+    """The normalized arguments, without the `ignored` top-level keys.
 
-    Numbers become text, so that 1 differs from true in Python too. Values that are nested more than 32 deep
+    Numbers become text, so that 1 differs from true in Python too. Values nested more than 32 levels deep
     become a digest. Idempotent; never raises for JSON, whatever its texts, size or depth.
     """
     return _object({key: value for key, value in arguments.items() if key not in ignored}, 0)
@@ -56,7 +56,7 @@ def _value(value: Any, depth: int) -> Any:
 
 
 def _digest(value: Any) -> str:
-    """A text for a value of any depth, without recursion."""
+    """A digest for a value of any depth, without recursion."""
     state, pending = hashlib.sha256(), [value]
     while pending:
         item = pending.pop()
@@ -81,12 +81,12 @@ def _scalar(value: Any) -> Any:
 
 
 def _digits(number: int | float) -> str:
-    """A number without exponent, as people write it."""
+    """A number without an exponent, as people write it."""
     if isinstance(number, float):
         return format(Decimal(repr(number)), "f")
     try:
         return str(number)
-    except ValueError:  # Python writes no more than 4300 digits in decimal
+    except ValueError:  # Python writes at most 4300 decimal digits
         return hex(number)
 
 

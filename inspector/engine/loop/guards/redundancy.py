@@ -1,6 +1,6 @@
-"""Redundant searches: a search that finds what an earlier one had found (semantic tool discovery, section 8).
+"""Detects searches that find what an earlier one found (semantic tool discovery, section 8).
 
-Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search brought nothing new.
+Overlap is |found now ∩ found then| / |found now|: 1.0 means that the search found nothing new.
 """
 
 from collections import deque
@@ -13,10 +13,10 @@ KEPT_SEARCHES = 64
 
 
 class RedundancyDetector:
-    """Remembers what the last searches of a session found, 64 at most; seconds are of a monotonic clock.
+    """Remembers what a session's last 64 searches found; times are in seconds of a monotonic clock.
 
-    The settings are asked for at every search. Switched off it still remembers, so that it knows what was
-    found when it is switched on.
+    The settings are read at every search. It remembers searches even while turned off, so that they count
+    once it is turned on.
     """
 
     def __init__(self, live: LiveSettings) -> None:
@@ -24,7 +24,7 @@ class RedundancyDetector:
         self._history: deque[tuple[float, str, frozenset[str]]] = deque(maxlen=KEPT_SEARCHES)
 
     def after_search(self, label: str, found: Sequence[str], now: float) -> RedundantSearch | None:
-        """Note a search; the event if an earlier one of the window had found (nearly) the same."""
+        """Record a search; return an event if an earlier one in the window found (nearly) the same."""
         settings, results = self._live.settings.redundancy, frozenset(found)
         recent = [past for past in self._history if now - past[0] <= settings.window_seconds]
         self._history.append((now, label, results))
@@ -36,7 +36,7 @@ class RedundancyDetector:
         return RedundantSearch(query=label, earlier=earlier, overlap=overlap, note=_note(earlier))
 
     def forget(self, tools: Collection[str]) -> None:
-        """Tools that were taken away since they were found: finding them again is news."""
+        """Forget tools that were evicted since they were found: finding them again is not redundant."""
         gone = frozenset(tools)
         self._history = deque(
             ((at, label, seen - gone) for at, label, seen in self._history), maxlen=KEPT_SEARCHES
@@ -48,6 +48,6 @@ class RedundancyDetector:
 
 def _note(earlier: str) -> str:
     return (
-        f"[Note: an earlier search ({earlier}) found these tools; they are available to call already. "
+        f"[Note: an earlier search ({earlier}) found these tools; they are already available to call. "
         "Call one of them, or search with a more specific query if you need a different tool.]"
     )

@@ -1,1 +1,1 @@
-"""What the servers of this machine's clients cost."""
+"""Audits what the servers of this machine's MCP clients cost."""

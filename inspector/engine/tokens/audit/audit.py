@@ -1,4 +1,4 @@
-"""The audit of a client's configuration."""
+"""Audits a client's configuration."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from inspector.engine.tokens.count.measure import BudgetMeter
 
 
 def audit(subject: Subject, meter: BudgetMeter, prices: Prices | None) -> ConfigurationAudit:
-    """Count a configuration, and say what to change. Raises ConfigError for a toolset that there is not."""
+    """Count a configuration and suggest changes. Raises ConfigError for an unknown toolset."""
     tools = subject.tools
     tokens = meter.static(tools)
     discovery = tool_tokens(subject, meter, frozenset(subject.readings)) if tools else 0

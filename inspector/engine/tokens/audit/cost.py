@@ -1,4 +1,4 @@
-"""Tokens and money of a configuration, with every tool bound and with discovery."""
+"""Tokens and dollars of a configuration, with every tool bound and with discovery."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from inspector.engine.tokens.count.measure import BudgetMeter
 
 
 def tool_tokens(subject: Subject, meter: BudgetMeter, deferred: frozenset[str]) -> int:
-    """Tool tokens of a first call with some servers deferred: definitions, `search_tools`, manifest."""
+    """Tool tokens of a first model call with the given servers deferred: definitions and `search_tools`."""
     specs = tuple(ServerSpec(name, defer_loading=name in deferred) for name in subject.readings)
     settings = subject.settings
     discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always", search_tool=True)
@@ -28,7 +28,7 @@ def tool_tokens(subject: Subject, meter: BudgetMeter, deferred: frozenset[str]) 
 
 
 def first_call_budget(subject: Subject, meter: BudgetMeter) -> Budget:
-    """The first model call as the configuration is set up. Raises ConfigError for an unknown toolset."""
+    """The budget of the first model call as configured. Raises ConfigError for an unknown toolset."""
     setup = Setup(
         subject.connected, subject.configuration, subject.settings, subject.toolset, subject.summaries
     )
@@ -36,10 +36,10 @@ def first_call_budget(subject: Subject, meter: BudgetMeter) -> Budget:
 
 
 def bill(tokens: int, prices: Prices | None, turns: int = TURNS) -> Bill | None:
-    """What so many tokens cost when they are sent in each of so many turns.
+    """What it costs to send `tokens` in each of `turns` turns.
 
-    Cached, the first turn writes them and every other one reads them: all come in time, and each request is
-    long enough to be cached.
+    With a cache, the first turn writes them and every later one reads them: all turns come before the cache
+    expires, and each request is long enough to be cached.
     """
     if prices is None:
         return None
@@ -52,16 +52,16 @@ def bill(tokens: int, prices: Prices | None, turns: int = TURNS) -> Bill | None:
 
 
 def server_costs(subject: Subject, meter: BudgetMeter) -> tuple[ServerAudit, ...]:
-    """Every server with what those of its tools cost that the toolset permits."""
+    """Every server with the cost of its permitted tools."""
     tools = subject.tools
-    found = []
+    audits = []
     for name, reading in subject.readings.items():
         costs = tuple(ToolAudit(tool.id, meter.cost(tool)) for tool in tools if tool.server == name)
-        tokens = sum(one.cost.tokens for one in costs)
-        found.append(ServerAudit(name, reading, costs, tokens, share(tokens, meter)))
-    return tuple(found)
+        tokens = sum(tool.cost.tokens for tool in costs)
+        audits.append(ServerAudit(name, reading, costs, tokens, share(tokens, meter)))
+    return tuple(audits)
 
 
 def share(tokens: int, meter: BudgetMeter) -> float:
-    """Of the model's window."""
+    """The share of the model's window."""
     return tokens / meter.window if meter.window > 0 else 0.0

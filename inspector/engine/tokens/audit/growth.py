@@ -1,25 +1,25 @@
-"""Did a configuration grow since an audit of it was stored?"""
+"""Checks whether configurations grew since a stored audit."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from inspector.engine.tokens.audit.result import ConfigurationAudit, relative_error
 
-# Growth of exactly what is allowed must pass: 1.05 is a little more than 105 percent in binary.
+# Growth of exactly the allowed amount must pass: 1.05 is slightly more than 105 percent in binary.
 _ROUNDING = 1e-9
 
 Key = tuple[str, str, str]
 """Client, scope and file of a configuration."""
 Tokens = Mapping[str, int | None]
-"""Tokens by server; None for one that was not measured."""
+"""Tokens by server; None for a server that was not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Tokens of a configuration in two audits; None where it was not in one of them.
+    """Tokens of a configuration in two audits; None if an audit does not have it.
 
-    `skipped` are servers that are in both, but not measured in both: they count on neither side. `servers`
-    are those with another number, as (name, before, after); 0 stands for one that was not there.
+    `skipped` names servers that are in both audits but not measured in both; they count on neither side.
+    `servers` lists those whose tokens changed as (name, before, after), with 0 for a missing server.
     """
 
     key: Key
@@ -31,32 +31,32 @@ class Change:
 
     @property
     def increase(self) -> float:
-        """0.05 is five percent more; infinite where there was nothing before."""
+        """The relative increase: 0.05 is five percent more; infinite if there was nothing before."""
         before, after = self.before or 0, self.after or 0
         if not before:
             return float("inf") if after else 0.0
         return relative_error(after, before)
 
     def exceeds(self, limit: float) -> bool:
-        """Whether it grew by more than a fraction."""
+        """Whether it grew by more than the fraction `limit`."""
         return self.is_compared and self.increase > limit + _ROUNDING
 
 
 def totals(audited: Iterable[ConfigurationAudit]) -> dict[Key, Tokens]:
-    """The numbers of an audit that another one is compared with."""
+    """The tokens in an audit by configuration and server, for comparison with another audit."""
     return {
-        (one.client, one.scope, one.source): {
-            server.name: server.tokens if server.reading.is_measured else None for server in one.servers
+        (each.client, each.scope, each.source): {
+            server.name: server.tokens if server.reading.is_measured else None for server in each.servers
         }
-        for one in audited
+        for each in audited
     }
 
 
 def changes(now: Mapping[Key, Tokens], before: Mapping[Key, Tokens]) -> list[Change]:
-    """Every configuration of either audit, in the order of this one, and then those that are gone."""
-    found = [_change(key, servers, before.get(key)) for key, servers in now.items()]
+    """The configurations of both audits: those in `now` in its order, then those that are gone."""
+    current = [_change(key, servers, before.get(key)) for key, servers in now.items()]
     gone = (key for key in before if key not in now)
-    return [*found, *(Change(key, _sum(before[key]), None, is_compared=False) for key in gone)]
+    return [*current, *(Change(key, _sum(before[key]), None, is_compared=False) for key in gone)]
 
 
 def _change(key: Key, now: Tokens, before: Tokens | None) -> Change:

@@ -1,4 +1,4 @@
-"""The tools of servers as they are now, each server asked once, or why they are not known."""
+"""Reads the current tools of servers, each server once, or records why they are unknown."""
 
 import asyncio
 import re
@@ -14,10 +14,10 @@ from inspector.engine.listing import list_tools, remember_tools
 from inspector.engine.ports import Clock, Connector, ServerMemory, Snapshot
 
 NOT_APPROVED = "not approved"
-# Servers that start at the same time: many of them unpack a package first.
+# How many servers start at the same time: many of them unpack a package first.
 _AT_ONCE = 4
 _LONGEST_REASON = 200
-# What a server tells that lacks a key: a variable, by its form and its end, and that it is not there.
+# A server's complaint about a missing key: a variable name of this form, and words that say it is missing.
 _KEY = re.compile(r"\b[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PAT|AUTH)\b")
 _LACKING = re.compile(
     r"\b(?:not (?:set|found|provided|defined|configured)|unset|missing|required?|requires|must|provide"
@@ -28,10 +28,10 @@ _LACKING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is known of one server: its tools, or the reason why there are none to measure.
+    """One server's tools, or the reason why they could not be measured.
 
-    `at` is the time (seconds since 1970, UTC) of a snapshot that stands in for the server; None where the
-    server itself was asked. `left_out` are tools of it that the client does not take.
+    `at` is the time (seconds since 1970, UTC) of a snapshot used instead of the server; None if the server
+    itself was asked. `left_out` counts tools that the client excludes.
     """
 
     tools: tuple[Tool, ...] | None = None
@@ -46,14 +46,14 @@ class Reading:
         return self.tools is not None
 
     def named(self, server: str) -> "Reading":
-        """The same for a server that a configuration calls so."""
+        """The same reading under the server name of a configuration."""
         if all(tool.server == server for tool in self.tools or ()):
             return self
         assert self.tools is not None
         return replace(self, tools=tuple(replace(tool, server=server) for tool in self.tools))
 
     def within(self, rule: ServerRule) -> "Reading":
-        """The same without the tools that a rule does not permit."""
+        """The same reading without the tools that a rule does not permit."""
         if self.tools is None:
             return self
         kept = tuple(tool for tool in self.tools if rule.permits(tool.name))
@@ -67,10 +67,10 @@ async def ask_servers(
     clock: Clock,
     progress: Callable[[int, int], None],
 ) -> dict[str, Reading]:
-    """Start every server, list its tools and stop it: the readings by fingerprint, failed ones included.
+    """Start every server, list its tools and stop it; return readings by fingerprint, including failed ones.
 
-    Specs of one fingerprint are one server. What was listed is kept as a snapshot. `progress` hears how many
-    of them are done. Raises StoreError.
+    Specs with the same fingerprint are one server. The tools are stored as a snapshot. `progress` receives
+    how many servers are done. Raises StoreError.
     """
     unique = {spec.fingerprint(): spec for spec in specs}
     gate, done = asyncio.Semaphore(_AT_ONCE), 0
@@ -89,7 +89,7 @@ async def ask_servers(
 
 
 def stored(spec: ServerSpec, memory: ServerMemory) -> Reading:
-    """The snapshot of a server that may not be started, where there is one. Raises StoreError."""
+    """The snapshot of a server that may not be started, if there is one. Raises StoreError."""
     snapshot = memory.snapshot(spec.fingerprint())
     if snapshot is None:
         return Reading(
@@ -100,7 +100,7 @@ def stored(spec: ServerSpec, memory: ServerMemory) -> Reading:
 
 
 def unreadable(fault: ToolsightError) -> Reading:
-    """The reading of a server whose entry in the file cannot be used."""
+    """The reading of a server whose entry in the file is invalid."""
     if isinstance(fault, MissingValue):
         return Reading(reason=f"needs {fault.name}", hint=fault.hint)
     return Reading(reason=_first_line(fault.message), hint=fault.hint)
@@ -121,19 +121,19 @@ async def _ask(spec: ServerSpec, connector: Connector, memory: ServerMemory, clo
 
 
 def _failed(spec: ServerSpec, error: ToolsightError) -> Reading:
-    """What a server lacks where it says so itself, else how it failed; without what it was given."""
+    """The reading of a failed server: what it lacks if it says so, else its error, without its secrets."""
     reason, hint = _first_line(error.message), error.hint
     if isinstance(error, AuthRequired):
         reason = f"needs credentials: {reason}"
-    elif isinstance(error, ConnectError) and (told := _lacking(error.stderr_tail)) is not None:
-        key, line = told
+    elif isinstance(error, ConnectError) and (lacking := _lacking(error.stderr_tail)) is not None:
+        key, line = lacking
         reason, hint = f"needs {key}: {line}", f"Set {key} in the server's `env`."
     clean = Redactor({**spec.env, **spec.headers}).text
     return Reading(reason=clean(reason), hint=clean(hint))
 
 
 def _lacking(stderr: str) -> tuple[str, str] | None:
-    """The variable that a server says it has not, and the line that says so."""
+    """The variable that a server says is missing, and the line that says so."""
     for line in stderr.splitlines():
         key = _KEY.search(line)
         if key and _LACKING.search(line):

@@ -1,6 +1,6 @@
-"""What an audit finds: frozen numbers, from the single tool up to everything on the machine.
+"""The result of an audit, from a single tool up to everything on the machine.
 
-Tokens are those of the compact `tools` array that static binding sends with every model call. A turn is a
+Tokens are counted on the compact `tools` array that static binding sends with every model call. A turn is one
 model call.
 """
 
@@ -16,12 +16,12 @@ from inspector.domain.toolset import permitted
 from inspector.engine.tokens.audit.reading import Reading
 
 TURNS = 1000
-"""Turns that the money is told for."""
+"""The number of turns that bills cover."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What recorded sessions of a configuration called: how many sessions there are, calls by tool id."""
+    """The number of recorded sessions of a configuration, and their calls by tool id."""
 
     sessions: int = 0
     calls: Mapping[str, int] = field(default_factory=dict)
@@ -29,9 +29,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A configuration to audit. `readings` go by the name that the server has there (`Reading.named`).
+    """A configuration to audit. `readings` is keyed by the server's name in it (`Reading.named`).
 
-    `settings` shape the manifest that discovery would send; `toolset` is one of the configuration, or "".
+    `settings` shape the manifest that discovery would send; `toolset` is one of the configuration's, or "".
     """
 
     client: str
@@ -49,18 +49,18 @@ class Subject:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Those of them that the toolset permits. Raises ConfigError for a toolset that there is not."""
+        """The connected tools that the toolset permits. Raises ConfigError for an unknown toolset."""
         return permitted(self.connected, self.configuration.toolset(self.toolset))
 
     @property
     def summaries(self) -> dict[str, str]:
-        """What the servers say of themselves."""
+        """The servers' own summaries."""
         return {name: reading.summary for name, reading in self.readings.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """US dollars of `TURNS` turns: in full, and with a prompt cache (None where the provider has none)."""
+    """US dollars for `TURNS` turns: at full price, and with a prompt cache (None without one)."""
 
     uncached: float
     cached: float | None = None
@@ -68,7 +68,7 @@ class Bill:
 
 @dataclass(frozen=True, slots=True)
 class ToolAudit:
-    """One tool."""
+    """One tool and its cost."""
 
     id: str
     cost: ToolCost
@@ -76,7 +76,7 @@ class ToolAudit:
 
 @dataclass(frozen=True, slots=True)
 class ServerAudit:
-    """One server. Where it was not measured `tokens` are 0 and the reading says why."""
+    """One server. If it was not measured, `tokens` is 0 and the reading says why."""
 
     name: str
     reading: Reading
@@ -86,18 +86,18 @@ class ServerAudit:
 
     @property
     def estimate(self) -> int:
-        """Characters / 4, tool by tool."""
+        """The estimate of characters / 4, summed over the tools."""
         return sum(tool.cost.estimate for tool in self.tools)
 
     @property
     def error(self) -> float:
-        """How far the estimate is from the count: -0.1 is ten percent too few."""
+        """Relative error of the estimate: -0.1 is ten percent too low."""
         return relative_error(self.estimate, self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What to change. `tokens` are those of a turn: saved at most, or for `keep` what there is to save."""
+    """A suggested change. `tokens` is the most it saves per turn, or for `keep` the most one could save."""
 
     kind: str
     text: str
@@ -106,9 +106,9 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationAudit:
-    """One configuration. `discovery` are the tool tokens of a first call with every server deferred.
+    """One configuration. `discovery` is the tool tokens of a first model call with every server deferred.
 
-    The bills are None where no price is known.
+    The bills are None if no price is known.
     """
 
     client: str
@@ -136,7 +136,7 @@ class ConfigurationAudit:
 
     @property
     def saved(self) -> int:
-        """Tokens a turn that discovery saves before anything is found; negative where it costs more."""
+        """Tokens per turn that discovery saves before anything is found; negative if it costs more."""
         return self.tokens - self.discovery
 
     @property
@@ -150,7 +150,7 @@ class ConfigurationAudit:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What all numbers of an audit rest on; `prices` are those of another model where `model` has none."""
+    """The basis of all numbers in an audit; `prices` belong to another model if `model` has none."""
 
     model: str
     tokenizer: Tokenizer
@@ -160,7 +160,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A file, or a part of one, that cannot be audited."""
+    """A file, or part of one, that cannot be audited."""
 
     client: str
     scope: str
@@ -171,9 +171,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Everything that was looked at. `empty` are files in which a client has no servers.
+    """The whole audit. `empty` lists files in which a client has no servers.
 
-    `first_call` is what the first model call of the only measured configuration costs, as it is set up.
+    `first_call` is the budget of the first model call as configured, if only one configuration was measured.
     """
 
     basis: Basis

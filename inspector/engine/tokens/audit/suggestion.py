@@ -1,4 +1,4 @@
-"""What to change in a configuration, each with the tokens that it is about."""
+"""Suggests changes to a configuration, each with the tokens it concerns."""
 
 from itertools import combinations
 from typing import Any
@@ -17,9 +17,10 @@ _DEAREST = 3
 
 
 def suggestions(subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter) -> tuple[Suggestion, ...]:
-    """At most three: the best of each kind by tokens, then the next best ones.
+    """At most three suggestions: the best of each kind by tokens, then the next best.
 
-    A small configuration (`discovery.auto_tools`) is told to stay as it is first, and nothing is deferred.
+    For a small configuration (`discovery.auto_tools`) the first one is to leave it as it is, and none is to
+    defer a server.
     """
     if not audited.tokens:
         return ()
@@ -33,7 +34,7 @@ def suggestions(subject: Subject, audited: ConfigurationAudit, meter: BudgetMete
     ]
     ranked = [sorted(kind, key=_rank) for kind in kinds]
     best = sorted((kind[0] for kind in ranked if kind), key=_rank)
-    rest = sorted((one for kind in ranked for one in kind[1:]), key=_rank)
+    rest = sorted((suggestion for kind in ranked for suggestion in kind[1:]), key=_rank)
     return (*([_keep(audited)] if is_small else ()), *best, *rest)[:AT_MOST]
 
 
@@ -43,7 +44,9 @@ def _rank(suggestion: Suggestion) -> tuple[int, str, str]:
 
 def _keep(audited: ConfigurationAudit) -> Suggestion:
     tools = count(len(audited.tools), "tool")
-    text = f"Leave it as it is: {tools}, {audited.tokens:,} tokens a turn; static binding is fine for so few"
+    text = (
+        f"Leave it as it is: {tools}, {audited.tokens:,} tokens per turn; static binding is fine at this size"
+    )
     return Suggestion(KEEP, text, audited.tokens)
 
 
@@ -53,13 +56,13 @@ def _deferrals(subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter
         saved = audited.tokens - tool_tokens(subject, meter, frozenset({server.name})) if server.tools else 0
         if saved > 0:
             share = percent(saved / audited.tokens)
-            text = f"Let {server.name} wait for a search: saves {saved:,} tokens a turn ({share})"
+            text = f"Defer {server.name}: saves {saved:,} tokens per turn ({share})"
             found.append(Suggestion(DEFER, text, saved))
     return found
 
 
 def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
-    """The dearest tools, by what their words cost: the description, and those in the schema."""
+    """Shortening the most expensive tools, by the tokens of their descriptions, also those in the schema."""
     found = []
     for tool in sorted(tools, key=lambda one: (-meter.tool(one), one.id))[:_DEAREST]:
         cost = meter.cost(tool)
@@ -67,15 +70,15 @@ def _wordy(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
         words = inside + cost.description
         if words:
             text = (
-                f"Shorten {tool.id}: of its {cost.tokens:,} tokens the schema is {cost.schema:,}, "
-                f"{inside:,} of them descriptions; its own description is {cost.description:,}"
+                f"Shorten {tool.id}: of its {cost.tokens:,} tokens, the schema takes {cost.schema:,} "
+                f"({inside:,} of them descriptions) and its own description {cost.description:,}"
             )
             found.append(Suggestion(SHORTEN, text, words))
     return found
 
 
 def _descriptions(schema: JsonObject, meter: BudgetMeter) -> int:
-    """Tokens of the words for people in a schema; 0 for one that is nested too deeply to take apart."""
+    """Tokens of the descriptions in a schema; 0 if it is nested too deeply to analyze."""
     try:
         return max(0, meter.text(compact(schema)) - meter.text(compact(without_descriptions(schema))))
     except RecursionError:
@@ -83,7 +86,7 @@ def _descriptions(schema: JsonObject, meter: BudgetMeter) -> int:
 
 
 def without_descriptions(schema: JsonObject) -> JsonObject:
-    """A JSON schema without its words for people. A parameter that is called `description` stays."""
+    """A JSON schema without its descriptions. A parameter named `description` stays."""
     return {
         key: _bare(value, is_names=key in ("properties", "$defs", "definitions", "patternProperties"))
         for key, value in schema.items()
@@ -100,7 +103,7 @@ def _bare(value: Any, *, is_names: bool = False) -> Any:
 
 
 def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
-    """Two servers whose tools bear the same names: one of the sets may be enough."""
+    """Excluding tools whose names occur on two servers: one set may be enough."""
     servers: dict[str, dict[str, Tool]] = {}
     for tool in tools:
         servers.setdefault(tool.server, {})[tool.name] = tool
@@ -111,14 +114,14 @@ def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
             saved = min(sum(meter.tool(servers[name][tool]) for tool in shared) for name in (one, other))
             text = (
                 f"{one} and {other} both have {_listed(shared)}: if they do the same, excluding them from "
-                f"one saves {saved:,} tokens a turn"
+                f"one server saves {saved:,} tokens per turn"
             )
             found.append(Suggestion(TWINS, text, saved))
     return found
 
 
 def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
-    """Tools that no recorded session of this configuration called, if any session called one."""
+    """Excluding tools that no recorded session of this configuration called, if any tool was called."""
     usage = subject.usage
     unused = [tool for tool in tools if not usage.calls.get(tool.id)]
     if len(unused) in (0, len(tools)):
@@ -126,7 +129,7 @@ def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> li
     saved = sum(map(meter.tool, unused))
     text = (
         f"{len(unused)} of {count(len(tools), 'tool')} were never called in "
-        f"{count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens a turn"
+        f"{count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens per turn"
     )
     return [Suggestion(UNUSED, text, saved)]
 

@@ -1,1 +1,1 @@
-"""What a prompt cache makes of the tokens, the ways to deliver tools, and what-if."""
+"""The cost of tokens under a prompt cache, by delivery, and what-if."""

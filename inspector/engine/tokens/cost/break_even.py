@@ -1,4 +1,4 @@
-"""From how many tools on a delivery costs less than binding all of them with a prompt cache."""
+"""Finds the number of tools from which a delivery costs less than static binding with a prompt cache."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -15,14 +15,14 @@ MOST = 5000
 def break_evens(
     plan: Plan, terms: CacheTerms, prices: Prices | None = None, most: int = MOST
 ) -> dict[Delivery, int | None]:
-    """From how many tools on each delivery costs less than cached static binding.
+    """The number of tools from which each delivery costs less than cached static binding.
 
-    The same plan is priced over catalogs of other sizes, see `scaled`: in dollars with `prices`, in billed
-    input tokens without. Once there are as many tools as the conversation needs and every request reaches the
-    cache's minimum, both costs are linear in the number of tools, and their difference changes its sign once
-    at most; in smaller catalogs it may do so more often. Looked at are the powers of two up to `most`, and
-    `most`. The answer lies between the last of them where the delivery is not cheaper and the next one, and
-    is found there by halving. None where it is not cheaper with `most` tools.
+    The same plan is priced over catalogs of other sizes, see `scaled`: in dollars with `prices`, else in
+    billed input tokens. Once there are as many tools as the conversation needs and every request reaches the
+    cache's minimum, both costs are linear in the number of tools, so their difference changes its sign at
+    most once; in smaller catalogs it may do so more often. The powers of two up to `most`, and `most` itself,
+    are tried. The answer lies between the last of them at which the delivery is not cheaper and the next one,
+    and is found by binary search. None if the delivery is not cheaper with `most` tools.
     """
     static = _costs(plan, Delivery.STATIC, terms, prices)
     others = (delivery for delivery in Delivery if delivery is not Delivery.STATIC)
@@ -35,8 +35,8 @@ Costs = Callable[[int], float]
 def _costs(plan: Plan, delivery: Delivery, terms: CacheTerms, prices: Prices | None) -> Costs:
     @cache
     def cost(tools: int) -> float:
-        made = session_cost(scaled(plan, tools), delivery, terms, prices)
-        return made.billed if made.dollars is None or prices is None or not prices.input else made.dollars
+        total = session_cost(scaled(plan, tools), delivery, terms, prices)
+        return total.billed if total.dollars is None or prices is None or not prices.input else total.dollars
 
     return cost
 
@@ -45,11 +45,11 @@ def _crossing(cost: Costs, static: Costs, most: int) -> int | None:
     def is_cheaper(tools: int) -> bool:
         return cost(tools) < static(tools)
 
-    looked_at = [size for exponent in range(most.bit_length()) if (size := 1 << exponent) < most] + [most]
+    sizes = [size for exponent in range(most.bit_length()) if (size := 1 << exponent) < most] + [most]
     if not is_cheaper(most):
         return None
     high = most
-    for low in reversed(looked_at[:-1]):
+    for low in reversed(sizes[:-1]):
         if not is_cheaper(low):
             break
         high = low
@@ -65,10 +65,10 @@ def _crossing(cost: Costs, static: Costs, most: int) -> int | None:
 
 
 def scaled(plan: Plan, tools: int) -> Plan:
-    """The same conversation over so many tools of the plan's mean size.
+    """The same conversation over `tools` tools of the plan's mean size.
 
-    Pinned and discovered tools stay as many, as far as there are so many; so do those that the gate binds.
-    Manifest and summaries grow with the catalog. What is never bound is one entry.
+    The numbers of pinned, found and gated tools stay the same as far as possible. Manifest and summaries grow
+    with the catalog. Tools that are never bound form a single entry.
     """
     known = len(plan.tools)
     if not known or tools < 1:
@@ -99,7 +99,7 @@ def _gated(gated: Iterable[str], positions: dict[str, int], known: int, tools: i
 
 
 def _spread(positions: Sequence[int], known: int, tools: int) -> dict[int, int]:
-    """Different places among `tools` for places among `known`, in the same order."""
+    """Map positions among `known` tools to distinct positions among `tools`, in the same order."""
     moved: dict[int, int] = {}
     last = -1
     for index, position in enumerate(sorted(positions)):

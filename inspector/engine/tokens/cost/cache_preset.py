@@ -1,7 +1,7 @@
-"""What providers say that their prompt caches charge.
+"""Presets for what providers' prompt caches charge.
 
-The multipliers are those of the providers' own documentation; where prices are at hand, `Prices.terms` has
-those of one model.
+The multipliers come from the providers' own documentation; for a model with known prices, `Prices.terms` has
+its exact ones.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 
 @dataclass(frozen=True, slots=True)
 class CachePreset:
-    """Terms under a name. `source` is where they stand, `note` what they leave out."""
+    """Named terms. `source` says where they come from, `note` what they leave out."""
 
     name: str
     terms: CacheTerms
@@ -37,19 +37,19 @@ PRESETS = (
         "OpenAI, gpt-5",
         CacheTerms(write=1.0, read=0.1),
         "OpenAI's documentation, Prompt caching, and its price list",
-        "prefixes are dropped after 5 to 10 minutes without use: 5 are taken",
+        "prefixes are dropped after 5 to 10 minutes without use; 5 are assumed",
     ),
     CachePreset(
         "OpenAI, gpt-4o",
         CacheTerms(write=1.0, read=0.5),
         "OpenAI's documentation, Prompt caching, and its price list",
-        "prefixes are dropped after 5 to 10 minutes without use: 5 are taken",
+        "prefixes are dropped after 5 to 10 minutes without use; 5 are assumed",
     ),
     CachePreset(
         "Gemini 2.5, implicit",
         CacheTerms(write=1.0, read=0.1),
         "Google's documentation, Context caching: implicit caching",
-        "a hit is not promised, and no lifetime is stated: 5 minutes are taken; 2.5 Pro has a higher minimum",
+        "no guaranteed hits, no documented lifetime; 5 minutes are assumed; 2.5 Pro has a higher minimum",
     ),
     CachePreset("no cache", UNCACHED, "every token at full price"),
 )

@@ -1,4 +1,4 @@
-"""The plan of a session that is still to come, over a catalog that is there."""
+"""The plan of a future session over an existing catalog."""
 
 from dataclasses import replace
 
@@ -9,10 +9,10 @@ from inspector.engine.tokens.count.measure import BudgetMeter
 
 
 def catalog_plan(setup: Setup, meter: BudgetMeter, assumptions: Assumptions | None = None) -> Plan:
-    """An assumed session over what is connected, with counted definitions, manifest, summaries and prompt.
+    """An assumed session over the connected tools, with counted definitions, manifest, summaries and prompt.
 
-    Where the settings let no tool wait, every tool does that is not named in `always_include`: what is
-    compared is what discovery would make of it. Raises ConfigError for a toolset that there is not.
+    If the settings defer no tool, every tool not named in `always_include` counts as deferred, since the
+    comparison is about discovery. Raises ConfigError for an unknown toolset.
     """
     listed = _first_call(setup, meter, policy="bounded", delivery="append")
     if not listed.catalog.deferred_ids:

@@ -1,7 +1,7 @@
-"""What tools cost over a session by the way in which they reach the model: tokens, cache and money.
+"""The cost of tools over a session by delivery, in tokens, cache charges and dollars.
 
-Each way makes of a plan a row of requests (`planned_request`); the requests go through a prompt cache, and
-what it charges is added up.
+Each delivery turns a plan into requests (`planned_request`); the requests go through a prompt cache, and its
+charges are added up.
 """
 
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class RequestCost:
-    """What a request costs. `billed` are input tokens at full price, `dollars` None without prices.
+    """The cost of one request. `billed` is in input tokens at full price; `dollars` is None without prices.
 
-    `broke` says what the cache could not use of the request before, and why; `again` are the tokens that the
-    request before had cached and that had to be sent at full price, or written, again.
+    `broke` says which part of the previous request the cache could not reuse, and why; `again` counts the
+    tokens cached by the previous request that had to be sent at full price, or written, again.
     """
 
     call: int
@@ -39,7 +39,7 @@ class RequestCost:
 
 @dataclass(frozen=True, slots=True)
 class SessionCost:
-    """A session under one delivery and the terms of one cache."""
+    """The cost of a session under one delivery and the terms of one cache."""
 
     delivery: Delivery
     terms: CacheTerms
@@ -47,7 +47,7 @@ class SessionCost:
 
     @property
     def raw(self) -> int:
-        """Input tokens that are sent."""
+        """All input tokens sent."""
         return sum(request.charge.tokens for request in self.requests)
 
     @property
@@ -64,7 +64,7 @@ class SessionCost:
 
     @property
     def billed(self) -> float:
-        """What they cost, in input tokens at full price."""
+        """The cost of the input in input tokens at full price."""
         return sum(request.billed for request in self.requests)
 
     @property
@@ -73,24 +73,24 @@ class SessionCost:
 
     @property
     def dollars(self) -> float | None:
-        """Input and output; None without prices."""
+        """US dollars for input and output; None without prices."""
         costs = [request.dollars for request in self.requests if request.dollars is not None]
         return sum(costs) if len(costs) == len(self.requests) and costs else None
 
     @property
     def hit_rate(self) -> float:
-        """The share of the input that came out of the cache (0 to 1)."""
+        """The share of the input read from the cache (0 to 1)."""
         return self.read / self.raw if self.raw else 0.0
 
     @property
     def breaks(self) -> tuple[RequestCost, ...]:
-        """The requests that could not use all that was cached."""
+        """The requests that could not reuse everything cached."""
         return tuple(request for request in self.requests if request.broke)
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryCost:
-    """A plan under one delivery, with a prompt cache and without any."""
+    """The cost of a plan under one delivery, with and without a prompt cache."""
 
     delivery: Delivery
     cached: SessionCost
@@ -98,7 +98,7 @@ class DeliveryCost:
 
 
 def compare(plan: Plan, terms: CacheTerms, prices: Prices | None = None) -> tuple[DeliveryCost, ...]:
-    """The plan under every delivery, in the order of `Delivery`."""
+    """The cost of the plan under every delivery, in the order of `Delivery`."""
     costs = []
     for delivery in Delivery:
         rows = planned_requests(plan, delivery)
@@ -110,7 +110,7 @@ def compare(plan: Plan, terms: CacheTerms, prices: Prices | None = None) -> tupl
 def session_cost(
     plan: Plan, delivery: Delivery, terms: CacheTerms, prices: Prices | None = None
 ) -> SessionCost:
-    """The plan under one delivery. `prices` only say what a token costs; the cache goes by `terms`."""
+    """The cost of the plan under one delivery. `prices` give the price of a token; the cache uses `terms`."""
     return _cost(delivery, planned_requests(plan, delivery), terms, prices)
 
 
@@ -137,7 +137,7 @@ def _cost(
 
 
 def _why(charge: Charge, before: PlannedRequest, row: PlannedRequest) -> str:
-    """What broke the cache, in a line."""
+    """What broke the cache, on one line."""
     if charge.broke.startswith(EXPIRED):
         return charge.broke
     if before.bound == row.bound:
@@ -156,7 +156,7 @@ def _named(sign: str, ids: Sequence[str]) -> list[str]:
 
 
 def _again(charge: Charge, before: PlannedRequest, row: PlannedRequest) -> int:
-    """The tokens of what was in the request before and was not read from the cache."""
+    """Tokens that were in the previous request but not read from the cache."""
     had = {block.text for block in before.blocks}
     ends = accumulate(block.tokens for block in row.blocks)
     return sum(

@@ -1,7 +1,6 @@
-"""What a conversation needs of tools, whatever way they are delivered: the same plan prices every way.
+"""The tools that a conversation needs, independent of the delivery, so that one plan prices every delivery.
 
-A plan comes from a recorded session (`recorded_plan`) or, before there is one, from assumptions that are
-labelled as such.
+A plan comes from a recorded session (`recorded_plan`) or from assumptions, which are labelled as such.
 """
 
 from collections.abc import Sequence
@@ -11,13 +10,13 @@ from random import Random
 from inspector.domain.number import count
 from inspector.domain.settings import knob
 
-# Assumptions about what is counted where there is a catalog.
+# Assumptions that counted values replace if there is a catalog.
 _COUNTED = frozenset({"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"})
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedTool:
-    """A permitted tool; `tokens` are its definition's. Pinned ones are bound in every model call."""
+    """A permitted tool; `tokens` counts its definition. Pinned tools are bound in every model call."""
 
     id: str
     tokens: int
@@ -26,10 +25,10 @@ class PlannedTool:
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """Tokens that a delivery adds once a request.
+    """Tokens that a delivery adds once per request.
 
-    `meta` is `search_tools` without the `manifest` in it, `call_tool` the proxy's definition, `pool` the
-    summaries that a per-turn gate keeps in the system prompt.
+    `meta` is `search_tools` without its `manifest`, `call_tool` the proxy's definition, `pool` the summaries
+    that a per-turn gate keeps in the system prompt.
     """
 
     system: int = 0
@@ -41,12 +40,12 @@ class Overhead:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
-    """A model call, and what happened since the one before it.
+    """A model call, and what happened since the previous one.
 
-    The conversation grew by `growth` tokens without searches and by `search` tokens with the searches and
-    their results, definitions not counted; the searches found `discovered`. `gated` are the tools that a gate
-    would bind in this call besides the pinned ones. `seconds` went by. `output` are the tokens of its answer.
-    With `anew` the conversation was cut down, and `growth` and `search` are all that is left of it.
+    The conversation grew by `growth` tokens apart from searches, and by `search` tokens of searches and their
+    results without definitions; the searches found `discovered`. `gated` holds the tools that a gate would
+    bind in this call besides the pinned ones. `seconds` passed. `output` is the tokens of its answer. With
+    `anew` the conversation was cut down, and `growth` and `search` are all that is left of it.
     """
 
     growth: int
@@ -59,7 +58,7 @@ class PlannedCall:
 
     @property
     def only_searched(self) -> bool:
-        """Without a search there would be no such call: nothing else is new in it."""
+        """Whether the call exists only because of a search: nothing else is new in it."""
         return self.search > 0 and self.growth == 0 and not self.anew
 
 
@@ -67,8 +66,8 @@ class PlannedCall:
 class Plan:
     """Tools in catalog order and model calls in order.
 
-    `basis` says where it comes from, `assumed` are the names of the `Assumptions` that are in it.
-    Discovered tools stay bound: evictions belong to a policy, not to what a conversation needs.
+    `basis` says where it comes from; `assumed` names the `Assumptions` it uses. Found tools stay bound:
+    evictions belong to a policy, not to what a conversation needs.
     """
 
     tools: tuple[PlannedTool, ...]
@@ -79,38 +78,36 @@ class Plan:
 
     @property
     def tool_tokens(self) -> int:
-        """Of all definitions: what static binding sends with every call."""
+        """Tokens of all definitions, which static binding sends with every call."""
         return sum(tool.tokens for tool in self.tools)
 
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What is assumed of a session that has not been recorded."""
+    """Assumptions about a session that has not been recorded."""
 
-    calls: int = knob(30, "model calls, without those that only follow a search", low=1)
-    growth: int = knob(
-        1200, "tokens that question, answer and results add to the conversation from call to call"
-    )
-    calls_per_message: int = knob(3, "model calls for one message of the user; a gate chooses by message")
-    searches: int = knob(4, "searches of the session", low=0)
-    first_search: int = knob(2, "the model call before which the first search is", low=1)
+    calls: int = knob(30, "model calls, not counting those that only follow a search", low=1)
+    growth: int = knob(1200, "tokens that request, answer and results add to the conversation per model call")
+    calls_per_message: int = knob(3, "model calls per user message; a gate selects once per message")
+    searches: int = knob(4, "searches in the session", low=0)
+    first_search: int = knob(2, "the model call before which the first search happens", low=1)
     search_every: int = knob(5, "model calls from one search to the next", low=1)
     found: int = knob(3, "tools that a search finds, all of them new", low=0)
     search_tokens: int = knob(200, "tokens of a search and its result, without definitions", low=0)
-    own_call: bool = knob(True, "a search takes a model call of its own; static binding needs no such call")
-    gate_tools: int = knob(10, "tools that a gate binds for a message, drawn anew each time", low=0)
-    summary_tokens: int = knob(40, "tokens of a tool's summary, where none was counted", low=0)
-    manifest_tokens: int = knob(4, "tokens of the manifest for each tool, where none was counted", low=0)
-    meta_tokens: int = knob(143, "tokens of search_tools without its manifest, where it was not counted")
-    call_tool_tokens: int = knob(80, "tokens of call_tool, where it was not counted", low=0)
+    own_call: bool = knob(True, "a search takes its own model call; static binding needs no such call")
+    gate_tools: int = knob(10, "tools that a gate binds for a message, drawn at random each time", low=0)
+    summary_tokens: int = knob(40, "tokens of a tool's summary, if not counted", low=0)
+    manifest_tokens: int = knob(4, "tokens of the manifest per tool, if not counted", low=0)
+    meta_tokens: int = knob(143, "tokens of search_tools without its manifest, if not counted")
+    call_tool_tokens: int = knob(80, "tokens of call_tool, if not counted", low=0)
     seconds: float = knob(20.0, "seconds from one model call to the next", low=0)
     search_seconds: float = knob(5.0, "seconds from a search to the next model call", low=0)
-    output: int = knob(250, "tokens of an answer; `growth` has them too", low=0)
+    output: int = knob(250, "tokens of an answer, which are also part of `growth`", low=0)
     search_output: int = knob(40, "tokens of an answer that is a search", low=0)
-    seed: int = knob(0, "of what is drawn: the tools that are found and those that a gate binds")
+    seed: int = knob(0, "the random seed for the tools that are found and those that a gate binds")
 
     def overhead(self, tools: int) -> Overhead:
-        """Of a catalog of so many tools, where nothing was counted."""
+        """The overhead of a catalog of `tools` tools if nothing was counted."""
         return Overhead(
             meta=self.meta_tokens,
             manifest=self.manifest_tokens * tools,
@@ -119,14 +116,14 @@ class Assumptions:
         )
 
     def searched_before(self, call: int) -> bool:
-        """Whether there is a search between this model call (from 1) and the one before it."""
-        place, rest = divmod(call - self.first_search, self.search_every)
-        return rest == 0 and 0 <= place < self.searches
+        """Whether there is a search between this model call (from 1) and the previous one."""
+        number, rest = divmod(call - self.first_search, self.search_every)
+        return rest == 0 and 0 <= number < self.searches
 
 
 @dataclass(slots=True)
 class Gate:
-    """Draws what a gate would bind where none did: so many tools a message, each as likely as any other."""
+    """Draws the tools that a gate would bind per message, uniformly at random, if no gate was recorded."""
 
     tools: Sequence[PlannedTool]
     assumptions: Assumptions
@@ -136,7 +133,7 @@ class Gate:
         self._random = Random(self.assumptions.seed)
 
     def message(self) -> tuple[str, ...]:
-        """The ids for one message of the user."""
+        """The ids for one user message."""
         open_ids = [tool.id for tool in self.tools if not tool.pinned]
         return tuple(self._random.sample(open_ids, min(self.assumptions.gate_tools, len(open_ids))))
 
@@ -144,7 +141,7 @@ class Gate:
 def usual_plan(
     tools: Sequence[PlannedTool], overhead: Overhead, assumptions: Assumptions | None = None
 ) -> Plan:
-    """An assumed session over a catalog, see `Assumptions`; the same for the same seed."""
+    """An assumed session over a catalog, see `Assumptions`; deterministic for a seed."""
     assumed = assumptions or Assumptions()
     gate, found = Gate(tools, assumed), _found(tools, assumed)
     calls: list[PlannedCall] = []
@@ -160,12 +157,12 @@ def usual_plan(
         overhead,
         tuple(calls),
         f"an assumed session of {count(assumed.calls, 'model call')} over {count(len(tools), 'tool')}",
-        tuple(one.name for one in fields(assumed) if one.name not in _COUNTED),
+        tuple(field.name for field in fields(assumed) if field.name not in _COUNTED),
     )
 
 
 def with_search(call: PlannedCall, found: tuple[str, ...], assumed: Assumptions) -> list[PlannedCall]:
-    """A model call that needs tools which an assumed search has to find first."""
+    """The model calls for one that needs tools which an assumed search has to find first."""
     gated, output = call.gated, call.output
     if not assumed.own_call or not assumed.search_tokens:
         search = call.search + assumed.search_tokens
@@ -201,10 +198,10 @@ def with_search(call: PlannedCall, found: tuple[str, ...], assumed: Assumptions)
 
 
 def _found(tools: Sequence[PlannedTool], assumed: Assumptions) -> list[tuple[str, ...]]:
-    """What each search finds, drawn from the tools that are not pinned; fewer where there are not enough."""
+    """The tools each search finds, drawn from those not pinned; fewer if there are not enough."""
     open_ids = [tool.id for tool in tools if not tool.pinned]
     wanted = assumed.searches * assumed.found
-    # Another stream than the gate's, so that neither depends on how much the other draws.
+    # A different random stream from the gate's, so that neither depends on how much the other draws.
     drawn = Random(assumed.seed + 1).sample(open_ids, min(wanted, len(open_ids)))
     size = max(1, assumed.found)
     return [tuple(drawn[start : start + size]) for start in range(0, len(drawn), size)]

@@ -1,7 +1,7 @@
-"""The requests that a plan comes to, by the way in which tools reach the model.
+"""The requests of a plan, by delivery.
 
-A request is, in the order in which providers read it: `tools`, system prompt, conversation. So whatever
-changes in `tools` is paid for with everything behind it.
+Providers read a request in the order `tools`, system prompt, conversation. So a change in `tools` means
+paying again for everything after it.
 """
 
 from collections.abc import Iterable
@@ -15,10 +15,10 @@ from inspector.engine.tokens.cost.plan import Plan, PlannedCall
 class Delivery(StrEnum):
     """How tools reach the model.
 
-    STATIC binds every tool in every call. REWRITE sends what was discovered in catalog order, so that a new
-    tool moves others; APPEND sends it at the end of `tools`. With CALL_TOOL `tools` never changes: search
-    results have the definitions, which is as far as the cache goes the same as a provider's references to
-    deferred tools. GATE chooses `tools` anew for every message, and keeps summaries in the system prompt.
+    STATIC binds every tool in every call. REWRITE sends found tools in catalog order, so a new tool moves
+    others; APPEND sends them at the end of `tools`. With CALL_TOOL `tools` never changes: search results hold
+    the definitions, which for the cache is the same as a provider's references to deferred tools. GATE
+    selects `tools` for every message and keeps summaries in the system prompt.
     """
 
     STATIC = "static"
@@ -35,9 +35,9 @@ class Delivery(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlannedRequest:
-    """A request as a delivery makes it: `call` is the number of the plan's model call, from 1.
+    """A request under one delivery: `call` is the number of the plan's model call, from 1.
 
-    `bound` are the ids of the tools in `tools` in their order, where they can change. `at` is in seconds.
+    `bound` holds the ids of the tools in `tools` in order, if they can change. `at` is in seconds.
     """
 
     call: int
@@ -49,39 +49,39 @@ class PlannedRequest:
 
 
 def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
-    """The requests of a session. Without searches there are no calls that only follow one."""
+    """The requests of a session. A delivery without searches skips calls that only follow one."""
     front = _Front(plan, delivery)
     history: list[Block] = []
-    made: list[PlannedRequest] = []
+    requests: list[PlannedRequest] = []
     at = 0.0
     for number, call in enumerate(plan.calls, start=1):
         at += call.seconds
-        if call.only_searched and not delivery.searches and made:
-            # The call before had nothing to search for: it answered at once what this one answers.
-            made[-1] = replace(made[-1], output=call.output)
+        if call.only_searched and not delivery.searches and requests:
+            # Without a search, the previous call already gives this call's answer.
+            requests[-1] = replace(requests[-1], output=call.output)
             continue
         front.move(call)
         if call.anew:
             history = []
-        told = front.told(call) if delivery is Delivery.CALL_TOOL else 0
+        definitions = front.in_results(call) if delivery is Delivery.CALL_TOOL else 0
         search = call.search if delivery.searches else 0
-        history.append(Block(f"call {number}", call.growth + search + told, "messages"))
+        history.append(Block(f"call {number}", call.growth + search + definitions, "messages"))
         blocks = (*front.blocks, *history)
-        made.append(
+        requests.append(
             PlannedRequest(
                 call=number, at=at, blocks=blocks, bound=front.bound, output=call.output, anew=call.anew
             )
         )
-    return made
+    return requests
 
 
 class _Front:
-    """What stands before the conversation: tool definitions and the system prompt."""
+    """The part of a request before the conversation: tool definitions and the system prompt."""
 
     def __init__(self, plan: Plan, delivery: Delivery) -> None:
         self._delivery = delivery
         self._tokens = {tool.id: tool.tokens for tool in plan.tools}
-        self._order = {tool.id: place for place, tool in enumerate(plan.tools)}
+        self._order = {tool.id: position for position, tool in enumerate(plan.tools)}
         self._pinned = tuple(tool.id for tool in plan.tools if tool.pinned)
         self._found = dict.fromkeys(self._pinned)
         self._fresh: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class _Front:
         self.blocks: tuple[Block, ...] = (*self._meta, self._system)
 
     def move(self, call: PlannedCall) -> None:
-        """On to the request of a call."""
+        """Move on to the request of a call."""
         new = dict.fromkeys(id_ for id_ in call.discovered if id_ in self._tokens and id_ not in self._found)
         self._fresh = tuple(new)
         self._found |= new
@@ -102,8 +102,8 @@ class _Front:
             tools = (Block(f"tool {id_}", self._tokens[id_], f"tools: {id_}") for id_ in bound)
             self.blocks = (*self._meta, *tools, self._system)
 
-    def told(self, call: PlannedCall) -> int:
-        """Tokens of the definitions that search results have; a conversation that is cut down keeps them."""
+    def in_results(self, call: PlannedCall) -> int:
+        """Tokens of the definitions in search results; a conversation that is cut down keeps them."""
         ids = [id_ for id_ in self._found if id_ not in self._pinned] if call.anew else self._fresh
         return sum(self._tokens[id_] for id_ in ids)
 
@@ -125,7 +125,7 @@ class _Front:
 
 
 def _meta(plan: Plan, delivery: Delivery) -> tuple[Block, ...]:
-    """What is in `tools` all the time: every definition, or what searches need where there is any to do."""
+    """The constant part of `tools`: every definition, or what searches need if any tool is deferred."""
     overhead = plan.overhead
     if delivery is Delivery.STATIC:
         return (Block("every tool", plan.tool_tokens, "tools"),)

@@ -1,4 +1,4 @@
-"""The plan of a recorded session: what it needed of tools, so that every other delivery can be priced."""
+"""The plan of a recorded session: the tools it needed, so that every other delivery can be priced."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ from inspector.engine.tokens.cost.planned_request import Delivery
 
 @dataclass(slots=True)
 class _Call:
-    """A model call as the record has it. `used` are the tools that its answer called."""
+    """A recorded model call. `used` holds the tools that its answer called."""
 
     request: ModelRequested
     at: float
@@ -51,11 +51,11 @@ def plan_of(
     assumptions: Assumptions | None = None,
     count: Callable[[str], int] | None = None,
 ) -> Plan | None:
-    """What a session needed; None for one without a model call.
+    """The plan of a session; None for one without a model call.
 
-    What the record cannot tell is assumed: the searches of a session that had every tool bound or a gate
+    What the record does not say is assumed: the searches of a session that had every tool bound or a gate
     (before the first use of a tool), what a gate would have bound in a session without one, and the tokens of
-    answers that the provider did not report, which `count` counts (without it: characters / 4).
+    answers that the provider did not report, which `count` counts (by default characters / 4).
     """
     assumed = assumptions or Assumptions()
     catalog, recorded = _read(records, count or _estimate)
@@ -69,9 +69,9 @@ def plan_of(
     notes = [f"a recorded session of {what} over {len(tools):,} {plural(len(tools), 'tool')}"]
     if not searched:
         calls = _searched(calls, recorded, tools, assumed)
-        notes.append("its searches are assumed: one before a tool is used first")
+        notes.append("its searches are assumed: one before the first use of each tool")
     if not gated:
-        notes.append("what a gate would bind is drawn")
+        notes.append("what a gate would bind is drawn at random")
     overhead, names = _overhead(recorded, len(tools), assumed)
     names += [] if searched else ["search_tokens", "search_seconds", "search_output", "own_call"]
     names += [] if gated else ["gate_tools", "seed"]
@@ -83,7 +83,7 @@ def _estimate(text: str) -> int:
 
 
 def _read(records: Iterable[Record], count: Callable[[str], int]) -> tuple[CatalogBuilt | None, list[_Call]]:
-    """The catalog of the last model call, and the calls."""
+    """The catalog of the last model call, and all model calls."""
     catalog: CatalogBuilt | None = None
     used: CatalogBuilt | None = None
     calls: list[_Call] = []
@@ -109,14 +109,14 @@ def _read(records: Iterable[Record], count: Callable[[str], int]) -> tuple[Catal
 
 
 def _call(event: ModelRequested, at: float, message: int, since: Sequence[Event]) -> _Call:
-    gates = [one.active for one in since if isinstance(one, GateApplied)]
+    gates = [each.active for each in since if isinstance(each, GateApplied)]
     return _Call(
         request=event,
         at=at,
         message=message,
-        loaded=tuple(one for one in since if isinstance(one, ToolLoaded)),
+        loaded=tuple(each for each in since if isinstance(each, ToolLoaded)),
         gated=gates[-1] if gates else None,
-        anew=any(isinstance(one, ContextReduced) for one in since),
+        anew=any(isinstance(each, ContextReduced) for each in since),
     )
 
 
@@ -128,9 +128,9 @@ def _output(event: ModelResponded, count: Callable[[str], int]) -> int:
 
 
 def _tools(catalog: CatalogBuilt | None, calls: Sequence[_Call]) -> list[PlannedTool]:
-    """Those of the catalog, then those that were loaded before it lost them.
+    """The tools of the catalog, then loaded tools that it no longer has.
 
-    Where no tool waits for a search none counts as pinned: what is compared is that they would.
+    If no tool is deferred, none counts as pinned, since the comparison is about deferring them.
     """
     entries = catalog.entries if catalog is not None else ()
     waits = any(entry.deferred for entry in entries)
@@ -173,7 +173,7 @@ def _calls(
 
 
 def _growth(call: _Call, before: _Call | None) -> tuple[int, int, bool]:
-    """How much the conversation grew without searches and by them; all of it where it was cut down."""
+    """How much the conversation grew apart from searches and by them; all of it if it was cut down."""
     now = call.request.tokens
     if before is None:
         return now.history, now.searches, False
@@ -193,16 +193,16 @@ def _searched(
     """The calls with an assumed search wherever an answer used tools for the first time."""
     known = {tool.id for tool in tools if tool.pinned}
     permitted = {tool.id for tool in tools}
-    found: list[PlannedCall] = []
-    for call, told in zip(calls, recorded, strict=True):
-        fresh = tuple(id_ for id_ in dict.fromkeys(told.used) if id_ in permitted and id_ not in known)
+    with_searches: list[PlannedCall] = []
+    for call, record in zip(calls, recorded, strict=True):
+        fresh = tuple(id_ for id_ in dict.fromkeys(record.used) if id_ in permitted and id_ not in known)
         known.update(fresh)
-        found += with_search(call, fresh, assumed) if fresh else [call]
-    return found
+        with_searches += with_search(call, fresh, assumed) if fresh else [call]
+    return with_searches
 
 
 def _overhead(recorded: Sequence[_Call], tools: int, assumed: Assumptions) -> tuple[Overhead, list[str]]:
-    """What the session counted; and the names of the assumptions about what it did not have."""
+    """The overhead that the session counted, and the names of the assumptions about the rest."""
     usual = assumed.overhead(tools)
     parts = [call.request.tokens for call in recorded]
     meta, pool = max(part.meta for part in parts), max(part.pool for part in parts)

@@ -1,4 +1,4 @@
-"""What another choice would make of the first model call, before anybody has to make it."""
+"""What the first model call would cost under other choices, before making them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,10 @@ from inspector.engine.tokens.count.measure import BudgetMeter
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What decides the first model call, but for the tokenizer: `connected` is before the toolset filter."""
+    """Everything that determines the first model call, except the tokenizer.
+
+    `connected` holds the tools before the toolset filter.
+    """
 
     connected: tuple[Tool, ...]
     configuration: Configuration
@@ -36,8 +39,8 @@ class Setup:
 class SetupChange:
     """What would be chosen otherwise; an empty one is the session as it is.
 
-    `servers` would wait for a search instead of being bound, or the other way round; `pins` are the ids of
-    tools that would be pinned, or no longer; `toolset` and `model` are None where they stay.
+    `servers` would be deferred instead of bound, or the reverse; `pins` holds the ids of tools that would be
+    pinned or unpinned; `toolset` and `model` are None if they stay.
     """
 
     servers: frozenset[str] = frozenset()
@@ -56,10 +59,10 @@ class SetupChange:
 
 @dataclass(frozen=True, slots=True)
 class FirstCall:
-    """A model call before anything is said: what it costs, what it is bound to, and why.
+    """The first model call, before any user message: its budget, its catalog, and why.
 
-    `pinned` are the patterns of tools that do not wait. With the gate `tools` are still to come: it binds
-    by what is said.
+    `pinned` holds the patterns of pinned tools. With the gate there are no `tools` yet: it selects them by
+    the user's message.
     """
 
     budget: Budget
@@ -69,16 +72,16 @@ class FirstCall:
 
     @property
     def tokens(self) -> int:
-        """What the model is told of tools."""
+        """The tool tokens of the call."""
         return self.budget.parts.tool_tokens
 
     @property
     def share(self) -> float:
-        """The same as a share of the window."""
+        """The tool tokens as a share of the window."""
         return self.tokens / self.budget.window if self.budget.window > 0 else 0.0
 
     def binding(self, tool_id: str) -> Binding | None:
-        """How a tool starts; None where the toolset hides it."""
+        """A tool's initial binding; None if the toolset hides it."""
         if self.catalog.get(tool_id) is None:
             return None
         return Binding.DEFERRED if tool_id in self.catalog.deferred_ids else Binding.PINNED
@@ -103,16 +106,16 @@ def change_effect(
 ) -> ChangeEffect:
     """The effect of a change; `then` counts for the model of the change, where it names one.
 
-    `now` is the first call of the setup, if it is known already.
+    `now` is the first call of the setup, if already known.
 
-    Raises ConfigError for a toolset that there is not.
+    Raises ConfigError for an unknown toolset.
     """
     now = now or first_call(setup, meter)
     return ChangeEffect(change, now, first_call(changed(setup, change, now), then or meter))
 
 
 def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
-    """Build the catalog and the request as a session does, and count them. Raises ConfigError."""
+    """Build the catalog and the request as a session would, and count them. Raises ConfigError."""
     settings = setup.settings
     built = build_catalog(
         setup.connected,
@@ -138,8 +141,7 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
 def changed(setup: Setup, change: SetupChange, now: FirstCall) -> Setup:
     """The setup with a change; `now` says which servers wait as it is.
 
-    Where every tool is bound by policy, a server that waits means that there is discovery after all, for
-    that server.
+    If the policy binds every tool, deferring a server turns on discovery for that server.
     """
     settings, configuration = setup.settings, setup.configuration
     toolset = setup.toolset if change.toolset is None else change.toolset
@@ -155,21 +157,21 @@ def changed(setup: Setup, change: SetupChange, now: FirstCall) -> Setup:
 
 
 def waiting_servers(setup: Setup, now: FirstCall) -> frozenset[str]:
-    """The servers whose tools wait for a search or the gate, but for pinned ones."""
+    """The servers whose tools are deferred, apart from pinned ones."""
     if not now.catalog.deferred_ids:
         return frozenset()
     return setup.configuration.deferred_servers(setup.settings.discovery)
 
 
 def pinned_patterns(setup: Setup) -> tuple[str, ...]:
-    """The patterns of pinned tools: a toolset's own, or else the setting."""
+    """The patterns of pinned tools, from the toolset or else from the setting."""
     chosen = setup.configuration.toolset(setup.toolset)
     own = chosen.always_include if chosen is not None else None
     return setup.settings.binding.always_include if own is None else own
 
 
 def with_pins(setup: Setup, pins: frozenset[str]) -> Setup:
-    """The setup with tools pinned, or no longer, where the pinned ones are named: toolset or setting."""
+    """The setup with tools pinned or unpinned, in the toolset if it names its own, else in the setting."""
     patterns = toggled(pinned_patterns(setup), pins)
     chosen = setup.configuration.toolset(setup.toolset)
     if chosen is not None and chosen.always_include is not None:
@@ -183,7 +185,7 @@ def with_pins(setup: Setup, pins: frozenset[str]) -> Setup:
 
 
 def toggled(patterns: Sequence[str], pins: frozenset[str]) -> tuple[str, ...]:
-    """Patterns of pinned tools with these ids added, or left out where exactly they are named."""
+    """The patterns with these ids added, or removed if they are listed exactly."""
     own = {tool_id: (tool_id, escape(tool_id)) for tool_id in sorted(pins)}
     dropped = {name for names in own.values() for name in names if name in patterns}
     added = (names[1] for names in own.values() if not any(name in patterns for name in names))
@@ -192,7 +194,7 @@ def toggled(patterns: Sequence[str], pins: frozenset[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What it takes to make a change in the session: knobs by path, and what only the file can say."""
+    """How to make a change in the session: settings by path, and lines that only the file can hold."""
 
     knobs: Mapping[str, Any]
     by_hand: tuple[str, ...]
@@ -218,7 +220,7 @@ def steps(setup: Setup, change: SetupChange, effect: ChangeEffect) -> Steps:
 
 
 def _deferral(setup: Setup, waiting: frozenset[str]) -> dict[str, Any]:
-    """The knobs that make all servers wait, or none; no knob says it of some of them."""
+    """The settings that defer all servers or none; empty if only some are, which no setting can express."""
     if not waiting:
         return {"discovery.enabled": False}
     if waiting < {spec.name for spec in setup.configuration.servers}:
@@ -228,4 +230,4 @@ def _deferral(setup: Setup, waiting: frozenset[str]) -> dict[str, Any]:
 
 
 def _line(server: str, waits: bool) -> str:
-    return f'at the server {server}: "defer_loading": {compact(waits)}'
+    return f'for the server {server}: "defer_loading": {compact(waits)}'

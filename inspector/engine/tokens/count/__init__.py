@@ -1,1 +1,1 @@
-"""Exact token counts of the request that is sent."""
+"""Counts the tokens of the request exactly as sent."""

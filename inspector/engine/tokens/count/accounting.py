@@ -1,4 +1,4 @@
-"""Who counts and who charges: the meter and the prices that go with the session's model."""
+"""The token meter and the prices for the session's model."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -11,12 +11,12 @@ from inspector.engine.live import LiveModel
 from inspector.engine.ports import PriceList, TokenCounter
 from inspector.engine.tokens.count.measure import BudgetMeter
 
-# So many definitions take some ten milliseconds to count, which no key notices; more go to a thread.
+# Counting this many definitions takes about ten milliseconds, too short to notice; more go to a thread.
 _AT_ONCE = 100
 
 
 class Accounting:
-    """Meters are kept by tokenizer."""
+    """Counts and prices tokens for the session's model, with one meter per tokenizer."""
 
     def __init__(
         self,
@@ -31,14 +31,14 @@ class Accounting:
         self.meter = self._meter_of_model()
 
     async def use_model(self, tools: Sequence[Tool], on_counted: Callable[[], None]) -> None:
-        """Count as the present model does, and tell it, after all of these tools were counted so."""
+        """Switch to the current model's meter and call `on_counted` once it has counted these tools."""
         meter = self._meter_of_model()
         await _count(meter, tools)
         self.meter = meter
         on_counted()
 
     async def count(self, tools: Sequence[Tool]) -> int:
-        """Tokens of the definitions; many are counted in a thread."""
+        """Tokens of the definitions; large numbers are counted in a thread."""
         meter = self.meter
         await _count(meter, tools)
         return sum(meter.tool(tool) for tool in tools)
@@ -48,18 +48,18 @@ class Accounting:
         return self.meter.cost(tool)
 
     def warm(self) -> None:
-        """Load tokenizer and prices; takes some hundred milliseconds, in any thread."""
+        """Load tokenizer and prices, which takes some hundred milliseconds. Thread-safe."""
         self.meter.text("warm")
         self.prices()
 
     def prices(self, model: str = "") -> Prices | None:
-        """Those of a model, of the session's without a name; where there are none, of `budget.priced_as`."""
+        """The prices of a model, by default the session's, or else of `budget.priced_as`."""
         own = self._prices.prices(model or self._live.model.name)
         return own if own is not None else self._prices.prices(self._live.settings.budget.priced_as)
 
     @property
     def terms(self) -> CacheTerms:
-        """What the prompt cache of the session's model charges."""
+        """The prompt cache terms of the session's model."""
         prices = self.prices()
         return UNCACHED if prices is None else prices.terms
 

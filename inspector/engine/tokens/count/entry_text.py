@@ -1,4 +1,4 @@
-"""The compact JSON of `tools` entries, written once as long as an entry stays the same object."""
+"""Caches the compact JSON of `tools` entries as long as an entry stays the same object."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from inspector.domain.jsonvalue import compact
 
 
 class EntryTexts:
-    """Remembers the entries it was asked for last."""
+    """Caches the texts of the last requested entries."""
 
     def __init__(self) -> None:
         self._kept: dict[int, tuple[dict[str, Any], str]] = {}
@@ -26,6 +26,6 @@ class EntryTexts:
             fresh[id(entry)] = (entry, text)
             texts.append(text)
         self._kept, self._texts = fresh, tuple(texts)
-        # A list may have changed when it comes again; a tuple cannot.
+        # A list may change between calls; a tuple cannot.
         self._array = entries if isinstance(entries, tuple) else ()
         return self._texts

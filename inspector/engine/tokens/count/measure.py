@@ -1,4 +1,4 @@
-"""Token counts of the request that is really sent, part by part, as its compact JSON."""
+"""Counts the tokens of a request exactly as sent, by part, on its compact JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _REMEMBERED = 8192
 
 @dataclass(frozen=True, slots=True)
 class _CountedTools:
-    """A `tools` array as compact JSON: its entries with their tokens, all of them, and Toolsight's own."""
+    """A counted `tools` array: entries, texts, blocks, all its tokens, and those of Toolsight's own tools."""
 
     entries: tuple[dict[str, Any], ...] = ()
     texts: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class _CountedTools:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A request as compact JSON: its tools, system prompt (if any) and messages, with their tokens."""
+    """A counted request: its tools, and the texts and tokens of system prompt (if any) and messages."""
 
     tools: _CountedTools
     said: list[str]
@@ -45,7 +45,7 @@ class _Counted:
 
 
 class WindowLimits(Protocol):
-    """The context window that requests are measured against, in tokens, and the share that warns."""
+    """The context window in tokens against which requests are measured, and the share at which to warn."""
 
     @property
     def window(self) -> int: ...
@@ -56,14 +56,14 @@ class WindowLimits(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FixedWindow:
-    """Limits that stay as they are."""
+    """Limits that do not change."""
 
     window: int
     warn_at: float = BudgetSettings().warn_at
 
 
 class BudgetMeter:
-    """Counts with one tokenizer. What was counted once is not counted again."""
+    """Counts with one tokenizer and caches its counts."""
 
     def __init__(self, counter: TokenCounter, limits: WindowLimits) -> None:
         self._counter = counter
@@ -72,7 +72,7 @@ class BudgetMeter:
         self._tools: dict[str, tuple[Tool, str, int]] = {}
         self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
         self._attributed = lru_cache(maxsize=_REMEMBERED)(self._attribute)
-        # By the entry and not by its piece: entries are the same strings from call to call.
+        # Keyed by entry, not by piece, because entries are the same strings from call to call.
         self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
         self._block = lru_cache(maxsize=_REMEMBERED)(lambda text, part: Block(text, self._entry(text), part))
         self._array = _CountedTools()
@@ -84,19 +84,19 @@ class BudgetMeter:
 
     @property
     def window(self) -> int:
-        """The model's, in tokens."""
+        """The model's window in tokens."""
         return self._limits.window
 
     def tool(self, tool: Tool) -> int:
-        """Tokens that a tool adds to a `tools` array that goes on after it."""
+        """Tokens that a tool adds to a `tools` array that continues after it."""
         return self._counted(tool)[1]
 
     def uncounted(self, tools: Sequence[Tool]) -> list[Tool]:
-        """Those whose tokens are not known yet."""
+        """The tools that are not counted yet."""
         return [tool for tool in tools if (known := self._tools.get(tool.id)) is None or known[0] is not tool]
 
     def cost(self, tool: Tool) -> ToolCost:
-        """Tokens of a definition by part, and its characters (name, description and schema as sent)."""
+        """Tokens of a definition by part, and its characters: name, description and schema as sent."""
         text, _ = self._counted(tool)
         name, description = inner(tool.wire_name), inner(tool.description)
         schema = compact(tool.input_schema)
@@ -111,7 +111,7 @@ class BudgetMeter:
         return ToolCost(parts[0], parts[1], parts[2], framing=parts[3], chars=chars)
 
     def static(self, tools: Sequence[Tool]) -> int:
-        """Tokens of a `tools` array of all of these."""
+        """Tokens of a `tools` array with all these tools."""
         return sum(self._counted(tool)[1] for tool in tools)
 
     def entries(self, entries: Sequence[dict[str, Any]]) -> list[int]:
@@ -119,17 +119,17 @@ class BudgetMeter:
         return [self._entry(text) for text in self._entries.of(entries)]
 
     def message(self, message: Message) -> int:
-        """Tokens that a message adds to a conversation that goes on after it."""
+        """Tokens that a message adds to a conversation that continues after it."""
         return self._entry(compact(wire_message(message)))
 
     def measure(
         self, request: ModelRequest, static_tools: int, *, pool: str = "", manifest: str = ""
     ) -> Budget:
-        """The budget of a request beside `static_tools`, the tokens of binding every permitted tool.
+        """The budget of a request; `static_tools` is the tokens of binding every permitted tool.
 
-        `pool` are the tool summaries in its system prompt, `manifest` what stands in its `search_tools`. All
-        parts together are the tokens of the compact body (`domain.wire`); what is none of an entry's, the
-        brackets and keys around them, counts with the system prompt.
+        `pool` holds the tool summaries in its system prompt, `manifest` the one in its `search_tools`. The
+        parts add up to the tokens of the compact body (`domain.wire`); the brackets and keys around the
+        entries count with the system prompt.
         """
         counted = self._counted_request(request)
         parts = {"system": counted.framing + sum(counted.system), "history": 0, "searches": 0}
@@ -145,7 +145,7 @@ class BudgetMeter:
         return Budget(self.window, sized, static_tools, self.tokenizer, self._limits.warn_at)
 
     def blocks(self, request: ModelRequest) -> list[Block]:
-        """The request as a prompt cache sees it: tools, system prompt, messages; together all its tokens."""
+        """The request as a prompt cache sees it: tools, system prompt, messages, with all its tokens."""
         counted = self._counted_request(request)
         parts = [*("system" for _ in counted.system), *("messages" for _ in counted.messages)]
         blocks = [*counted.tools.blocks, *map(self._block, counted.said, parts)]
@@ -166,7 +166,7 @@ class BudgetMeter:
         return counted
 
     def _counted_tools(self, entries: tuple[dict[str, Any], ...]) -> "_CountedTools":
-        """An array, counted once as long as it stays the same object."""
+        """The counted array, cached as long as it stays the same object."""
         if entries is not self._array.entries:
             texts = self._entries.of(entries)
             names = [entry["function"]["name"] for entry in entries]
@@ -179,7 +179,7 @@ class BudgetMeter:
         return self._array
 
     def _framing(self, said: Sequence[str], tools: Sequence[str]) -> int:
-        """What the brackets add: only the ends of the two arrays differ from entries that go on."""
+        """Tokens of the brackets; only the ends of the two arrays differ from entries followed by others."""
         head, last_said, last_tool = request_pieces(said[-1:], tools[-1:])
         ends = sum(map(self.text, (head, *last_said, *last_tool)))
         return ends - sum(map(self._entry, (*said[-1:], *tools[-1:])))
@@ -193,16 +193,16 @@ class BudgetMeter:
         return known[1], known[2]
 
     def _inside(self, text: str, part: str) -> int:
-        """Tokens of a text that begin in that part of it."""
-        found = span(text, inner(part)) if part else (0, 0)
-        return self._attributed(text, (found,))[0] if found[1] else 0
+        """Tokens of a text that begin within `part`."""
+        part_span = span(text, inner(part)) if part else (0, 0)
+        return self._attributed(text, (part_span,))[0] if part_span[1] else 0
 
     def _attribute(self, text: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
         return tuple(attribute(self._counter.lengths(text), spans))
 
 
 def _is_search(message: Message) -> bool:
-    """Whether a message is there for a search only."""
+    """Whether a message belongs only to a search."""
     if isinstance(message, ToolMessage):
         return message.name == SEARCH_TOOLS
     calls = message.tool_calls if isinstance(message, AssistantMessage) else ()

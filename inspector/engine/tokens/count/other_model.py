@@ -1,4 +1,4 @@
-"""Models that a session does not run on: how they would count, and what they would charge."""
+"""Token counts and prices under models other than the session's."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from inspector.engine.live import LiveSettings
 from inspector.engine.ports import ChatModel, TokenCounter
 from inspector.engine.tokens.count.measure import BudgetMeter
 
-_TOLD_EVERY = 25
+_REPORT_EVERY = 25
 
 
 @dataclass(frozen=True, slots=True)
 class OtherModel:
-    """A model that the session does not run on: how it counts, and what it charges."""
+    """A model other than the session's: its meter and its prices."""
 
     name: str
     meter: BudgetMeter
@@ -23,7 +23,7 @@ class OtherModel:
 
 @dataclass(frozen=True, slots=True)
 class _OtherWindow:
-    """The window of a model that a session does not run on; it warns where the session's does."""
+    """The window of another model, with the session's warning threshold."""
 
     window: int
     live: LiveSettings
@@ -34,7 +34,7 @@ class _OtherWindow:
 
 
 class OtherModels:
-    """Makes meters for models by name, each once; they warn as the session's does."""
+    """Creates one meter per model name; they warn at the same share as the session's."""
 
     def __init__(
         self,
@@ -50,11 +50,11 @@ class OtherModels:
         self._known: dict[str, OtherModel] = {}
 
     def check(self, name: str) -> None:
-        """Raises ModelError where no model can have that name."""
+        """Raises ModelError if no model can have this name."""
         self._model_for(name)
 
     def named(self, name: str) -> OtherModel:
-        """The model of that name, before anything was counted for it. Raises ModelError."""
+        """The model with this name. Raises ModelError."""
         if name not in self._known:
             window = _OtherWindow(self._model_for(name).window, self._live)
             meter = BudgetMeter(self._counter_for(name), window)
@@ -68,10 +68,10 @@ def count_definitions(
     progress: Callable[[int, int], None],
     stopped: Callable[[], bool],
 ) -> bool:
-    """Count what a meter has not counted yet, from any thread; False where it was stopped before the end."""
+    """Count what a meter has not counted yet, in any thread; return False if stopped before the end."""
     left = meter.uncounted(tools)
     for done, tool in enumerate(left):
-        if done % _TOLD_EVERY == 0:
+        if done % _REPORT_EVERY == 0:
             progress(done, len(left))
         if stopped():
             return False

@@ -1,12 +1,12 @@
-r"""A request cut where a tokenizer cuts it anyway, so that counting the pieces is counting the whole.
+r"""Cuts a request where a tokenizer splits it anyway, so that the counts of the pieces add up to the whole.
 
 OpenAI's encodings split a text with a regular expression before they merge bytes, and never merge across a
-split. A run of two or more punctuation marks is one match there, up to the first letter. Every entry of
-`messages` and `tools` begins with `{"` and a letter, so the text may be cut behind that quotation mark:
+split. There, a run of two or more punctuation marks is one match, up to the first letter. Every entry of
+`messages` and `tools` begins with `{"` and a letter, so the text can be cut after that quotation mark:
 
     {"messages":[{"  |  role":"user",…},{"  |  role":…}],"tools":[{"  |  type":"function",…}]}
 
-A piece depends on its entry and on what follows it only, so its count is kept as long as the entry is.
+A piece depends only on its entry and on what follows it, so its count is valid as long as the entry is.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ _END = "]}"
 
 
 def request_pieces(messages: Sequence[str], tools: Sequence[str]) -> tuple[str, list[str], list[str]]:
-    """What comes before the first entry, then one piece an entry; joined they are the compact body.
+    """The text before the first entry, then one piece per entry; joined they form the compact body.
 
-    `messages` and `tools` are the entries as compact JSON; of a body without tools that key is left out.
+    `messages` and `tools` are the entries as compact JSON; a body without tools has no `tools` key.
     """
     tail = TOOLS_HEAD + OPENING if tools else _END
     if not messages:
@@ -30,15 +30,15 @@ def request_pieces(messages: Sequence[str], tools: Sequence[str]) -> tuple[str, 
 
 
 def piece(entry: str) -> str:
-    """What an entry adds to an array that goes on after it."""
+    """What an entry adds to an array that continues after it."""
     return entry[len(OPENING) :] + NEXT
 
 
 def _pieces(entries: Sequence[str], tail: str) -> list[str]:
     last = len(entries) - 1
-    return [entry[len(OPENING) :] + (NEXT if place < last else tail) for place, entry in enumerate(entries)]
+    return [entry[len(OPENING) :] + (NEXT if index < last else tail) for index, entry in enumerate(entries)]
 
 
 def inner(value: str) -> str:
-    """A text as it stands between the quotation marks of JSON."""
+    """A text as written between the quotation marks of a JSON string."""
     return compact(value)[1:-1]

@@ -1,1 +1,1 @@
-"""How a conversation is made to fit the context window."""
+"""Fits a conversation into the context window."""

@@ -1,7 +1,8 @@
-"""Room for a request before it is sent: what happens to a conversation that comes near the window.
+"""Makes room for a request before it is sent, when the conversation nearly fills the window.
 
-Semantic tool discovery, section 5.3: long results are truncated from one share of the window on, earlier
-exchanges compressed from another, and what is over the window even so is cut down to the present exchange.
+Semantic tool discovery, section 5.3: from one share of the window long results are truncated, from another
+earlier exchanges are compressed, and a request that still exceeds the window is cut down to the current
+exchange.
 """
 
 from collections.abc import Callable
@@ -20,14 +21,14 @@ from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.session import Session
 from inspector.engine.tokens.window.reduction import Reduced, compressed, cut_down, truncated
 
-"""The cause of an eviction for want of room."""
+"""The cause of an eviction for lack of room."""
 
 Reduction = Callable[[tuple[Message, ...], int], Reduced]
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A request as it would be sent, and what it costs."""
+    """A request as it would be sent, and its budget."""
 
     request: ModelRequest
     budget: Budget
@@ -38,17 +39,17 @@ class Fitted:
 
     @property
     def used(self) -> int:
-        """Tokens with what is kept free for the answer."""
+        """Tokens, including those reserved for the answer."""
         return self.budget.parts.used
 
     @property
     def over(self) -> int:
-        """Tokens for which the window has no room; a model without a window takes everything."""
+        """Tokens that exceed the window; a model without a window accepts everything."""
         return max(self.used - self.budget.window, 0) if self.budget.window > 0 else 0
 
 
 class Headroom:
-    """Makes requests fit, and tells of every step that changed something."""
+    """Makes requests fit and emits an event for every step that changed something."""
 
     def __init__(self, session: Session, binder: Binder, live: LiveSettings) -> None:
         self._session = session
@@ -56,9 +57,9 @@ class Headroom:
         self._live = live
 
     def fit(self, messages: tuple[Message, ...], *, think: bool = False) -> Fitted:
-        """The next request, its conversation shortened if need be.
+        """The next request, with its conversation shortened if needed.
 
-        Where nothing makes it fit the conversation is not cut down in vain: see `require_room`.
+        If nothing makes it fit, the conversation is not cut down in vain: see `require_room`.
         """
         settings = self._live.settings.budget
 
@@ -76,14 +77,14 @@ class Headroom:
         return fitted
 
     def require_room(self, fitted: Fitted) -> None:
-        """Raises ModelError, with what takes the room, where a request is over the window."""
+        """Raises ModelError, saying what takes the room, if a request exceeds the window."""
         if not fitted.over:
             return
         hint = "Choose a model with a larger window, defer servers, or lower budget.output_reserve."
         if not self._live.settings.budget.emergency:
-            hint += " With budget.emergency on the conversation is cut down first."
+            hint += " Or turn on budget.emergency, which cuts the conversation down."
         window, shares = fitted.budget.window, _shares(fitted.budget)
-        text = f"the request does not fit: {fitted.used} tokens, the window has {window} ({shares})"
+        text = f"the request does not fit: {fitted.used} tokens, but the window has {window} ({shares})"
         raise ModelError(text, hint=hint)
 
     def _prepared(self, messages: tuple[Message, ...], think: bool) -> Fitted:
@@ -91,7 +92,7 @@ class Headroom:
         return Fitted(request, self._binder.budget(request))
 
     def _relieved(self, before: Fitted, step: ReductionStep, share: float, reduce: Reduction) -> Fitted:
-        """The request after a step that is due from a share of the window on."""
+        """The request after a step that is due at a share of the window."""
         mark = share * before.budget.window
         if mark <= 0 or before.used < mark:
             return before
@@ -99,11 +100,11 @@ class Headroom:
         after = self._prepared(reduced.messages, before.request.think)
         if after.used >= before.used:
             return before
-        self._tell(step, before, after, reduced.changed, reduced.text)
+        self._report(step, before, after, reduced.changed, reduced.text)
         return after
 
     def _rescued(self, before: Fitted, settings: BudgetSettings) -> Fitted:
-        """The request cut down until it fits; as it was where it never would."""
+        """The request cut down until it fits, or unchanged if it never would."""
         reduced = cut_down(before.messages, before.over, settings.kept_tokens, self._size)
         think = before.request.think
         after = self._prepared(reduced.messages, think)
@@ -114,34 +115,34 @@ class Headroom:
             texts.append(f"evicted {', '.join(self._evict(after.over))}")
             after = self._prepared(reduced.messages, think)
         if texts:
-            self._tell("emergency", before, after, reduced.changed, "; ".join(texts))
+            self._report("emergency", before, after, reduced.changed, "; ".join(texts))
         return after
 
     @property
     def _evictable(self) -> int:
-        """Tokens of discovered tools in the request; with a proxy there are none in it."""
+        """Tokens of loaded tools in the request; 0 with a proxy."""
         if has_proxy(self._binder.delivery):
             return 0
         state = self._session.state
         return sum(state.tools[tool_id].tokens for tool_id in state.load_order)
 
     def _evict(self, over: int) -> list[str]:
-        """Unbind discovered tools of so many tokens, the least recently used first."""
+        """Evict loaded tools until `over` tokens are freed, least recently used first."""
         state = self._session.state
         loaded = [state.tools[tool_id] for tool_id in state.load_order]
         limits = Limits(tokens=max(self._evictable - over, 0))
-        gone = [one.tool_id for one in evictions(loaded, limits, state.at)]
+        gone = [eviction.tool_id for eviction in evictions(loaded, limits, state.at)]
         for tool_id in gone:
             reason = f"the request was {over} tokens over the window; least recently used first"
             self._binder.context.evict(tool_id, "window", reason)
         return gone
 
-    def _tell(self, step: ReductionStep, before: Fitted, after: Fitted, changed: int, text: str) -> None:
+    def _report(self, step: ReductionStep, before: Fitted, after: Fitted, changed: int, text: str) -> None:
         self._session.emit(ContextReduced(step, before.used, after.used, changed, text))
 
     @property
     def _spared(self) -> frozenset[str]:
-        """Whose results stay whole: with a proxy the parameters of a tool are nowhere but in a search."""
+        """The tools whose results stay whole: with a proxy, only search results hold tool parameters."""
         return frozenset({SEARCH_TOOLS}) if has_proxy(self._binder.delivery) else frozenset()
 
     def _size(self, message: Message) -> int:
@@ -149,7 +150,7 @@ class Headroom:
 
 
 def _shares(budget: Budget) -> str:
-    """What takes the room, the most first."""
+    """What takes the room, largest part first."""
     parts = budget.parts
     shares = {
         "system prompt": parts.system,

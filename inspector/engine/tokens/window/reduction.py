@@ -1,8 +1,9 @@
-"""Shorter conversations, in three steps (semantic tool discovery, section 5.3).
+"""Shortens conversations in three steps (semantic tool discovery, section 5.3).
 
-Long results are truncated, then earlier exchanges compressed, and where even that is not enough everything
-but the present exchange goes. No step takes a call from its result, changes what the user said last or the
-order of what stays, or makes a conversation longer. A step that has nothing to do returns it as it was.
+Long results are truncated, then earlier exchanges are compressed, and if that is not enough, everything but
+the current exchange is removed. No step separates a call from its result, changes the last user message or
+the order of what stays, or makes a conversation longer. A step with nothing to do returns the conversation
+unchanged.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -19,7 +20,7 @@ _NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """A conversation after a step: how many messages are `changed` or gone, and in words what is gone."""
+    """A conversation after a step: how many messages `changed` or were removed, and what, in words."""
 
     messages: tuple[Message, ...]
     changed: int = 0
@@ -29,10 +30,10 @@ class Reduced:
 def truncated(
     messages: tuple[Message, ...], excess: int, kept: int, size: Size, spared: Container[str] = ()
 ) -> Reduced:
-    """Results shortened to `kept` tokens each, the longest first, until `excess` tokens are saved.
+    """Shorten results to `kept` tokens each, longest first, until `excess` tokens are saved.
 
-    Those of earlier exchanges come first, then those of the present one that the model has read already.
-    Those of the `spared` tools stay as they are.
+    Results of earlier exchanges come first, then those of the current one that the model has already read.
+    Results of the `spared` tools stay unchanged.
     """
     present = _present(messages)
     results = [
@@ -51,16 +52,16 @@ def truncated(
 
 
 def compressed(messages: tuple[Message, ...], excess: int, size: Size) -> Reduced:
-    """The oldest exchanges as one summary, as many as it takes to save `excess` tokens, but the present one.
+    """Replace the oldest exchanges with one summary, as many as needed to save `excess` tokens.
 
-    An earlier summary goes into the new one.
+    The current exchange stays. An earlier summary becomes part of the new one.
     """
     note, earlier = _exchanges(messages[: _present(messages)])
     if excess <= 0 or not earlier:
         return Reduced(messages)
     before = count = note.exchanges if note else 0
     lines, taken, gone = note_lines(note), int(note is not None), size(note) if note else 0
-    # The lines are counted once each: counting the summary again with every line is quadratic.
+    # Each line is counted once: counting the whole summary again for every line would be quadratic.
     written = sum(_line_size(line, size) for line in lines)
     for exchange in earlier:
         lines.append(summary_line(exchange))
@@ -77,9 +78,9 @@ def compressed(messages: tuple[Message, ...], excess: int, size: Size) -> Reduce
 
 
 def cut_down(messages: tuple[Message, ...], excess: int, kept: int, size: Size) -> Reduced:
-    """The present exchange alone; its results keep what there is room for, the newest the most.
+    """Keep only the current exchange and cut its results to fit, the newest least.
 
-    None is cut below a tenth of `kept` tokens.
+    No result is cut below a tenth of `kept` tokens.
     """
     if excess <= 0:
         return Reduced(messages)
@@ -98,7 +99,7 @@ def cut_down(messages: tuple[Message, ...], excess: int, kept: int, size: Size) 
 
 
 def _without_history(messages: tuple[Message, ...], size: Size) -> Reduced:
-    """A note in the place of everything before the present exchange, where that is shorter."""
+    """Replace everything before the current exchange with a note, if that is shorter."""
     present = _present(messages)
     note, earlier = _exchanges(messages[:present])
     count = (note.exchanges if note else 0) + len(earlier)
@@ -110,7 +111,7 @@ def _without_history(messages: tuple[Message, ...], size: Size) -> Reduced:
 
 
 def _replaced(messages: tuple[Message, ...], done: Mapping[int, ToolMessage], how: str) -> Reduced:
-    """The conversation with other results at some places; those that are the same do not count."""
+    """The conversation with the results in `done` replaced; unchanged results do not count."""
     changed = {index: result for index, result in done.items() if result is not messages[index]}
     if not changed:
         return Reduced(messages)
@@ -126,19 +127,19 @@ def _results(messages: Sequence[Message]) -> list[tuple[int, ToolMessage]]:
 
 
 def _present(messages: Sequence[Message]) -> int:
-    """Where the exchange begins that is not over."""
+    """The index at which the current exchange begins."""
     return max((index for index, m in enumerate(messages) if isinstance(m, UserMessage)), default=0)
 
 
 def _unread(messages: Sequence[Message], present: int) -> int:
-    """Where the results of the present exchange's last calls begin, which the model has not seen yet."""
+    """The index of the current exchange's last calls, whose results the model has not read yet."""
     calls = (n for n, m in enumerate(messages) if isinstance(m, AssistantMessage) and m.tool_calls)
     last = max(calls, default=-1)
     return last if last >= present else len(messages)
 
 
 def _exchanges(messages: Sequence[Message]) -> tuple[NoteMessage | None, list[Sequence[Message]]]:
-    """What came in the place of the first exchanges, if anything, and the others."""
+    """The note that replaces the first exchanges, if any, and the remaining exchanges."""
     note = messages[0] if messages and isinstance(messages[0], NoteMessage) else None
     if note is not None and not note.exchanges:
         note = None

@@ -1,4 +1,4 @@
-"""A long result made shorter: its head and its tail stay, and a marker says how much is gone."""
+"""Shortens a long result: its head and tail stay, and a marker says how much was removed."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,15 +8,15 @@ from inspector.domain.message import Message, ToolMessage
 Size = Callable[[Message], int]
 """Tokens that a message adds to a request."""
 
-# No text has more tokens; the room a marker may take is that of the longest.
+# No text has more tokens; the longest possible marker decides how much room is reserved for it.
 _MOST = 10**12
 
 
 def shortened(message: ToolMessage, kept: int, size: Size) -> ToolMessage:
-    """The result with at most `kept` tokens of its text and a marker; the same object if it has no more.
+    """The result with at most `kept` tokens of its text and a marker; the same object if it is short enough.
 
-    Shortening a shortened result to the same length changes nothing. One that was shortened before loses
-    more on either side of its marker, which then tells the sum.
+    Shortening a result to the same length again changes nothing. A shortened result loses more on both sides
+    of its marker, which then gives the total.
     """
     bare = size(replace(message, text=""))
 
@@ -40,14 +40,14 @@ def shortened(message: ToolMessage, kept: int, size: Size) -> ToolMessage:
 
 
 def shortened_by(message: ToolMessage, tokens: int, least: int, size: Size) -> ToolMessage:
-    """The result shorter by so many tokens, but not below `least` of its text."""
+    """The result shortened by `tokens` tokens, but not below `least` tokens of its text."""
     bare = size(replace(message, text=""))
     marker = size(replace(message, text=_marker(_MOST))) - bare
     return shortened(message, max(size(message) - bare - marker - tokens, least), size)
 
 
 def _halves(message: ToolMessage) -> tuple[str, str]:
-    """Where head and tail are taken from: on either side of a marker that is there already."""
+    """The texts to take head and tail from: the two sides of an existing marker, if any."""
     head, marker, tail = message.text.partition(_marker(message.left_out))
     return (head, tail) if message.left_out and marker else (message.text, message.text)
 

@@ -1,4 +1,4 @@
-"""What stays of exchanges that were taken out of a conversation: a note, written without a model."""
+"""The note that replaces exchanges removed from a conversation, written without a model."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _NAMED = 12
 
 
 def summary_note(exchanges: int, lines: Sequence[str] = ()) -> NoteMessage:
-    """The note that stands for so many exchanges, with a line for each that is summarized."""
+    """The note that replaces `exchanges` exchanges, with one line for each summarized one."""
     many = f"first {exchanges} exchanges" if exchanges != 1 else "first exchange"
     rest = " Toolsight's summary of what was said:" if lines else ""
     header = f"[Toolsight took the {many} out of this conversation to make room.{rest}]"
@@ -20,12 +20,12 @@ def summary_note(exchanges: int, lines: Sequence[str] = ()) -> NoteMessage:
 
 
 def note_lines(note: NoteMessage | None) -> list[str]:
-    """The lines of such a note, to go on from."""
+    """The summary lines of a note."""
     return note.text.split("\n")[1:] if note is not None else []
 
 
 def summary_line(exchange: Sequence[Message]) -> str:
-    """One exchange in a line: what was asked, which tools were called and how that went, the answer."""
+    """One exchange on one line: the request, the tools called and their outcomes, the answer."""
     asked = next((m.text for m in exchange if isinstance(m, UserMessage)), "")
     answers = [
         m.text for m in exchange if isinstance(m, AssistantMessage) and not m.tool_calls and not m.thought
@@ -53,6 +53,6 @@ def _quoted(text: str) -> str:
 
 
 def _line(text: str, limit: int) -> str:
-    """The beginning of a text, in one line."""
+    """The beginning of a text, on one line."""
     line = " ".join(text[:limit].split())
     return f"{line}…" if len(text) > limit else line

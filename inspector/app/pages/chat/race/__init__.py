@@ -1,1 +1,1 @@
-"""Static binding against discovery on the same task."""
+"""The race: static binding against discovery on the same task."""

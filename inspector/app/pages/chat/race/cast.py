@@ -1,4 +1,4 @@
-"""A race as lines of a terminal, and as a recording of one (asciicast, version 2)."""
+"""A race as terminal lines and as a terminal recording (asciicast, version 2)."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from inspector.engine.scenario.racer import Racer
 from widgets import plain, shorten, visible
 
 WIDTH, HEIGHT = 100, 26
-# Text and the numbers of its ANSI style, "" for none.
+# Text and its ANSI style codes, "" for none.
 Piece = tuple[str, str]
 Line = tuple[Piece, ...]
 _BOLD, _DIM, _GOOD = "1", "2", "1;32"
@@ -22,26 +22,26 @@ _HOME, _CLEAR, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[2J", "\x1b[K", "\x1b[J"
 _NEXT_LINE = "\r\n"
 _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 _LONGEST = 400
-# Cells for what a racer has sent.
+# Cells for a racer's total.
 _TOTAL = 9
-# Seconds for which a player shows the end.
+# Seconds for which a player shows the last frame.
 _END = 3.0
 
 
 def drawn(
     title: str, frame: RaceFrame, verdict: Verdict | None, width: int, most: int | None = None
 ) -> list[Line]:
-    """A moment of the race as lines of at most `width` cells; with the verdict, how it ended.
+    """Return a moment of the race as lines of at most `width` cells, or its end if there is a verdict.
 
-    `most` are the tokens of the longest bar, without it those of the larger racer by now.
+    `most` is the number of tokens of a full bar, by default those of the larger racer so far.
     """
     longest = most if most is not None else max(racer.tokens for racer in frame.racers)
     lines = list(_head(title, frame, width))
     for side, racer in enumerate(frame.racers):
         lines += [(), *_racer(racer, _STYLES[side], longest, width)]
     lines.append(())
-    said = content.result(verdict) if verdict is not None else content.so_far(frame)
-    for number, text in enumerate(said.plain.splitlines()):
+    summary = content.result(verdict) if verdict is not None else content.so_far(frame)
+    for number, text in enumerate(summary.plain.splitlines()):
         style = _GOOD if verdict is not None and not number else ""
         lines += [((part, style),) for part in _wrapped(text, width)]
     return lines
@@ -51,8 +51,8 @@ def _head(title: str, frame: RaceFrame, width: int) -> Iterator[Line]:
     racer = frame.racers[1]
     yield (("Race  ", _DIM), (visible(title, limit=_LONGEST, newlines=False), _BOLD))
     facts = [racer.tokenizer, racer.model, f"call {frame.call}" if frame.call else "getting ready"]
-    told = [plain(one, limit=_LONGEST, newlines=False) for one in facts if one]
-    yield ((content.joined(told, width).plain, _DIM),)
+    pieces = [plain(fact, limit=_LONGEST, newlines=False) for fact in facts if fact]
+    yield ((content.joined(pieces, width).plain, _DIM),)
 
 
 def _racer(racer: Racer, color: str, most: int, width: int) -> Iterator[Line]:
@@ -65,7 +65,7 @@ def _racer(racer: Racer, color: str, most: int, width: int) -> Iterator[Line]:
 
 
 def _facts(racer: Racer, width: int) -> str:
-    """As many of them as fit, whole."""
+    """Return as many facts as fit whole."""
     searches = f" ({content.SEARCHES} {tokens(racer.search_tokens)} searches)" if racer.search_tokens else ""
     facts = [
         f" tokens for tools{searches}",
@@ -82,7 +82,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def ansi_line(line: Line, width: int, *, colored: bool = True) -> str:
-    """The line with its styles, cut off at `width` cells; nothing else in it can drive a terminal."""
+    """Return the line with its styles, cut at `width` cells and free of any other control sequence."""
     room, pieces = width, []
     for text, style in line:
         shown = shorten(plain(text, limit=_LONGEST, newlines=False), room).plain
@@ -92,15 +92,15 @@ def ansi_line(line: Line, width: int, *, colored: bool = True) -> str:
 
 
 def screen(lines: Sequence[Line], width: int) -> str:
-    """The lines drawn over whatever a terminal shows, from its upper left corner."""
+    """Return the sequence that draws the lines over a terminal from its upper left corner."""
     drawn_lines = (f"{ansi_line(line, width)}{_REST_OF_LINE}" for line in lines)
     return f"{_HOME}{_NEXT_LINE.join(drawn_lines)}{_REST}"
 
 
 def cast(title: str, frames: Sequence[RaceFrame], verdict: Verdict) -> str:
-    """A recording: a header and then an event a line, as JSON (docs.asciinema.org/manual/asciicast/v2).
+    """Return a recording: a JSON header, then a JSON event per line (docs.asciinema.org/manual/asciicast/v2).
 
-    The same frames make the same recording.
+    The same frames give the same recording.
     """
     most = max(racer.tokens for racer in verdict.racers)
     moments = [(frame.seconds, drawn(title, frame, None, WIDTH, most)) for frame in frames]

@@ -1,4 +1,4 @@
-"""A race on the screen: two racers with what they sent, call by call, and what it came to."""
+"""The texts of a race: two racers with what they sent, call by call, and the result."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,13 +28,13 @@ _MEANS = {
 
 
 def status(title: str, racer: Racer, playback: Playback, width: int) -> Content:
-    """The scenario, who answers, how tokens are counted and how fast it is shown, as far as there is room."""
+    """Return scenario, tokenizer, pace and model, as far as they fit."""
     pieces = [Content.styled(visible(title, limit=60, newlines=False), "bold")]
     if playback.is_paused:
-        pieces.append(Content.styled("paused, space goes on", "$text-warning"))
+        pieces.append(Content.styled("paused, space resumes", "$text-warning"))
     if racer.tokenizer:
         pieces.append(Content(visible(racer.tokenizer, limit=60, newlines=False)))
-    pace = f"{playback.pace:g} s a call" if playback.pace else "no pause between calls"
+    pace = f"{playback.pace:g} s per call" if playback.pace else "no pause between calls"
     pieces.append(Content.styled(pace, MUTED))
     if racer.model:
         pieces.append(Content.styled(visible(racer.model, limit=60, newlines=False), MUTED))
@@ -42,7 +42,7 @@ def status(title: str, racer: Racer, playback: Playback, width: int) -> Content:
 
 
 def joined(pieces: Sequence[Content], width: int) -> Content:
-    """As many of the pieces as fit into a line, the first always."""
+    """Join as many pieces as fit into a line, always including the first."""
     kept = list(pieces)
     while len(kept) > 1 and Content(_GAP).join(kept).cell_length > width:
         kept.pop()
@@ -50,14 +50,14 @@ def joined(pieces: Sequence[Content], width: int) -> Content:
 
 
 def racer_title(profile: str) -> Content:
-    """A racer's profile, and what that means."""
+    """Return a racer's profile and what it means."""
     means = _MEANS.get(profile) or PROFILES[profile].title if profile in PROFILES else ""
     name = visible(profile, limit=40, newlines=False)
     return Content.assemble((name, "bold"), (f"  {means}", MUTED) if means else "")
 
 
 def racer_state(racer: Racer, progress: Progress | None) -> Content:
-    """Whether a racer waits, runs or is over, in a word or two."""
+    """Return in a few words whether a racer is waiting, running or finished."""
     if racer.is_over:
         good = racer.outcome == ANSWERED
         outcome = f"{'✓' if good else '✕'} {visible(racer.outcome, limit=40, newlines=False) or 'no answer'}"
@@ -77,7 +77,7 @@ def _waiting(progress: Progress) -> str:
 
 
 def facts(racer: Racer, width: int) -> Content:
-    """What stands beside the big number: three lines."""
+    """Return the three lines beside the big number."""
     sent = "tokens sent for tools"
     if racer.search_tokens:
         searches = tokens(racer.search_tokens)
@@ -94,14 +94,14 @@ def facts(racer: Racer, width: int) -> Content:
 
 
 def bar(racer: Racer, most: int, width: int, color: str) -> Content:
-    """A racer's tokens against the larger total: solid for definitions, dotted for searches."""
+    """Return a racer's bar, scaled to the larger total: solid for definitions, shaded for searches."""
     whole = round(racer.tokens / most * width) if most else 0
     solid = min(round(racer.tool_tokens / most * width) if most else 0, whole)
     return Content.styled(TOOLS * solid + SEARCHES * (whole - solid), color)
 
 
 def log(shown: Sequence[RaceFrame], side: int, lines: int, most: int) -> Content:
-    """The last model calls of a racer, one a line, the newest last and bold."""
+    """Return the latest model calls of a racer, one per line, the newest last and bold."""
     calls = [
         frame.racers[side] for number, frame in enumerate(shown) if number == frame.racers[side].calls > 0
     ]
@@ -123,29 +123,29 @@ def _rows(calls: Sequence[Racer], most: int, color: str) -> Iterator[Content]:
 
 
 def before(file: ScenarioFile | None, profile: str, *, has_lab: bool) -> Content:
-    """What the page is for, before the first race."""
+    """Return what the page is for, before the first race."""
     if not has_lab:
-        return Content("There is nothing to race in this session. `toolsight demo` opens one with scenarios.")
+        return Content("This session has no scenarios to race. `toolsight demo` opens one that has.")
     if file is None:
         return Content.styled("Reading the scenarios …", MUTED)
     if file.scenario is None:
         return Content.assemble(("✕ ", "$text-error"), visible(file.problem, limit=_LINE))
     return Content.assemble(
         ("r or enter starts the race", "bold"),
-        f": the scenario once under static and once under {visible(profile, limit=40)}, both really run.\n",
+        f": the scenario runs once under static and once under {visible(profile, limit=40)}.\n",
         ("s chooses another scenario, p another profile to race against static.", MUTED),
     )
 
 
 def so_far(frame: RaceFrame) -> Content:
-    """Who has sent what by now."""
+    """Return what both racers have sent so far."""
     static, other = frame.racers
     if not (static.tokens and other.tokens):
-        return Content.styled("Both runs are getting ready: servers start, tools are indexed.", MUTED)
+        return Content.styled("Getting ready: servers start and tools are indexed.", MUTED)
     share = 1 - other.tokens / static.tokens
     return Content.assemble(
         (f"call {frame.call}", "bold"),
-        f": {_name(other)} has sent {tokens(other.tokens)} for tools, static {tokens(static.tokens)}: ",
+        f": tokens for tools: {_name(other)} {tokens(other.tokens)}, static {tokens(static.tokens)}: ",
         (f"{percent(abs(share))} {'less' if share >= 0 else 'more'}", "bold"),
     )
 
@@ -155,12 +155,12 @@ def _name(racer: Racer) -> str:
 
 
 def big_share(verdict: Verdict) -> str:
-    """What was saved, for the big digits; nothing where it is not known."""
+    """Return the saved share for the big digits; empty if unknown."""
     return "" if verdict.saved is None else percent(verdict.saved).replace(" ", "")
 
 
 def result(verdict: Verdict) -> Content:
-    """Who needed how many tokens, what that saved, and what to know before believing it."""
+    """Return the tokens of both racers, the savings, and notes on what limits the comparison."""
     return Content("\n").join([*_shares(verdict), *_noted(verdict.notes)])
 
 
@@ -177,9 +177,9 @@ def _shares(verdict: Verdict) -> Iterator[Content]:
 
 
 def prices(verdict: Verdict, *, source: bool = False) -> str:
-    """Whose prices for input the dollars are, and of which day; with `source` also out of which list."""
-    one = verdict.prices
-    facts = (one.model, one.source if source else "", one.date) if one is not None else ()
+    """Return the model and date of the input prices, with `source` also their list."""
+    known = verdict.prices
+    facts = (known.model, known.source if source else "", known.date) if known is not None else ()
     return visible(", ".join(fact for fact in facts if fact), limit=200, newlines=False)
 
 
@@ -199,7 +199,7 @@ def _noted(notes: Sequence[str]) -> Iterator[Content]:
 
 
 def scenario_choices(files: Sequence[ScenarioFile], chosen: str) -> tuple[Record, ...]:
-    """The scenarios that can be raced, by path."""
+    """Return the scenarios that can be raced, by path."""
     return tuple(
         Record(
             str(file.path),
@@ -213,7 +213,7 @@ def scenario_choices(files: Sequence[ScenarioFile], chosen: str) -> tuple[Record
 
 
 def profile_choices(chosen: str) -> tuple[Record, ...]:
-    """Every profile but static binding, which is the other racer."""
+    """Return every profile except static, which is the other racer."""
     return tuple(
         Record(name, ("✓" if name == chosen else " ", name, ""), detail=profile.title)
         for name, profile in PROFILES.items()

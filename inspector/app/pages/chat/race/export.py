@@ -1,4 +1,4 @@
-"""A race as a file: a picture or a recording, by the file's ending."""
+"""Exports a race as a picture or a recording, depending on the file's extension."""
 
 from pathlib import Path
 
@@ -10,7 +10,10 @@ ENDINGS = ".svg is a picture for a slide, .cast a recording for asciinema."
 
 
 def exported(race: Race, path: Path) -> str:
-    """The race as the path's ending says. Raises ValueError for another ending, and before it is over."""
+    """Return the race in the format of the path's extension.
+
+    Raises ValueError for any other extension, and while the race is not over.
+    """
     verdict = race.verdict
     if verdict is None:
         raise ValueError("the race is not over")
@@ -18,4 +21,4 @@ def exported(race: Race, path: Path) -> str:
         return picture(race.scenario.title, race.frames(), verdict)
     if path.suffix == ".cast":
         return cast(race.scenario.title, race.frames(), verdict)
-    raise ValueError(f"{path.suffix or 'no ending'} is neither .svg nor .cast")
+    raise ValueError("the name has to end in .svg or .cast")

@@ -1,4 +1,4 @@
-"""Runs a race: both runs at once, each on servers of its own; one that fails ends the other."""
+"""Runs a race: two concurrent runs, each on its own servers; if one fails, the other is cancelled."""
 
 import asyncio
 import tempfile
@@ -19,14 +19,14 @@ Tell = Callable[[int, Record], None]
 
 
 async def read_scenarios(lab: Lab | None) -> tuple[ScenarioFile, ...]:
-    """What there is to race, none without a lab. Raises ToolsightError."""
+    """Return the scenarios to race; empty without a lab. Raises ToolsightError."""
     return tuple(await asyncio.to_thread(lab.scenarios)) if lab is not None else ()
 
 
 async def run_race(lab: Lab, file: ScenarioFile, run: Choice, race: Race, tell: Tell) -> None:
     """Run the scenario under `static` and under the choice; `tell` gets every record with its side.
 
-    Raises ToolsightError; cancelling it stops both.
+    Raises ToolsightError. Cancelling it stops both runs.
     """
     assert file.scenario is not None
     with static_file(file.scenario) as static:
@@ -36,17 +36,17 @@ async def run_race(lab: Lab, file: ScenarioFile, run: Choice, race: Race, tell: 
             racer, chosen = racers[side]
             listen = race.listener(side)
 
-            def heard(record: Record) -> None:
+            def on_record(record: Record) -> None:
                 listen(record)
                 tell(side, record)
 
-            race.end(side, await lab.run(racer, chosen.profile, chosen.values, heard))
+            race.end(side, await lab.run(racer, chosen.profile, chosen.values, on_record))
 
         await both(play(0), play(1))
 
 
 async def both(first: Awaitable[Made], second: Awaitable[Made]) -> list[Made]:
-    """What both come to; when one fails or this is cancelled, the other one has ended before that is told."""
+    """Return both results; on failure or cancellation, both have ended before the error propagates."""
     tasks = [asyncio.ensure_future(first), asyncio.ensure_future(second)]
     try:
         return list(await asyncio.gather(*tasks))
@@ -58,7 +58,7 @@ async def both(first: Awaitable[Made], second: Awaitable[Made]) -> list[Made]:
 
 @contextmanager
 def static_file(scenario: Scenario) -> Iterator[ScenarioFile]:
-    """The scenario as static binding plays it, in a file for as long as the run takes."""
+    """Write the scenario as static binding plays it to a temporary file, for the duration of the run."""
     static = static_scenario(scenario)
     with tempfile.TemporaryDirectory(prefix="toolsight-race-") as folder:
         path = Path(folder) / "static.yaml"
@@ -67,7 +67,7 @@ def static_file(scenario: Scenario) -> Iterator[ScenarioFile]:
 
 
 def _script(scenario: Scenario) -> str:
-    """What the model says and calls; the rest of a scenario is not the model's."""
+    """Return what the model says and calls as YAML, without the rest of the scenario."""
     import yaml
 
     turns = [

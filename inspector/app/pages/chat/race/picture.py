@@ -1,4 +1,4 @@
-"""A race as a picture for a slide: what both sent, call by call and added up, and what was saved."""
+"""A race as a picture for a slide: what both racers sent, per call and in total, and the saving."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from widgets import middle
 _LEFT, _RIGHT = 64, 1216
 _LINE = "#3b4261"
 _COLORS = (svg.BLUE, svg.YELLOW)
-# Static binding is dashed, so that it is told apart without its colour.
+# Static binding is dashed, so that it can be told apart without color.
 _DASHES = ("10 6", "")
 _TICKS = 4
 _NOTES, _NOTE_WIDTH = 5, 160
@@ -22,7 +22,7 @@ _NOTES, _NOTE_WIDTH = 5, 160
 
 @dataclass(frozen=True, slots=True)
 class _Chart:
-    """A field of the picture for numbers by model call: the x of `calls` and the y of 0 to `most`."""
+    """A chart of numbers by model call: x runs over `calls`, y from 0 to `most`."""
 
     left: float
     top: float
@@ -39,7 +39,7 @@ class _Chart:
 
 
 def picture(title: str, frames: Sequence[RaceFrame], verdict: Verdict) -> str:
-    """The race as SVG."""
+    """Return the race as SVG."""
     return svg.slide(
         (*_head(title, verdict), *_totals(verdict), *_sums(frames), *_calls(frames), *_notes(verdict))
     )
@@ -61,7 +61,7 @@ def _totals(verdict: Verdict) -> Iterator[str]:
     if verdict.input_saved is not None:
         less = "less" if verdict.input_saved >= 0 else "more"
         yield svg.text(
-            _LEFT, 310, f"and {percent(abs(verdict.input_saved))} {less} of all input", 18, svg.DIM
+            _LEFT, 310, f"and {percent(abs(verdict.input_saved))} {less} input overall", 18, svg.DIM
         )
     for side, racer in enumerate(verdict.racers):
         yield from _total(racer, 384 + 120 * side, side)
@@ -78,13 +78,13 @@ def _total(racer: Racer, y: float, side: int) -> Iterator[str]:
 
 
 def _sums(frames: Sequence[RaceFrame]) -> Iterator[str]:
-    """Tokens for tools, added up."""
+    """Draw the cumulative tokens for tools."""
     most = max(racer.tokens for racer in frames[-1].racers)
     chart = _Chart(560, 186, _RIGHT - 70, 420, len(frames) - 1, most)
     yield svg.text(
         chart.left,
         chart.top - 22,
-        "tokens for tools (definitions, manifest, searches), added up",
+        "tokens for tools (definitions, manifest, searches), cumulative",
         17,
         svg.DIM,
     )
@@ -99,16 +99,16 @@ def _sums(frames: Sequence[RaceFrame]) -> Iterator[str]:
 
 
 def _calls(frames: Sequence[RaceFrame]) -> Iterator[str]:
-    """Tokens for tools of each model call, both beside each other."""
+    """Draw the tokens for tools of each model call, side by side."""
     most = max((racer.present for frame in frames for racer in frame.racers), default=0)
     chart = _Chart(560, 486, _RIGHT - 70, 592, len(frames) - 1, most)
-    yield svg.text(chart.left, chart.top - 22, "the same in each model call", 17, svg.DIM)
+    yield svg.text(chart.left, chart.top - 22, "tokens for tools per model call", 17, svg.DIM)
     yield from _grid(chart, ticks=2)
     width = min((chart.right - chart.left) / max(chart.calls, 1) * 0.34, 22)
     for side in (0, 1):
         for racer in _own(frames, side)[1:]:
             x, y = chart.x(racer.calls - 0.5) + (side - 1) * width, chart.y(racer.present)
-            # An outline for static binding, so that it is told apart without its colour.
+            # Static binding is an outline, so that it can be told apart without color.
             draw = svg.box if side else svg.outline
             yield draw(x + 1, y, max(width - 2, 1), chart.bottom - y, _COLORS[side])
     for call in range(1, chart.calls + 1, max(chart.calls // 16, 1)):
@@ -116,7 +116,7 @@ def _calls(frames: Sequence[RaceFrame]) -> Iterator[str]:
 
 
 def _own(frames: Sequence[RaceFrame], side: int) -> list[Racer]:
-    """A racer after each of its own model calls; where it stands still, it has none."""
+    """Return a racer after each of its own model calls; frames in which it made none are skipped."""
     return [frame.racers[side] for number, frame in enumerate(frames) if frame.racers[side].calls == number]
 
 
@@ -128,7 +128,7 @@ def _grid(chart: _Chart, ticks: int = _TICKS) -> Iterator[str]:
 
 
 def _marks(most: int, count: int) -> list[int]:
-    """Round numbers from 0 up to `most`, about so many."""
+    """Return about `count` round numbers from 0 up to `most`."""
     step = 1
     while most // step > count:
         step = step * 5 // 2 if str(step).startswith("2") else step * 2
@@ -140,11 +140,11 @@ def _stroke(points: Sequence[tuple[float, float]], side: int) -> str:
 
 
 def _notes(verdict: Verdict) -> Iterator[str]:
-    """In one column where they fit, else in two."""
-    said = [middle(note, 400) for note in _said(verdict)]
-    lines, columns = [line for note in said for line in wrap(note, _NOTE_WIDTH)], 1
+    """Draw the notes in one column if they fit, else in two."""
+    notes = [middle(note, 400) for note in _note_texts(verdict)]
+    lines, columns = [line for note in notes for line in wrap(note, _NOTE_WIDTH)], 1
     if len(lines) > _NOTES:
-        lines, columns = [line for note in said for line in wrap(note, _NOTE_WIDTH // 2 - 3)], 2
+        lines, columns = [line for note in notes for line in wrap(note, _NOTE_WIDTH // 2 - 3)], 2
     if len(lines) > _NOTES * columns:
         kept = _NOTES * columns - 1
         lines = [*lines[:kept], f"… and {len(lines) - kept} more lines of notes"]
@@ -153,12 +153,12 @@ def _notes(verdict: Verdict) -> Iterator[str]:
         yield svg.text(x, 640 + 17 * (number % _NOTES), line, 14, svg.DIM)
 
 
-def _said(verdict: Verdict) -> Iterator[str]:
-    """What a cache makes of it and whose prices count come first: without them the rest misleads."""
+def _note_texts(verdict: Verdict) -> Iterator[str]:
+    """Yield the effect of a prompt cache with its prices first, because the rest misleads without it."""
     static, other = verdict.racers
     if verdict.billed_saved is not None and (static.has_cache or other.has_cache):
         less = "less" if verdict.billed_saved >= 0 else "more"
-        share = f"As a prompt cache bills it, {percent(abs(verdict.billed_saved))} {less} of all input"
+        share = f"With a prompt cache, {percent(abs(verdict.billed_saved))} {less} input is billed"
         dollars = f", at the prices of {content.prices(verdict, source=True)}" if verdict.prices else ""
         yield f"{share}{dollars}."
     yield from verdict.notes

@@ -1,4 +1,4 @@
-"""How much of a race is shown: one model call after the other, at a pace, with pauses and steps back."""
+"""Plays a race back one model call at a time, with a pace, pauses and steps back."""
 
 from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.domain.events import Record
@@ -6,12 +6,12 @@ from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame, Verdict
 from inspector.engine.scenario.racer import Racer
 
-# Seconds between two model calls, from the fastest on; with 0 everything is shown at once.
+# Seconds between model calls, fastest first; 0 shows everything at once.
 PACES = (0.0, 0.1, 0.2, 0.4, SECONDS_A_CALL, 1.0, 1.5, 2.5)
 
 
 class Playback:
-    """A race that may still be run while it is shown. `progress` is how far both runs are, by side."""
+    """A race that may still be running while it is shown. `progress` is that of both runs, by side."""
 
     def __init__(self, pace: float) -> None:
         self.pace = pace
@@ -19,77 +19,77 @@ class Playback:
         self.race: Race | None = None
         self.verdict: Verdict | None = None
         self.progress: tuple[Progress, ...] = ()
-        self._place = 0
+        self._position = 0
 
     def begin(self, race: Race, file: ScenarioFile) -> None:
-        """Show this race, from its start."""
+        """Show this race from its start."""
         self.clear()
         self.race = race
         self.progress = tuple(Progress(file, profile) for profile in race.profiles)
 
     def clear(self) -> None:
-        """There is no race."""
+        """Show no race."""
         self.race = self.verdict = None
         self.progress = ()
-        self.is_paused, self._place = False, 0
+        self.is_paused, self._position = False, 0
 
     def note(self, side: int, record: Record) -> None:
-        """A run came a record further."""
+        """Take one record of a run."""
         self.progress = tuple(
-            one.after(record) if number == side else one for number, one in enumerate(self.progress)
+            run.after(record) if number == side else run for number, run in enumerate(self.progress)
         )
 
     def finish(self) -> None:
-        """Both runs are over."""
+        """Take the verdict once both runs are over."""
         self.verdict = self.race.verdict if self.race is not None else None
 
     @property
     def frames(self) -> tuple[RaceFrame, ...]:
-        """All that could be shown by now."""
+        """Every frame so far."""
         return self.race.frames() if self.race is not None else ()
 
     @property
     def shown(self) -> tuple[RaceFrame, ...]:
-        """From the start to what is shown now."""
-        return self.frames[: self._place + 1]
+        """The frames from the start to the current one."""
+        return self.frames[: self._position + 1]
 
     @property
     def is_finished(self) -> bool:
-        """Whether everything has been run, and is shown."""
-        return self.verdict is not None and self._place == len(self.frames) - 1
+        """Whether both runs are over and the last frame is shown."""
+        return self.verdict is not None and self._position == len(self.frames) - 1
 
     def frame(self, profile: str) -> RaceFrame:
-        """What is shown now; before a race, its empty racers, with `profile` in the second one."""
+        """Return the current frame; before a race, empty racers with `profile` in the second."""
         shown = self.shown
         return shown[-1] if shown else RaceFrame(0.0, (Racer(STATIC), Racer(profile)))
 
     @property
     def most(self) -> tuple[int, int]:
-        """The tokens of the larger racer, as far as it has come, and of its largest model call."""
+        """The tokens of the larger racer so far, and of the largest model call."""
         racers = self.race.racers if self.race is not None else ()
         return max((racer.tokens for racer in racers), default=0), max(
             (racer.present for racer in racers), default=0
         )
 
     def advance(self) -> bool:
-        """Show the next model call, without a pause all there are; whether there is more to come."""
+        """Show the next model call (all of them at pace 0); return whether anything can change."""
         if self.race is None or self.is_paused or self.is_finished:
             return False
         last = len(self.frames) - 1
-        self._place = min(self._place + 1, last) if self.pace else last
+        self._position = min(self._position + 1, last) if self.pace else last
         return True
 
     def step(self, by: int) -> None:
-        """Stand still, so many model calls further on or back, as far as there are any."""
+        """Pause and move by that many model calls, within the race."""
         if self.race is not None:
             self.is_paused = True
-            self._place = max(min(self._place + by, len(self.frames) - 1), 0)
+            self._position = max(min(self._position + by, len(self.frames) - 1), 0)
 
     def pause(self) -> None:
-        """Stand still, or go on."""
+        """Pause or resume."""
         self.is_paused = not self.is_paused and self.race is not None
 
     def slower(self, by: int) -> None:
-        """Change the pace by so many steps; below 0 is faster."""
-        place = min(range(len(PACES)), key=lambda number: abs(PACES[number] - self.pace))
-        self.pace = PACES[min(max(place + by, 0), len(PACES) - 1)]
+        """Change the pace by that many steps; negative is faster."""
+        nearest = min(range(len(PACES)), key=lambda number: abs(PACES[number] - self.pace))
+        self.pace = PACES[min(max(nearest + by, 0), len(PACES) - 1)]

@@ -1,4 +1,4 @@
-"""What a race has come to: the saved share in big digits where there is room, and the rest in words."""
+"""The result of a race: the saved share in big digits if there is room, and the rest in words."""
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
@@ -7,7 +7,7 @@ from textual.widgets import Digits, Static
 
 
 class RaceResult(Horizontal):
-    """Long notes scroll; the page has the keys for it."""
+    """The result panel; long notes scroll with the page's keys."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, classes="pane")
@@ -18,7 +18,7 @@ class RaceResult(Horizontal):
             yield Static(id="race-said")
 
     def show(self, said: Content, share: str) -> None:
-        """Draw the text; there is a `share` once the race is over."""
+        """Draw the text; `share` is set once the race is over."""
         saved = self.query_one("#race-saved", Digits)
         saved.update(share)
         saved.display = bool(share) and not self.screen.has_class("-narrow")
@@ -26,5 +26,5 @@ class RaceResult(Horizontal):
         self.border_title = "Result" if share else "Race"
 
     def scroll_text(self, by: int) -> None:
-        """So many lines down, or up."""
+        """Scroll by that many lines."""
         self.query_one("#race-text").scroll_relative(y=by, animate=False)

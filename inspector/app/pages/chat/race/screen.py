@@ -1,4 +1,4 @@
-"""The race: a scenario with static binding beside the same one with discovery, call by call."""
+"""The race: a scenario under static binding beside the same one with discovery, call by call."""
 
 from functools import partial
 from pathlib import Path
@@ -31,12 +31,12 @@ from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
 from widgets import KeyBar, visible
 
 _SCENARIO = "demo"
-# Seconds between two drawings of a race without pauses.
+# Seconds between redraws of a race without pauses.
 _DRAWN_EVERY = 0.1
 
 
 class RaceScreen(LabScreen):
-    """Both runs really run; what they did is shown call by call."""
+    """Runs both racers for real and shows them call by call."""
 
     CSS_PATH = "screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,14 +54,14 @@ class RaceScreen(LabScreen):
         Binding("escape", "stop_or_leave", "back", show=False),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "r or enter races: the scenario under static and under a profile, both on fresh servers, really run.",
-        "The n-th model call of either racer is shown at the same moment; time is not what is compared.",
-        "Tokens for tools: definitions, manifest, and searches with their results (▒), in every model call.",
-        "All input is everything that was sent: system prompt, conversation, tools.",
-        "Static binding plays the script without its searches: it pays for no call it would not make.",
-        "space pauses, left and right go call by call, + and - change the pace, up and down scroll notes.",
-        "s chooses the scenario, p the profile. e writes .svg (a slide) or .cast (asciinema).",
-        "esc stops the runs, or goes back.",
+        "r or enter starts the race: the scenario runs under static and under a profile, on fresh servers.",
+        "Both racers show their n-th model call at the same moment: the race compares tokens, not time.",
+        "Tokens for tools: definitions and manifest (█), searches and their results (▒), in every call.",
+        "All input: everything sent, that is system prompt, conversation and tools.",
+        "Static binding plays the scenario without its searches, so it pays for no call it would not make.",
+        "space pauses, ← → step by model call, + and - change the pace, ↑ ↓ scroll the notes.",
+        "s chooses the scenario, p the profile. e exports an .svg slide or a .cast for asciinema.",
+        "esc stops the runs; when none is running, it goes back.",
     )
 
     def __init__(self, lab: Lab | None = None, pace: float = SECONDS_A_CALL) -> None:
@@ -75,7 +75,7 @@ class RaceScreen(LabScreen):
     def compose(self) -> ComposeResult:
         yield HeaderLine()
         yield Static(id="race-status")
-        with Container(id="lanes"):
+        with Container(id="racers"):
             yield RacerPanel(0)
             yield RacerPanel(1)
         yield RaceResult(id="race-result")
@@ -100,12 +100,12 @@ class RaceScreen(LabScreen):
             self._files = await read_scenarios(self.lab)
         except ToolsightError as error:
             self.fail(error)
-        self._file = next((one for one in self._files if one.path.stem == _SCENARIO), None)
+        self._file = next((file for file in self._files if file.path.stem == _SCENARIO), None)
         self._file = self._file or next(iter(self._files), None)
         self.show()
 
     def action_run(self) -> None:
-        """Race anew; runs that are under way are given up."""
+        """Start a race, dropping any current runs."""
         file, lab = self._file, self.lab
         if file is None or file.scenario is None or lab is None:
             return
@@ -133,7 +133,7 @@ class RaceScreen(LabScreen):
             self._playback.note(side, record)
 
     def _restart(self) -> None:
-        """Show what there is, and go on from now at the chosen pace."""
+        """Show the current frame, and continue at the chosen pace."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_interval(self._playback.pace or _DRAWN_EVERY, self._advance)
@@ -171,36 +171,36 @@ class RaceScreen(LabScreen):
         self.query_one("#race-status", Static).update(line)
 
     def action_pause(self) -> None:
-        """Stand still, or go on."""
+        """Pause or resume."""
         self._playback.pause()
         self._restart()
 
     def action_pace(self, by: int) -> None:
-        """Show the race slower, or faster."""
+        """Show the race slower or faster."""
         self._playback.slower(by)
         self._restart()
 
     def action_step(self, by: int) -> None:
-        """Pause, and go so many model calls on or back."""
+        """Pause, and move by that many model calls."""
         self._playback.step(by)
         self.show()
 
     def action_scroll_text(self, by: int) -> None:
-        """Read on in the notes, where they do not fit."""
+        """Scroll notes that do not fit."""
         self.query_one(RaceResult).scroll_text(by)
 
     def action_scenario(self) -> None:
-        """Choose what is raced."""
+        """Choose the scenario."""
         current = str(self._file.path) if self._file is not None else ""
         rows = content.scenario_choices(self._files, current)
         self.app.push_screen(ChoiceDialog("Race this scenario", rows, self._choose_file, current))
 
     def _choose_file(self, path: str) -> None:
-        self._file = next(one for one in self._files if str(one.path) == path)
+        self._file = next(file for file in self._files if str(file.path) == path)
         self._reset()
 
     def action_profile(self) -> None:
-        """Choose what races against static binding."""
+        """Choose the profile that races against static binding."""
         rows = content.profile_choices(self._profile)
         dialog = ChoiceDialog("Race against static binding", rows, self._choose_profile, self._profile)
         self.app.push_screen(dialog)
@@ -210,7 +210,7 @@ class RaceScreen(LabScreen):
         self._reset()
 
     def _reset(self) -> None:
-        """What was chosen has not been raced yet."""
+        """Clear the race after another choice."""
         self.job.drop()
         self.workers.cancel_group(self, RUN)
         self._playback.clear()
@@ -218,19 +218,19 @@ class RaceScreen(LabScreen):
         self.show()
 
     def action_export(self) -> None:
-        """Write the race as a picture or as a recording of a terminal."""
+        """Export the race as a picture or a terminal recording."""
         race = self._playback.race
         if race is None or self._playback.verdict is None or self._file is None:
-            self.notify("r races first; e exports when both runs are over.", markup=False, timeout=4)
+            self.notify("Nothing to export yet: r starts a race.", markup=False, timeout=4)
             return
         suggested = Path.cwd() / f"race-{self._file.path.stem}.svg"
         self.app.push_screen(ExportDialog(suggested, partial(exported, race), ENDINGS), self._tell_written)
 
     def _tell_written(self, path: str | None) -> None:
         if path is not None:
-            self.notify(visible(path, limit=200), title="Written", markup=False, timeout=4)
+            self.notify(visible(path, limit=200), title="Exported", markup=False, timeout=4)
 
     async def action_stop_or_leave(self) -> None:
         """Stop the runs and keep what is shown, or go back."""
-        if not self.stop("r races again."):
+        if not self.stop("r starts another race."):
             await self.app.run_action("back")

@@ -1,1 +1,1 @@
-"""The session: conversation, budget, bound tools, newest events."""
+"""The session page: conversation, budget, tools and the newest events."""

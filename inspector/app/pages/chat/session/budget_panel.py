@@ -22,7 +22,7 @@ class BudgetPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Meter(tick=0.7, id="budget-meter")
-        yield Static("Counting starts when a server is ready.", id="budget-legend", markup=False)
+        yield Static("Tokens are counted once a server is ready.", id="budget-legend", markup=False)
         with Horizontal(id="budget-saving"):
             yield Static(id="budget-text", markup=False)
             yield Sparkline([], summary_function=max, id="budget-spark")
@@ -47,7 +47,7 @@ class BudgetPanel(Vertical):
             self._show_legend(few_segments(self.session.budget.parts))
 
     def _show_legend(self, parts: tuple[Segment, ...]) -> None:
-        """In two lines where one is too short: an entry is never torn apart."""
+        """Draw the legend in two lines if one is too short; no entry is split."""
         whole = legend(parts)
         if whole.cell_length > self.content_size.width:
             whole = Content("\n").join([legend(parts[:_FIRST_LINE]), legend(parts[_FIRST_LINE:])])

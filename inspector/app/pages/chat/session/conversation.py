@@ -1,4 +1,4 @@
-"""The conversation, one block an item."""
+"""The texts of the conversation, one block per item."""
 
 from textual.content import Content
 
@@ -22,12 +22,12 @@ _STATUS = {
 
 
 def block(item: Item) -> Content:
-    """What a block of the conversation shows."""
+    """Return the block of a conversation item."""
     return _BLOCKS[item.kind](item)
 
 
 def detail_title(item: Item) -> str:
-    """The heading of an item's detail."""
+    """Return the heading of an item's detail."""
     return f"{item.kind.value}: {item.title}" if item.title else item.kind.value
 
 
@@ -41,7 +41,7 @@ def _answer(item: Item) -> Content:
 
 
 def _thought(item: Item) -> Content:
-    head = Content.assemble(("Model", "bold $secondary"), ("  thinks, before it may call again", MUTED))
+    head = Content.assemble(("Model", "bold $secondary"), ("  thinks before its next call", MUTED))
     return Content.assemble(head, "\n", _indented(plain(item.text)).stylize("italic"))
 
 
@@ -67,8 +67,8 @@ def _search(item: Item) -> Content:
         for hit in report.results[:_RESULTS]
     ]
     more = [Content(f"… {count - _RESULTS} more")] if count > _RESULTS else []
-    found = Content("   ").join(best + more) if best else Content.styled("nothing found", "$text-warning")
-    return Content.assemble(head, "\n", _INDENT, found)
+    results = Content("   ").join(best + more) if best else Content.styled("nothing found", "$text-warning")
+    return Content.assemble(head, "\n", _INDENT, results)
 
 
 def _call(item: Item) -> Content:
@@ -100,7 +100,7 @@ def _error(item: Item) -> Content:
 
 
 def _preview(text: str) -> Content:
-    """The first lines; the rest is one key away."""
+    """Return the first lines; enter opens the rest."""
     cut = text[:_PREVIEW_CHARACTERS]
     lines = cut.splitlines()[:_PREVIEW_LINES]
     shown = "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The conversation: one block an item, the newest in sight."""
+"""The conversation panel: one block per item, scrolled to the newest."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from textual.widgets import Static
 from inspector.app.pages.chat.session.conversation import block
 from inspector.domain.conversation import Conversation, Item
 
-# Blocks are widgets: of a longer conversation only the newest are kept mounted.
+# Blocks are widgets, so only the newest of a long conversation stay mounted.
 _MOUNTED = 200
 
 
@@ -27,7 +27,7 @@ class ItemBlock(Static, can_focus=True):
     ]
 
     class Opened(Message):
-        """An item is to be shown in full."""
+        """The item should open in full."""
 
         def __init__(self, item: Item) -> None:
             super().__init__()
@@ -38,7 +38,7 @@ class ItemBlock(Static, can_focus=True):
         self.item = item
 
     def show(self, item: Item) -> None:
-        """Draw the item as it is now."""
+        """Draw the item's current state."""
         if item is not self.item:
             self.item = item
             self.update(block(item))
@@ -51,7 +51,7 @@ class ItemBlock(Static, can_focus=True):
 
 
 class ConversationPanel(VerticalScroll, can_focus=False):
-    """Follows the conversation while its end is in sight."""
+    """Follows the conversation while its end is visible."""
 
     BORDER_TITLE = "Conversation"
 
@@ -65,7 +65,7 @@ class ConversationPanel(VerticalScroll, can_focus=False):
         self.query_one("#conversation-empty", Static).update(empty)
 
     async def watch_conversation(self, new: Conversation) -> None:
-        """Change the blocks that changed, add the new ones, let the oldest go."""
+        """Update changed blocks, add new ones and remove the oldest."""
         follows = self.max_scroll_y - self.scroll_y < 2
         self.query_one("#conversation-empty").display = not new.items
         blocks = {shown.item.seq: shown for shown in self.query(ItemBlock)}

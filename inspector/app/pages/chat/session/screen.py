@@ -27,21 +27,21 @@ _TABS = ("chat", "tools", "events")
 
 
 class SessionScreen(BaseScreen):
-    """Home. Narrow terminals show one part at a time, wide ones everything."""
+    """The home page. Narrow terminals show one part at a time, wide ones all of them."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#prompt"
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type a request and press enter: the model searches for tools, loads them and calls them.",
-        "Enter on a block of the conversation opens it in full; on a search, its scores.",
-        "Enter on a tool opens its description, schema and a form to call it.",
-        "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab moves between the parts.",
-        "esc stops the turn that is running.",
+        "enter on a block of the conversation opens it in full; on a search it opens the scores.",
+        "enter on a tool opens its description, its schema and a form to call it.",
+        "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab goes to the next part.",
+        "esc stops the model.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "stop", show=True),
         Binding("tab", "app.focus_next", "next part", show=False),
-        # A terminal says of alt+1 that it is a character: without priority it would be typed.
+        # A terminal sends alt+1 as a character, so without priority the prompt would type it.
         *(
             Binding(f"alt+{n}", f"example({n - 1})", f"example {n}", show=False, priority=True)
             for n in (1, 2, 3)
@@ -58,13 +58,11 @@ class SessionScreen(BaseScreen):
         with Horizontal(id="session"):
             with Vertical(id="chat"):
                 yield ConversationPanel(id="conversation")
-                yield PlainInput(placeholder="Ask for something, enter sends", id="prompt")
+                yield PlainInput(placeholder="Type a request, enter sends it", id="prompt")
             with Vertical(id="side"):
                 yield BudgetPanel(id="budget")
                 yield ToolsPanel(id="tools")
-                feed = RecordList(
-                    COLUMNS, empty="Nothing happened yet.", follow=True, id="feed", classes="pane"
-                )
+                feed = RecordList(COLUMNS, empty="No events yet.", follow=True, id="feed", classes="pane")
                 feed.border_title = "Events"
                 yield feed
         yield KeyBar()
@@ -90,18 +88,18 @@ class SessionScreen(BaseScreen):
         if not text:
             return
         if self.session.state.busy:
-            self.notify("The model is still at work; esc stops it.", severity="warning")
+            self.notify("The model is still working; esc stops it.", severity="warning")
             return
         event.input.value = ""
         self._turn = self.run_worker(self.commands.chat(text), exit_on_error=False, group="chat")
 
     def action_stop(self) -> None:
-        """Cancel the turn that is running, if any."""
+        """Stop the model, if it is working."""
         if self._turn is not None and self._turn.is_running:
             self._turn.cancel()
 
     def action_example(self, index: int) -> None:
-        """Put an example into the prompt."""
+        """Fill an example into the prompt."""
         prompt = self.query_one("#prompt", PlainInput)
         prompt.value = EXAMPLES[index]
         prompt.focus()

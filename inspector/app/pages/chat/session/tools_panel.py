@@ -12,14 +12,14 @@ from inspector.domain.session import Binding, SessionState
 from widgets import RecordList
 
 PANES = (
-    ("loaded", loaded_rows, "No tool is bound yet. A search loads tools."),
-    ("deferred", deferred_rows, "Nothing waits for a search."),
-    ("evicted", evicted_rows, "Nothing evicted: no loop, and room for all."),
+    ("loaded", loaded_rows, "No tool is loaded yet. Searches load tools."),
+    ("deferred", deferred_rows, "No tool waits for a search."),
+    ("evicted", evicted_rows, "No tool was evicted: no loop, and room for all."),
 )
 
 
 class ToolsPanel(Vertical):
-    """What the model sees, could find, and lost: as tabs, or all three where there is room."""
+    """The tools that the model sees, can find, and lost: as tabs, or all at once if there is room."""
 
     session: reactive[SessionState] = reactive(SessionState(), init=False)
 
@@ -53,7 +53,7 @@ class ToolsPanel(Vertical):
             self.set_class(event.tab.id == f"pane-{name}", f"-{name}")
 
     def _flash_moved(self, old: SessionState, session: SessionState) -> None:
-        """A tool that moved shows it once."""
+        """Highlight each tool that moved, once."""
         for tool_id in session.load_order:
             if tool_id not in old.load_order and old.tools:
                 self.query_one("#tools-loaded", RecordList).flash(tool_id)

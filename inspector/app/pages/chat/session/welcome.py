@@ -1,4 +1,4 @@
-"""What the conversation says before anybody has said anything."""
+"""The text of an empty conversation."""
 
 from textual.content import Content
 
@@ -15,7 +15,7 @@ EXAMPLES = (
 
 
 def welcome(session: SessionState) -> Content:
-    """Where things stand, and what to try."""
+    """Return the state of the servers, and what to try."""
     phases = [server.phase for server in session.servers.values()]
     connecting = phases.count(ServerPhase.CONNECTING)
     failed = phases.count(ServerPhase.FAILED)
@@ -29,9 +29,9 @@ def welcome(session: SessionState) -> Content:
             + (f", {connecting} still connecting" if connecting else "")
             + (f", {failed} failed (f2 says why)" if failed else ""),
         ),
-        Content("The model is bound to search_tools and finds the rest by searching."),
+        Content("The model starts with search_tools and finds the other tools by searching."),
         Content(""),
-        Content.styled("Ask for something, or take an example with alt and its number:", MUTED),
+        Content.styled("Type a request, or press alt and a number for an example:", MUTED),
     ]
     lines += [
         Content.assemble((f"  {n}  ", "bold $accent"), text) for n, text in enumerate(EXAMPLES, start=1)

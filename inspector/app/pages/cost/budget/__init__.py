@@ -1,1 +1,1 @@
-"""The token budget: the next request, every call, the ways to deliver tools, and what-if."""
+"""The budget page: the next request, every call, the ways to deliver tools, and what-if."""

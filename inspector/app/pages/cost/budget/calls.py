@@ -1,4 +1,4 @@
-"""The model calls of a session, each with what it cost; and the sum of them."""
+"""Rows and texts for the cost of each model call, and their sum."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -24,11 +24,11 @@ COLUMNS = (
     Column("reported", "reported", align="right", weight=5),
     Column("broke", "broken by", weight=1, min_width=9),
 )
-EMPTY = "No model call yet. Send a message (f7): each call gets a line here."
+EMPTY = "No model call yet. Send a message (f7): every call gets a row here."
 
 
 def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record, ...]:
-    """The newest call first."""
+    """Return one row per call, the newest first."""
     spent = [NOTHING] * len(costs)
     if prices is not None:
         amounts = [call_price(cost, prices) for cost in costs]
@@ -53,12 +53,12 @@ def _row(cost: CallCost, spent: str) -> Record:
 
 
 def call_price(cost: CallCost, prices: Prices) -> float:
-    """US dollars of a call; the answer counts where the provider reported its tokens."""
+    """Return a call's cost in US dollars; the answer counts only if the provider reported its tokens."""
     return prices.cost(cost.charge, cost.terms, cost.reported_output or 0)
 
 
 def _reported(cost: CallCost) -> str:
-    """What the provider counted, beside what was counted here."""
+    """Return the provider's input tokens, and how far they are from our count."""
     if cost.reported_input is None:
         return NOTHING
     counted = cost.parts.input
@@ -75,22 +75,22 @@ def _broke(cost: CallCost) -> Content:
 
 
 def call_data(cost: CallCost, prices: Prices | None) -> dict[str, object]:
-    """Everything that is known of a call, for a person to look through."""
-    found: dict[str, object] = {
+    """Return everything known about a call, to browse as a tree."""
+    data: dict[str, object] = {
         **asdict(cost),
         "input": cost.parts.input,
         "billed": cost.charge.billed(cost.terms),
         "hit_rate": cost.charge.hit_rate,
     }
-    return found if prices is None else {**found, "dollars": call_price(cost, prices)}
+    return data if prices is None else {**data, "dollars": call_price(cost, prices)}
 
 
 def call_text(cost: CallCost) -> str:
-    """The same in words, for the head of the detail."""
+    """Return the same in words, for the top of the detail dialog."""
     lines = [
-        f"{cost.parts.input:,} tokens sent, {cost.parts.discovery_tokens:,} of them because of tools;"
-        f" binding every tool would have been {cost.static_tools:,}.",
-        f"From the cache {cost.charge.read:,}, written to it {cost.charge.written:,},"
+        f"{cost.parts.input:,} tokens sent, {cost.parts.discovery_tokens:,} of them for tools;"
+        f" binding every tool would have taken {cost.static_tools:,}.",
+        f"Read from the cache {cost.charge.read:,}, written to it {cost.charge.written:,},"
         f" neither {cost.charge.plain:,}: billed as {cost.charge.billed(cost.terms):,.0f} tokens.",
     ]
     if cost.charge.broke:
@@ -102,7 +102,7 @@ def call_text(cost: CallCost) -> str:
 
 
 def session_cost(session: SessionState, prices: Prices | None) -> list[Content]:
-    """What the session has cost until now, where there are calls and prices."""
+    """Return what the session has cost so far, if there are calls and prices."""
     costs = session.costs
     if not costs or prices is None:
         return []
@@ -111,7 +111,7 @@ def session_cost(session: SessionState, prices: Prices | None) -> list[Content]:
 
 
 def session_money(session: SessionState, prices: Prices | None) -> list[Content]:
-    """What the calls came to: raw and billed tokens, hit rate, dollars, and by which prices."""
+    """Return the totals of the calls: dollars, raw and billed tokens, hit rate, and the prices used."""
     costs = session.costs
     if not costs:
         return price_facts(prices, session.model)

@@ -1,4 +1,4 @@
-"""The model calls of the session: the plot against static binding, the sum, and a row for each."""
+"""The model calls of the session: totals, a plot against static binding, and a row for each."""
 
 from textual import on
 from textual.app import ComposeResult
@@ -29,7 +29,7 @@ class CallsView(Vertical):
         yield RecordList(calls.COLUMNS, header=True, empty=calls.EMPTY, id="calls-table")
 
     def show(self, session: SessionState, prices: Prices | None) -> None:
-        """Draw another moment."""
+        """Draw the session at this moment."""
         self._session, self._prices = session, prices
         self.set_class(not session.costs, "-empty")
         self.query_one("#calls-table", RecordList).records = calls.call_rows(session.costs, prices)

@@ -1,4 +1,4 @@
-"""What a change would make of the first model call, in a few lines."""
+"""The effect of a change on the first model call, in a few lines."""
 
 from textual.content import Content
 
@@ -11,18 +11,18 @@ from inspector.domain.session import Binding, SessionState
 from inspector.engine.tokens.cost.setup_change import ChangeEffect, FirstCall
 from widgets import visible
 
-_HINT = "What if?  d defers or binds a server   p pins a tool   m, t model, toolset"
+_HINT = "What if?  d defers or binds a server   p pins a tool   m model   t toolset"
 
 
 def headline(session: SessionState, prices: Prices | None, width: int) -> Content:
-    """What the servers cost when every tool is bound, and what this session sends instead."""
+    """Return what binding every tool costs, and what this session sends instead."""
     budget, owned = session.budget, len(session.tools)
     if budget is None or not owned:
-        return Content.styled("No tools yet: no server is ready (f2 says why).", "$text-warning")
+        return Content.styled("No tools yet: no server is ready (f2 shows why).", "$text-warning")
     servers = len({tool.server for tool in session.tools.values()})
     pieces = [
         Content.assemble(
-            f"{count(servers, 'server')}, {count(owned, 'tool')}: bound, they cost ",
+            f"{count(servers, 'server')}, {count(owned, 'tool')}: binding all costs ",
             (tokens(budget.static_tools), "bold $text-warning"),
             " tokens a call",
         )
@@ -37,7 +37,7 @@ def _discovery(session: SessionState, prices: Prices | None) -> Content:
     assert budget is not None
     spent = budget.parts.discovery_tokens
     if not session.has_search and not session.pool:
-        return Content.styled("and they are bound: d on a server shows what discovery would save", MUTED)
+        return Content.styled("and all are bound: d on a server shows what discovery would save", MUTED)
     price = f", {thousand_calls(spent, prices)}" if prices else ""
     share = percent(abs(budget.saved_fraction))
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
@@ -45,15 +45,15 @@ def _discovery(session: SessionState, prices: Prices | None) -> Content:
         "now ",
         (tokens(spent), f"bold {color}"),
         f"{price}: ",
-        (f"{share} saved" if budget.saved >= 0 else f"⚠ {share} more than bound", f"bold {color}"),
+        (f"{share} saved" if budget.saved >= 0 else f"⚠ {share} more than static", f"bold {color}"),
     )
 
 
-def effect(found: ChangeEffect, prices: tuple[Prices | None, Prices | None], width: int) -> Content:
-    """The first call now and then: tokens, parts, static, share of the window, dollars; `prices` of both."""
-    now, then = found.now, found.then
+def effect(trial: ChangeEffect, prices: tuple[Prices | None, Prices | None], width: int) -> Content:
+    """Return the first call before and after: tokens, parts, static, share of the window, money."""
+    now, then = trial.now, trial.then
     pieces = [
-        Content.assemble(("What if ", "bold $text-accent"), (_told(found), "")),
+        Content.assemble(("What if ", "bold $text-accent"), (_change_text(trial), "")),
         _moved("first call", tokens(now.tokens), tokens(then.tokens), better=then.tokens <= now.tokens),
         Content.styled(f"({_parts(then)})", MUTED),
         _moved("static", tokens(now.budget.static_tools), tokens(then.budget.static_tools)),
@@ -65,17 +65,17 @@ def effect(found: ChangeEffect, prices: tuple[Prices | None, Prices | None], wid
         pieces.append(_moved("per 1,000 calls", *money))
     if now.decision != then.decision and then.decision:
         pieces.append(Content.assemble(("discovery ", MUTED), then.decision))
-    pieces.append(Content.styled("a applies it, 0 forgets it", MUTED))
+    pieces.append(Content.styled("a applies it, 0 resets it", MUTED))
     return flow(pieces, width)
 
 
 def hint(width: int) -> Content:
-    """What can be tried, where nothing is."""
+    """Return what can be tried, while nothing is."""
     return Content.styled(_HINT, MUTED).truncate(width, ellipsis=True)
 
 
 def counting(model: str, done: int, total: int) -> Content:
-    """While the definitions are counted for another model."""
+    """Return the progress of counting the definitions for another model."""
     name = visible(model, limit=60, newlines=False)
     return Content.assemble(
         ("What if ", "bold $text-accent"),
@@ -102,28 +102,29 @@ def _moved(label: str, now: str, then: str, *, better: bool | None = None) -> Co
     return Content.assemble((f"{label} ", MUTED), f"{now} → ", (then, f"bold {color}".strip()))
 
 
-def _told(found: ChangeEffect) -> str:
-    """What the change is, in words."""
-    change, told = found.change, []
+def _change_text(trial: ChangeEffect) -> str:
+    """Return the change in words."""
+    change, texts = trial.change, []
     if change.model is not None:
-        told.append(f"model {_short(change.model)}")
+        texts.append(f"model {_short(change.model)}")
     if change.toolset is not None:
-        told.append(f"toolset {_short(change.toolset) or 'all'}")
+        texts.append(f"toolset {_short(change.toolset) or 'all'}")
     if change.servers:
-        waits = {tool.server for tool in found.then.catalog.deferred}
-        told += [_servers(change.servers & waits, "deferred"), _servers(change.servers - waits, "bound")]
+        waits = {tool.server for tool in trial.then.catalog.deferred}
+        texts += [_servers(change.servers & waits, "deferred"), _servers(change.servers - waits, "bound")]
     if change.pins:
-        told.append(f"{_counted(change.pins, 'tool')} {'pinned' if len(change.pins) > 1 else _pinned(found)}")
-    return ", ".join(filter(None, told))
+        pinned = "pinned" if len(change.pins) > 1 else _pinned(trial)
+        texts.append(f"{_counted(change.pins, 'tool')} {pinned}")
+    return ", ".join(filter(None, texts))
 
 
 def _servers(names: frozenset[str], what: str) -> str:
     return f"{_counted(names, 'server')} {what}" if names else ""
 
 
-def _pinned(found: ChangeEffect) -> str:
-    (tool_id,) = found.change.pins
-    return "pinned" if found.then.binding(tool_id) is Binding.PINNED else "not pinned"
+def _pinned(trial: ChangeEffect) -> str:
+    (tool_id,) = trial.change.pins
+    return "pinned" if trial.then.binding(tool_id) is Binding.PINNED else "not pinned"
 
 
 def _counted(names: frozenset[str], noun: str) -> str:

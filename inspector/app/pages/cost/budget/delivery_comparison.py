@@ -1,4 +1,4 @@
-"""The five ways to deliver tools over the session's calls: what it takes to compare them in a thread."""
+"""Compares the five ways to deliver tools over the session's calls, in a thread."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,12 +20,15 @@ CACHES: tuple[CachePreset | None, ...] = (
     None,
     *(preset for preset in PRESETS if preset.terms.minimum < 1 << 62),
 )
-"""What a person may choose from; None is what the prices of the session's model say."""
+"""The prompt caches to choose from; None is the one of the session's model."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryComparison:
-    """What five ways cost; `even`: from how many tools on each is cheaper than static. `own` is in use."""
+    """The costs of the five ways.
+
+    `even` is the number of tools from which each is cheaper than static; `own` is the way in use.
+    """
 
     plan: Plan
     cache: str
@@ -37,7 +40,7 @@ class DeliveryComparison:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be compared: `records` of a session, or none for an assumed one over the setup's tools."""
+    """What to compare: the `records` of a session, or none for an assumed session over the setup's tools."""
 
     setup: Setup
     meter: BudgetMeter
@@ -47,7 +50,7 @@ class Question:
     cache: CachePreset | None = None
 
     def answer(self) -> DeliveryComparison:
-        """Price the plan under every way; some hundred milliseconds for a large catalog, in any thread."""
+        """Price the plan under every way; a few hundred milliseconds for a large catalog, in any thread."""
         recorded = plan_of(self.records, count=self.meter.text) if self.records else None
         plan = recorded or catalog_plan(self.setup, self.meter)
         terms = self.terms if self.cache is None else self.cache.terms

@@ -1,4 +1,4 @@
-"""Choosing what might be otherwise: another model, another toolset."""
+"""Dialogs of the what-if: another model, another toolset."""
 
 from collections.abc import Callable
 
@@ -10,12 +10,12 @@ _ALL_TOOLS = "all tools"
 
 
 class OtherModelDialog(NamedDialog):
-    """Any model by its name, to be counted for only."""
+    """Any model by its name, only to count tokens for."""
 
-    hint = "any litellm name: openai/…, anthropic/…, ollama/…"
+    hint = "any litellm model: openai/…, anthropic/…, ollama/…"
 
     def __init__(self, current: str, choose: Callable[[str], None]) -> None:
-        super().__init__("What if the model were", model_rows(current), choose, current)
+        super().__init__("What if: another model", model_rows(current), choose, current)
 
 
 class OtherToolsetDialog(ChoiceDialog):
@@ -27,7 +27,7 @@ class OtherToolsetDialog(ChoiceDialog):
         while everything in toolsets:
             everything = f"({everything})"
         super().__init__(
-            "What if the toolset were",
+            "What if: another toolset",
             toolset_rows(toolsets, current, everything),
             lambda key: choose("" if key == everything else key),
             current or everything,

@@ -1,4 +1,4 @@
-"""What tokens cost in dollars, and whose prices these are."""
+"""Dollars for tokens, and the prices behind them."""
 
 from textual.content import Content
 
@@ -18,9 +18,9 @@ def thousand_calls(tokens: int, prices: Prices | None) -> str:
 
 
 def price_facts(prices: Prices | None, model: str) -> list[Content]:
-    """Whose prices are used, what they are a million tokens, where they are from and of which day."""
+    """Return the model whose prices are used, the prices per million tokens, their source and date."""
     if prices is None:
-        return [Content.styled("no prices known: set budget.priced_as (ctrl+g)", MUTED)]
+        return [Content.styled("no prices for this model: set budget.priced_as (ctrl+g)", MUTED)]
     stand_in = "" if prices.model == model else "as "
     name = visible(prices.model, limit=60, newlines=False)
     source = visible(" ".join(filter(None, (prices.source, prices.date))), limit=90, newlines=False)

@@ -1,4 +1,4 @@
-"""The budget now: the answer in a line, the window, what could be otherwise, and the table of costs."""
+"""The budget now: a headline, the window, the what-if, and the table of costs."""
 
 from collections.abc import Callable, Mapping
 
@@ -18,13 +18,13 @@ from inspector.domain.price import Prices
 from inspector.domain.session import Binding, SessionState
 from widgets import Meter, Record, RecordList
 
-# Lines of the page that are not rows of the table, in a small terminal.
+# Lines of the page in a small terminal that are not table rows.
 _ABOVE = 17
-_NO_TOOLS = "No tools yet: no server is ready (f2 says why)."
+_NO_TOOLS = "No tools yet: no server is ready (f2 shows why)."
 
 
 class NowView(Vertical):
-    """Draws a session; `costs` are those of its tools by part, as far as they are counted."""
+    """Draws a session's budget and the costs of its tools, as far as they are counted."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -51,7 +51,7 @@ class NowView(Vertical):
         self.watch(self.query_one("#budget-table"), "filter_text", self._show_rows, init=False)
 
     def show(self, session: SessionState, prices: Prices | None) -> None:
-        """Draw another moment."""
+        """Draw the session at this moment."""
         self._session, self._prices = session, prices
         if self._opened is None and session.tools:
             self._opened = table.opened_at_first(session, self.app.size.height - _ABOVE)
@@ -66,7 +66,7 @@ class NowView(Vertical):
     def show_effect(
         self, effect: Callable[[int], Content], then: Mapping[str, Binding | None] | None
     ) -> None:
-        """Say what would be otherwise, in words (for a width) and in the rows."""
+        """Show the what-if, in words (for a given width) and in the rows."""
         self._effect = effect
         self.query_one("#budget-effect", Canvas).redraw()
         self.set_class(then is not None, "-trying")
@@ -80,13 +80,13 @@ class NowView(Vertical):
         return self.query_one("#budget-table", RecordList).current
 
     def toggle(self, server: str) -> None:
-        """Open a server, or close it; the cursor goes to its row."""
+        """Expand or collapse a server; the cursor goes to its row."""
         self._opened = (self._opened or frozenset()) ^ {server}
         self._show_rows()
         self.query_one("#budget-table", RecordList).move_to(table.server_key(server))
 
     def toggle_all(self) -> None:
-        """Open every server, or close all where each is open."""
+        """Expand every server, or collapse all if all are expanded."""
         every = table.servers_of(self._session.tools.values())
         self._opened = frozenset() if self._opened == every else every
         self._show_rows()

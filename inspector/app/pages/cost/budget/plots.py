@@ -1,4 +1,4 @@
-"""Tokens per model call as a plot: what there is because of tools, against binding every one of them."""
+"""A plot of tool tokens per model call: with discovery, and with static binding."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,11 @@ _DISCOVERY, _STATIC = "$success", "$foreground 60%"
 _BELOW, _LEGEND = 3, 1
 _LEAST = 3
 _LEAST_TOP = 10.0
-EMPTY = "No model call yet: send a message (f7), and every call is drawn here beside static binding."
+EMPTY = "No model call yet. Send a message (f7): every call is plotted here beside static binding."
 
 
 def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
-    """The plot with its legend, `height` lines in all; what to do, where there is nothing to draw."""
+    """Return the plot with its legend in `height` lines, or what to do if there is nothing to plot."""
     if not costs:
         return Content.styled(EMPTY, MUTED)
     spent = [float(cost.parts.discovery_tokens) for cost in costs]
@@ -31,8 +31,8 @@ def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
     axis = Axis(first, last, {}, ticks=whole_ticks(first, last), text=lambda value: f"{value:.0f}")
     lines = max(height - _BELOW - _LEGEND + 1, _LEAST)
     drawn = plot(curves, axis, width, lines, scale).split("\n")
-    # There are no marks below this axis.
-    kept = [line for place, line in enumerate(drawn) if place != lines + 1]
+    # This axis has no marks below it.
+    kept = [line for row, line in enumerate(drawn) if row != lines + 1]
     return Content("\n").join([_legend(costs[-1], width), *kept])
 
 

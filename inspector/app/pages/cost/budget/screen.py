@@ -1,4 +1,4 @@
-"""The budget page: what the servers cost, what discovery saves, and what else could be chosen."""
+"""The budget page: what the servers cost, what discovery saves, and the alternatives."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -43,16 +43,16 @@ class BudgetScreen(TrialScreen):
         ),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "1 now: the next request against the window; ┊ is where it counts as tight. Static binds every tool.",
-        "ρ: the share of the request that is the task itself (history), neither system prompt nor tools.",
-        "Tools tax: what having tools cost in all calls so far, beside static binding of every tool.",
-        "The table: servers and tools by cost. enter opens a server or a tool, o all; f2 has the servers.",
-        "chars/4 is the usual estimate; error is how far it is from the count.",
-        "What if: d defers or binds a server, p pins a tool, m and t another model or toolset: the first",
-        "call, now → then. Nothing changes before a applies it; 0 forgets it.",
-        "2 calls: tokens, cache and money by model call; enter shows one. ✂ is what broke the prompt cache.",
-        "3 ways: the same calls under five deliveries. c takes another cache, s an assumed session.",
-        "Dollars per 1,000 calls are at full price, without a cache; 2 and 3 count the cache.",
+        "1 Now: the next request against the window, which is tight beyond ┊. Static binds every tool.",
+        "ρ: the share of the request that is the task itself (history), not system prompt or tools.",
+        "Tools tax: the tokens spent on tools in all calls so far, beside static binding.",
+        "The table: servers and tools by cost. enter opens a server or a tool, o opens all servers.",
+        "chars/4 is the usual estimate; error is its distance from the real count.",
+        "What if: d defers or binds a server, p pins a tool, m changes the model, t the toolset. The line",
+        "shows the first call, now → then. Nothing changes until a applies it; 0 resets it.",
+        "2 Calls: tokens, cache and cost of each model call; enter opens one. ✂: what broke the cache.",
+        "3 Ways: the same calls under five deliveries. c changes the cache, s session or assumed session.",
+        "Dollars per 1,000 calls are at full price, without a cache; 2 and 3 include the cache.",
     )
 
     def __init__(self) -> None:
@@ -80,14 +80,14 @@ class BudgetScreen(TrialScreen):
         self._compare()
 
     def _count_again(self) -> None:
-        """The parts of every tool, if catalog or tokenizer are not those they were counted of."""
+        """Count every tool's parts again if catalog, tokenizer or model changed."""
         key = (self.session.accounting.meter, self.session.catalog, self.session.state.model)
         if key != self._counted:
             self._counted = key
             self.run_job("budget", self._count, self.query_one(NowView).show_costs)
 
     def _count(self, job: Job) -> Mapping[str, ToolCost]:
-        """In a thread: prices first, they are there at once."""
+        """Runs in a thread; prices come first, because they are known at once."""
         accounting, tools = self.session.accounting, self.session.catalog.tools
         job.tell(partial(self._priced, accounting.prices()))
         costs: dict[str, ToolCost] = {}
@@ -103,7 +103,7 @@ class BudgetScreen(TrialScreen):
             self.show_view(self.view)
 
     def _compare(self) -> None:
-        """Compare the ways, where they are looked at."""
+        """Compare the ways, if their view is open."""
         if self.query_one(TabbedContent).active != _WAYS:
             return
         accounting = self.session.accounting
@@ -129,26 +129,26 @@ class BudgetScreen(TrialScreen):
         self._compare()
 
     def action_other_plan(self) -> None:
-        """Compare over an assumed session, or over this one's calls."""
+        """Switch between an assumed session and this session's calls."""
         if not self.session.state.costs:
-            self.notify("There is no model call yet: an assumed session is all there is.", markup=False)
+            self.notify("No model call yet, so only an assumed session can be compared.", markup=False)
             return
         self._assumed = not self._assumed
         self._compare()
 
     def action_open_all(self) -> None:
-        """Open every server, or close them all."""
+        """Expand every server, or collapse them all."""
         self.query_one(NowView).toggle_all()
 
     def action_show_tab(self, name: str) -> None:
-        """Show another view, ready to be read."""
+        """Switch to another view and focus its list."""
         self.query_one(TabbedContent).active = f"tab-{name}"
         self.query_one(f"#tab-{name} RecordRows").focus()
         self.refresh_bindings()
         self._compare()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The footer shows what can be done here."""
+        """Offer only the keys of the open view."""
         if action in _VIEW_OF and self.is_mounted:
             if self.query_one(TabbedContent).active != _VIEW_OF[action]:
                 return False

@@ -1,4 +1,4 @@
-"""Where the tool tokens are: servers and their tools, the dearest first."""
+"""The table of tool tokens: servers and their tools, the most expensive first."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,10 +34,9 @@ _SERVER = "server "
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the table shows beside the session: open servers, costs by part, and what would change.
+    """What the table shows besides the session: expanded servers, costs by part, and the what-if.
 
-    `then` is the binding by tool id if a change were made, None for a tool that it would hide; None without
-    a change.
+    `then` maps each tool id to its binding after the change (None if hidden); it is None without a change.
     """
 
     opened: frozenset[str] = frozenset()
@@ -46,7 +45,7 @@ class Shown:
 
 
 def budget_rows(session: SessionState, shown: Shown) -> tuple[Record, ...]:
-    """Servers by cost; behind each that is open its tools by cost."""
+    """Return servers by cost, each expanded one followed by its tools by cost."""
     total = sum(tool.tokens for tool in session.tools.values())
     rows: list[Record] = []
     for server, tools in _by_server(session):
@@ -58,7 +57,7 @@ def budget_rows(session: SessionState, shown: Shown) -> tuple[Record, ...]:
 
 
 def opened_at_first(session: SessionState, rows: int) -> frozenset[str]:
-    """The dearest servers, as many as there is room for in so many rows."""
+    """Return as many of the most expensive servers as fit expanded into that many rows."""
     opened: set[str] = set()
     by_server = _by_server(session)
     room = rows - len(by_server)
@@ -71,30 +70,30 @@ def opened_at_first(session: SessionState, rows: int) -> frozenset[str]:
 
 
 def _by_server(session: SessionState) -> list[tuple[str, list[ToolState]]]:
-    """The tools of each server, the dearest server first."""
-    found: dict[str, list[ToolState]] = {}
+    """Return the tools of each server, the most expensive server first."""
+    by_server: dict[str, list[ToolState]] = {}
     for tool in session.tools.values():
-        found.setdefault(tool.server, []).append(tool)
-    return sorted(found.items(), key=lambda pair: -sum(tool.tokens for tool in pair[1]))
+        by_server.setdefault(tool.server, []).append(tool)
+    return sorted(by_server.items(), key=lambda pair: -sum(tool.tokens for tool in pair[1]))
 
 
 def servers_of(tools: Collection[ToolState]) -> frozenset[str]:
-    """The servers that have any of these tools."""
+    """Return the servers of these tools."""
     return frozenset(tool.server for tool in tools)
 
 
 def is_server(key: str) -> bool:
-    """Whether a row's key is a server's; those of tools have no space before their colon."""
+    """Whether a row's key is that of a server; a tool's key has no space before its colon."""
     return key.startswith(_SERVER)
 
 
 def server_of(key: str) -> str:
-    """The server that a row is about, whether it is its own or one of its tools'."""
+    """Return the server of a row, be it the server's own or one of its tools'."""
     return key.removeprefix(_SERVER) if is_server(key) else key.partition(":")[0]
 
 
 def server_key(name: str) -> str:
-    """The key of a server's row."""
+    """Return the key of a server's row."""
     return f"{_SERVER}{name}"
 
 
@@ -146,7 +145,7 @@ def _state(tool: ToolState, shown: Shown) -> Content | str:
 
 
 def _start(binding: Binding) -> Binding:
-    """How a tool started: what searches and guards made of it since does not count."""
+    """Return how a tool started out, before searches and guards changed its binding."""
     return Binding.PINNED if binding is Binding.PINNED else Binding.DEFERRED
 
 
@@ -158,7 +157,7 @@ def _together(bindings: Sequence[Binding | None]) -> str:
         return "bound"
     if kinds == {Binding.DEFERRED}:
         return "deferred"
-    return f"{sum(one is Binding.PINNED for one in bindings)} pinned"
+    return f"{sum(binding is Binding.PINNED for binding in bindings)} pinned"
 
 
 def _arrow(text: str) -> Content:
@@ -166,7 +165,7 @@ def _arrow(text: str) -> Content:
 
 
 def _parts(tools: Sequence[ToolState], shown: Shown) -> tuple[str, ...]:
-    """Tokens by part, and how far four characters a token are from them; nothing until all are counted.
+    """Return tokens by part and the error of four characters per token, once all are counted.
 
     A tool that is not connected now, as in a replay, has no definition to count.
     """

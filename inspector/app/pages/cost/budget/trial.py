@@ -1,4 +1,4 @@
-"""What a person tries on the budget page: a change, its effect, and how to make it."""
+"""A what-if change on the budget page: its effect, and how to apply it."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from inspector.engine.view import SessionView
 
 
 class Trial:
-    """One change over a session. Computing its effect again is free as long as nothing is different."""
+    """One change to a session. Its effect is cached until something differs."""
 
     def __init__(self, session: SessionView) -> None:
         self.change = SetupChange()
@@ -31,35 +31,35 @@ class Trial:
         return self.change == SetupChange()
 
     def reset(self) -> None:
-        """Try nothing."""
+        """Discard the change."""
         self.change, self.other = SetupChange(), None
 
     def toggle_server(self, name: str) -> None:
-        """Let a server wait for a search, or bind it."""
+        """Defer a server's tools, or bind them."""
         self.change = self.change.with_server(name)
 
     def toggle_pin(self, tool_id: str) -> None:
-        """Pin a tool, or no longer."""
+        """Pin or unpin a tool."""
         self.change = self.change.with_pin(tool_id)
 
     def use_toolset(self, name: str) -> None:
-        """Restrict to another toolset; the session's own is none of a change. Raises ConfigError."""
+        """Switch to a toolset; the session's own counts as no change. Raises ConfigError."""
         self._session.configuration.toolset(name)
         toolset = None if name == self._session.state.toolset else name
         self.change = replace(self.change, toolset=toolset)
 
     def use_model(self, other: OtherModel | None) -> None:
-        """Count and price for another model, whose definitions are counted; None for the session's."""
+        """Count and price for another model, its definitions counted already; None is the session's model."""
         self.other = other
         self.change = replace(self.change, model=None if other is None else other.name)
 
     @property
     def setup(self) -> Setup:
-        """What the session is made of now."""
+        """The session's current setup."""
         return self._session.setup
 
     def effect(self) -> ChangeEffect:
-        """The first call now and then. Raises ConfigError."""
+        """Return the first call before and after the change. Raises ConfigError."""
         session, setup = self._session, self.setup
         meter = session.accounting.meter
         given = (meter, session.catalog, setup.settings)
@@ -68,12 +68,12 @@ class Trial:
         asked = (self._known, self.change, self.other)
         if self._computed is None or _differ(self._computed[0], asked):
             then = self.other.meter if self.other is not None else None
-            found = change_effect(setup, self.change, meter, then=then, now=self._known[1])
-            self._computed = (asked, found)
+            effect = change_effect(setup, self.change, meter, then=then, now=self._known[1])
+            self._computed = (asked, effect)
         return self._computed[1]
 
     def apply(self, commands: Commands) -> tuple[str, ...]:
-        """Make the change in the session; what only the configuration can say is returned.
+        """Apply the change to the session; return the steps that only the configuration file allows.
 
         Raises ToolsightError.
         """

@@ -1,4 +1,4 @@
-"""Trying a change on the budget page: its keys, counting for another model, and making the change."""
+"""The what-if of the budget page: its keys, counting for another model, and applying the change."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -22,7 +22,7 @@ _COUNTING = "budget-model"
 
 
 class TrialScreen(BaseScreen):
-    """A page with a `NowView`; nothing that is tried changes the session before it is applied."""
+    """A page with a `NowView`; a change affects the session only once it is applied."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back", show=False),
@@ -45,7 +45,7 @@ class TrialScreen(BaseScreen):
         return self._trial is not None and not self._trial.is_empty
 
     def show_effect(self) -> None:
-        """The effect of what is tried, or what could be; while counting, how far that is."""
+        """Show the effect of the change, or what can be tried; while counting, the progress."""
         self.refresh_bindings()
         if self._counting is not None:
             return
@@ -53,15 +53,15 @@ class TrialScreen(BaseScreen):
         if trial is None or trial.is_empty:
             self.query_one(NowView).show_effect(what_if.hint, None)
             return
-        found = trial.effect()
+        effect = trial.effect()
         prices = (self.prices, trial.other.prices if trial.other is not None else self.prices)
-        then = {tool_id: found.then.binding(tool_id) for tool_id in self.session.state.tools}
-        self.query_one(NowView).show_effect(lambda width: what_if.effect(found, prices, width), then)
+        then = {tool_id: effect.then.binding(tool_id) for tool_id in self.session.state.tools}
+        self.query_one(NowView).show_effect(lambda width: what_if.effect(effect, prices, width), then)
 
     def _try(self, change: Callable[[Trial], None]) -> None:
-        """Change what is tried; a replay has nothing to try."""
+        """Update the what-if change; a replay has none."""
         if self.context.replay.is_replay:
-            self.notify("A replay changes nothing. f10, then l, goes back to the session.", markup=False)
+            self.notify("A replay is read-only. f10, then l, goes back to the session.", markup=False)
             return
         if self._trial is None:
             self._trial = Trial(self.session)
@@ -74,12 +74,12 @@ class TrialScreen(BaseScreen):
         return current.key if current is not None else ""
 
     def action_defer(self) -> None:
-        """Try the server of the row the other way round."""
+        """Try deferring or binding the server of the row."""
         if self._row:
             self._try(lambda trial: trial.toggle_server(server_of(self._row)))
 
     def action_pin(self) -> None:
-        """Try the tool of the row pinned, or no longer."""
+        """Try pinning or unpinning the tool of the row."""
         if not self._row or is_server(self._row):
             self.notify("p pins a tool: enter opens a server, then choose one of its tools.", markup=False)
             return
@@ -96,7 +96,7 @@ class TrialScreen(BaseScreen):
         self.app.push_screen(OtherModelDialog(self.session.state.model, self._count_for))
 
     def _count_for(self, name: str) -> None:
-        """Count with another model's tokenizer first. Raises ModelError for a name that is none."""
+        """Count with another model's tokenizer first. Raises ModelError for an unknown name."""
         if name == self.session.state.model:
             self._try(lambda trial: trial.use_model(None))
             return
@@ -140,11 +140,11 @@ class TrialScreen(BaseScreen):
         self.show_effect()
 
     def action_reset(self) -> None:
-        """Forget what is tried."""
+        """Discard the change."""
         self._try(Trial.reset)
 
     def action_apply(self) -> None:
-        """Make the change in this session, as far as a session can."""
+        """Apply the change to this session, as far as a session can change."""
         if self._trial is None or self._trial.is_empty:
             return
         try:
@@ -157,4 +157,4 @@ class TrialScreen(BaseScreen):
             text = visible("\n".join(by_hand), limit=600)
             self.notify(text, title="For the configuration file", markup=False, timeout=12)
         else:
-            self.notify("It is in force from the next model call on.", title="Applied", markup=False)
+            self.notify("It takes effect with the next model call.", title="Applied", markup=False)

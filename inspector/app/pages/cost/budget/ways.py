@@ -1,4 +1,4 @@
-"""The five ways to deliver tools, side by side: tokens, cache, dollars, and what broke the cache."""
+"""The five ways to deliver tools, side by side: tokens, cache, money, and what broke the cache."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ COLUMNS = (
     Column("plain", "no cache", align="right", weight=8),
     Column("billed", "billed", align="right", weight=7),
     Column("hit", "cached", align="right", weight=7),
-    Column("dollars", "with cache", align="right", weight=9),
+    Column("money", "with cache", align="right", weight=9),
     Column("even", "pays from", align="right", weight=8),
     Column("bar", "cost with cache", width=_BAR, hide_below=96),
     Column("breaks", "breaks", align="right", weight=5, hide_below=96),
@@ -34,26 +34,26 @@ ABOUT: Mapping[Delivery, str] = {
     Delivery.REWRITE: "found tools in catalog order: a new one moves the others",
     Delivery.APPEND: "found tools at the end of tools[]",
     Delivery.CALL_TOOL: "tools[] never changes, definitions come in search results",
-    Delivery.GATE: "tools chosen anew for every message, summaries always there",
+    Delivery.GATE: "tools chosen for each message, all summaries in the prompt",
 }
 WAITING = "Comparing five ways …"
-EMPTY = "No tools to deliver yet: no server is ready (f2 says why)."
+EMPTY = "No tools to deliver yet: no server is ready (f2 shows why)."
 
 
-def way_rows(found: DeliveryComparison) -> tuple[Record, ...]:
-    """One row a way; ★ is the cheapest with a cache, ● the one in use."""
-    costs = {cost.delivery: _worth(cost) for cost in found.costs}
-    amounts = [one.dollars for cost in found.costs for one in (cost.cached, cost.uncached)]
+def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:
+    """Return one row per way; ★ is the cheapest with a cache, ● the one in use."""
+    costs = {cost.delivery: _worth(cost) for cost in comparison.costs}
+    amounts = [priced.dollars for cost in comparison.costs for priced in (cost.cached, cost.uncached)]
     decimals = money_decimals(amount for amount in amounts if amount is not None)
     best = min(costs, key=lambda delivery: costs[delivery])
     most = max(costs.values())
     look = _Look(best, most, decimals)
-    return tuple(_row(cost, found, look) for cost in found.costs)
+    return tuple(_row(cost, comparison, look) for cost in comparison.costs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What the rows have in common: the cheapest way, the highest cost, the decimals of dollars."""
+    """What all rows need: the cheapest way, the highest cost, the decimals of money."""
 
     best: Delivery
     most: float
@@ -61,25 +61,28 @@ class _Look:
 
 
 def _worth(cost: DeliveryCost) -> float:
-    """Dollars, or billed tokens where there are no prices."""
+    """Return money, or billed tokens without prices."""
     return cost.cached.billed if cost.cached.dollars is None else cost.cached.dollars
 
 
-def _row(cost: DeliveryCost, found: DeliveryComparison, look: _Look) -> Record:
+def _row(cost: DeliveryCost, comparison: DeliveryComparison, look: _Look) -> Record:
     way, cached = cost.delivery, cost.cached
-    marks = {found.own: Content.styled("●", "$text-success"), look.best: Content.styled("★", "$text-accent")}
+    marks = {
+        comparison.own: Content.styled("●", "$text-success"),
+        look.best: Content.styled("★", "$text-accent"),
+    }
     color = "$success" if way is look.best else "$primary"
     share = _worth(cost) / look.most if look.most else 0.0
     cells = (
         marks.get(way, ""),
-        f"{way.value}{' (in use)' if way is found.own else ''}",
+        f"{way.value}{' (in use)' if way is comparison.own else ''}",
         Content.styled(ABOUT[way], MUTED),
         tokens(cost.uncached.raw),
         _dollars(cost.uncached.dollars, look.decimals),
         tokens(round(cached.billed)),
         percent(cached.hit_rate),
         _dollars(cached.dollars, look.decimals),
-        _even(way, found),
+        _even(way, comparison),
         Content.styled("━" * max(1, round(_BAR * share)), color),
         str(len(cached.breaks)),
     )
@@ -90,41 +93,41 @@ def _dollars(value: float | None, decimals: int) -> str:
     return NOTHING if value is None else money(value, decimals)
 
 
-def _even(way: Delivery, found: DeliveryComparison) -> str:
+def _even(way: Delivery, comparison: DeliveryComparison) -> str:
     if way is Delivery.STATIC:
         return NOTHING
-    tools = found.even.get(way)
+    tools = comparison.even.get(way)
     return "never" if tools is None else count(tools, "tool")
 
 
-def way_facts(found: DeliveryComparison) -> list[Content]:
-    """What is compared, on what, and under which cache."""
-    basis = "this session's calls" if found.is_recorded else found.plan.basis
+def way_facts(comparison: DeliveryComparison) -> list[Content]:
+    """Return what is compared, over which calls and with which cache."""
+    basis = "this session's calls" if comparison.is_recorded else comparison.plan.basis
     return [
-        fact("of", visible(basis, limit=120, newlines=False)),
-        fact("prompt cache", found.cache),
-        Content.styled("pays from: so many tools make it cheaper than static, both cached", MUTED),
-        Content.styled("c other cache   s session or assumed", MUTED),
+        fact("over", visible(basis, limit=120, newlines=False)),
+        fact("prompt cache", comparison.cache),
+        Content.styled("pays from: cheaper than static from so many tools on, both cached", MUTED),
+        Content.styled("c other cache   s session/assumed", MUTED),
     ]
 
 
-def way_detail(found: DeliveryComparison, way: Delivery, lines: int) -> Content:
-    """What a way is, and every call that broke its cache, in so many lines."""
-    cost = next(cost for cost in found.costs if cost.delivery is way)
-    told = [Content.assemble((way.value, "bold"), f": {ABOUT[way]}")]
+def way_detail(comparison: DeliveryComparison, way: Delivery, lines: int) -> Content:
+    """Return what a way is and every call that broke its cache, in at most that many lines."""
+    cost = next(cost for cost in comparison.costs if cost.delivery is way)
+    detail = [Content.assemble((way.value, "bold"), f": {ABOUT[way]}")]
     breaks = cost.cached.breaks
     if not breaks:
-        told.append(Content.styled("✓ Nothing broke the cache.", "$text-success"))
+        detail.append(Content.styled("✓ Nothing broke the cache.", "$text-success"))
     room = max(lines - 1, 1)
     shown = breaks if len(breaks) <= room else breaks[: room - 1]
-    told += [_break(request) for request in shown]
+    detail += [_break(request) for request in shown]
     if len(shown) < len(breaks):
-        told.append(Content.styled(f"… and {count(len(breaks) - len(shown), 'call')} more", MUTED))
-    return Content("\n").join(told)
+        detail.append(Content.styled(f"… and {count(len(breaks) - len(shown), 'more call')}", MUTED))
+    return Content("\n").join(detail)
 
 
 def _break(request: RequestCost) -> Content:
-    again = f", {tokens(request.again)} tokens again" if request.again else ""
+    again = f", {tokens(request.again)} tokens resent" if request.again else ""
     return Content.assemble(
         ("✂ ", "$text-warning"),
         f"call {request.call}: {visible(request.broke, limit=300, newlines=False)}",
@@ -132,7 +135,7 @@ def _break(request: RequestCost) -> Content:
     )
 
 
-# Style, and how many dots of every so many are drawn.
+# Style, and the dots drawn out of each period.
 _LOOKS: Mapping[Delivery, tuple[str, int, int]] = {
     Delivery.STATIC: ("$foreground 60%", 3, 5),
     Delivery.REWRITE: ("$secondary", 1, 3),
@@ -143,17 +146,17 @@ _LOOKS: Mapping[Delivery, tuple[str, int, int]] = {
 _AROUND = 3
 
 
-def way_plot(found: DeliveryComparison, width: int, height: int) -> Content:
-    """What each way has cost with a cache by every call, `height` lines in all."""
-    priced = found.costs[0].cached.dollars is not None
-    sums = {cost.delivery: _sums(cost.cached, len(found.plan.calls), priced) for cost in found.costs}
+def way_plot(comparison: DeliveryComparison, width: int, height: int) -> Content:
+    """Return the cumulative cost of each way with a cache, by call, in `height` lines."""
+    priced = comparison.costs[0].cached.dollars is not None
+    calls = len(comparison.plan.calls)
+    sums = {cost.delivery: _sums(cost.cached, calls, priced) for cost in comparison.costs}
     top = round_above(max(max(values) for values in sums.values()))
     curves = [
         Curve(way.value[0].upper(), values, _LOOKS[way][0], _LOOKS[way][1], _LOOKS[way][2])
         for way, values in sums.items()
     ]
-    last = len(found.plan.calls)
-    axis = Axis(1, last, {}, ticks=whole_ticks(1, last), text=lambda value: f"{value:.0f}")
+    axis = Axis(1, calls, {}, ticks=whole_ticks(1, calls), text=lambda value: f"{value:.0f}")
     decimals = money_decimals([top / 2])
     scale = Scale(top, lambda value: money(value, decimals) if priced else tokens(round(value)))
     lines = plot(curves, axis, width, max(height - _AROUND, 3), scale).split("\n")
@@ -161,7 +164,7 @@ def way_plot(found: DeliveryComparison, width: int, height: int) -> Content:
 
 
 def _sums(cost: SessionCost, calls: int, priced: bool) -> Sequence[float]:
-    """What the calls of the plan have come to, one after the other."""
+    """Return the cumulative cost after each call of the plan."""
     spent = [0.0] * calls
     for request in cost.requests:
         spent[request.call - 1] += (request.dollars or 0.0) if priced else request.billed
@@ -173,5 +176,5 @@ def _plot_legend(priced: bool, width: int) -> Content:
         Content.assemble((way.value[0].upper(), f"bold {_LOOKS[way][0]}"), f" {way.value}")
         for way in Delivery
     ]
-    what = f"{'dollars' if priced else 'billed tokens'} so far by model call, with cache"
+    what = f"{'money' if priced else 'billed tokens'} so far by model call, with cache"
     return Content("  ").join([*names, Content.styled(what, MUTED)]).truncate(width, ellipsis=True)

@@ -1,4 +1,4 @@
-"""The ways to deliver tools, each with what the session's calls would cost."""
+"""The ways to deliver tools, each with the cost of the session's calls."""
 
 from textual import on
 from textual.app import ComposeResult
@@ -31,7 +31,7 @@ class WaysView(InContext, Vertical):
             yield Canvas(self._plot, id="ways-plot")
 
     def ask(self, question: Question) -> None:
-        """Compare, unless that is what was compared last."""
+        """Compare, unless this question was the last one asked."""
         if question == self._question:
             return
         self._question = question
@@ -72,5 +72,5 @@ class WaysView(InContext, Vertical):
 
 
 def _answered(question: Question) -> DeliveryComparison | None:
-    """The comparison, or None without tools."""
+    """Return the comparison, or None without tools."""
     return question.answer() if question.setup.connected else None

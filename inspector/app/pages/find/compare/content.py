@@ -10,7 +10,7 @@ from inspector.engine.discovery.explanation.ranker_comparison import ComparedToo
 from inspector.engine.discovery.explanation.standing import Standing
 from widgets import Column, Record, middle, plain
 
-# The most telling first, the slow ones last.
+# The most informative first, the slow ones last.
 ORDER = (
     "hybrid",
     "bm25",
@@ -44,23 +44,23 @@ _EDGES = 2
 
 
 def order(current: str) -> tuple[str, ...]:
-    """All rankers, the one in use first."""
+    """Return all rankers, the one in use first."""
     return (current, *(name for name in ORDER if name != current))
 
 
 def room(width: int) -> int:
-    """How many rankers a list of this many cells shows beside the tools' names."""
+    """Return how many rankers fit beside the tools' names in this many cells."""
     return min(max((width - _EDGES - _MARK - _TOOL) // _CELL, 1), len(ORDER))
 
 
 def window(names: Sequence[str], offset: int, count: int) -> tuple[str, ...]:
-    """The rankers to show: the one in use always, of the others `count - 1` from `offset` on."""
+    """Return the rankers to show: the one in use, and `count - 1` of the others from `offset` on."""
     start = min(max(offset, 0), furthest(names, count))
     return (*names[:1], *names[1 + start : start + count])
 
 
 def furthest(names: Sequence[str], count: int) -> int:
-    """The last offset that still fills the window."""
+    """Return the last offset that still fills the window."""
     return max(len(names) - count, 0)
 
 
@@ -76,7 +76,7 @@ def columns(shown: Sequence[str]) -> tuple[Column, ...]:
 
 
 def rows(comparison: RankerComparison, shown: Sequence[str], pinned: str) -> tuple[Record, ...]:
-    """One row a tool; the best of all its ranks is bold, also where its ranker is not among those shown."""
+    """Return one row per tool; its best rank is bold, counting the rankers that are not shown."""
     return tuple(_row(row, comparison.names, shown, row.tool_id == pinned) for row in comparison.rows)
 
 
@@ -111,19 +111,19 @@ def _copied(name: str, standings: Mapping[str, Standing]) -> str:
 def facts(
     query: str, comparison: RankerComparison | None, names: Sequence[str], shown: Sequence[str]
 ) -> Content:
-    """What is compared, which of the rankers are in sight, and what is still to come."""
+    """Return the query, which rankers are shown, and how many are still running."""
     line = Content.assemble(("ranks for ", MUTED), plain(f"“{middle(query, 60)}”"))
     if comparison is None:
         return Content.assemble(line, "\n", ("ranking …   esc goes back", "$text-warning"))
     where = f"{count(len(comparison.rows), 'tool')}   rankers {len(shown)} of {len(names)}"
-    more = "   ← → for the others" if len(shown) < len(names) else ""
+    more = "   ← → more rankers" if len(shown) < len(names) else ""
     pending = len(names) - len(comparison.names)
-    waits = (f"   {pending} slow ones to come", "$text-warning") if pending else ""
+    waits = (f"   {count(pending, 'slow ranker')} to come", "$text-warning") if pending else ""
     return Content.assemble(line, "\n", (f"{where}{more}", MUTED), waits)
 
 
 def legend(comparison: RankerComparison | None, shown: Sequence[str], pinned: str) -> Content:
-    """What the signs mean, and what the rankers in sight did without or make of the query."""
+    """Return what the signs mean, and the notes of the shown rankers."""
     marked = "   ◆ the tool you came from" if pinned else ""
     signs = Content.styled(f"bold: a tool's best rank   – not returned{marked}", MUTED)
     return Content("\n").join([signs, *(_notes(comparison, shown) if comparison is not None else ())])
@@ -134,5 +134,5 @@ def _notes(comparison: RankerComparison, shown: Sequence[str]) -> Iterator[Conte
     for name, note in zip(comparison.names, comparison.notes, strict=True):
         if note and name in shown:
             names.setdefault(note, []).append(name)
-    for note, having in names.items():
-        yield plain(f"{', '.join(having)}: {note}", limit=200, newlines=False).stylize("$text-warning")
+    for note, rankers in names.items():
+        yield plain(f"{', '.join(rankers)}: {note}", limit=200, newlines=False).stylize("$text-warning")

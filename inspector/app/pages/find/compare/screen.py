@@ -1,4 +1,4 @@
-"""The rankers side by side: one query, and every tool's rank under each of them."""
+"""The rankers side by side: one query, and every tool's rank under each ranker."""
 
 from dataclasses import replace
 from functools import partial
@@ -25,12 +25,12 @@ from inspector.engine.discovery.explanation.ranker_comparison import (
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from widgets import KeyBar, RecordList
 
-# Of each ranker this many of its best tools have a row.
+# How many of each ranker's best tools get a row.
 _ROWS = 15
 
 
 class CompareScreen(QueryScreen):
-    """Rankers as columns; those that do not fit are an arrow key away."""
+    """Rankers as columns; the arrow keys bring those that do not fit."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#ranks RecordRows"
@@ -40,12 +40,12 @@ class CompareScreen(QueryScreen):
         Binding("right", "shift(1)", "more rankers", key_display="← →", id="compare.right"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        f"Every tool among the first {_ROWS} of any ranker, in the order of the one in use (first column).",
-        "A cell is the tool's rank; – means that the ranker does not return it. The best rank is bold.",
-        "left and right bring the rankers that do not fit; the one in use stays.",
-        "w explains a tool's fate under the ranker in use, e edits it, enter opens it.",
-        "2stage and 2prod look at servers first, expert and system match keywords, prd is plain BM25Okapi,",
-        "fuzzy+ is fuzzy with its faults repaired. Slow rankers come later.",
+        f"Every tool in the top {_ROWS} of any ranker, ordered by the ranker in use (first column).",
+        "A cell is the tool's rank, or – if the ranker does not return it. A tool's best rank is bold.",
+        "← → show more rankers; the one in use stays.",
+        "w explains the tool's rank under the ranker in use, e edits the tool, enter opens it.",
+        "2stage and 2prod choose servers first, expert and system match keywords, prd is plain BM25Okapi,",
+        "fuzzy+ is fuzzy with its bugs fixed. Slow rankers come last.",
     )
 
     def __init__(self, request: SearchRequest, pinned: str = "") -> None:
@@ -95,7 +95,7 @@ class CompareScreen(QueryScreen):
         self.query_one("#facts", Static).update(failure_line(error))
 
     def _measured(self, rankers: CatalogRankers, names: tuple[str, ...]) -> RankerComparison:
-        """The comparison, with a row for the pinned tool wherever it stands."""
+        """Return the comparison, with a row for the pinned tool at any rank."""
         found = compare_rankers(rankers, self.request.query, names, rows=_ROWS)
         known = {row.tool_id for row in found.rows}
         if self._pinned in known or self._pinned not in rankers.index.position:
@@ -120,7 +120,7 @@ class CompareScreen(QueryScreen):
         self.query_one("#legend", Static).update(content.legend(self._comparison, shown, self._pinned))
 
     def action_shift(self, step: int) -> None:
-        """Bring other rankers into sight."""
+        """Show other rankers."""
         count = content.room(self.query_one("#ranks", RecordList).size.width)
         self._offset = min(max(self._offset + step, 0), content.furthest(self._names, count))
         self._show()

@@ -1,1 +1,1 @@
-"""A search as a person makes it, with the bill of every score."""
+"""The search page: a person's search, with the bill of every score."""

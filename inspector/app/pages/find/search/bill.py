@@ -1,4 +1,4 @@
-"""One hit as a bill: every part of its score with what it was computed from, and a total that adds up."""
+"""One hit as a bill: every part of its score with its inputs, and a total that adds up."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -13,7 +13,7 @@ from widgets import middle, plain, shorten, visible
 
 _TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8
 WIDTH = _TERM + _WHERE + sum(_INPUTS) + _ADDS + 5
-# The inputs worth a column, by one that only such parts have; of others the first three are shown.
+# The inputs worth a column, by an input that only such parts have; other parts show their first three.
 _COLUMNS = {
     "idf": ("tf", "df", "idf"),
     "mean": ("cosine", "mean", "weight"),
@@ -30,11 +30,11 @@ _HEADS = {
 }
 _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords", "haystack length"}
 _LONG_TERMS = {"best: description": "best: descr.", "best: parameters": "best: params"}
-_NOTHING = "Nothing of the query is in this tool."
+_NOTHING = "This tool matches nothing in the query."
 
 
 def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
-    """Every part of a score, their total, what is missing from the tool, and the ranker's formula."""
+    """Return every part of a score, their total, the terms the tool lacks, and the ranker's formula."""
     name = shorten(plain(hit.tool_id, newlines=False), WIDTH - 24, where="middle")
     title = Content.assemble(name.stylize("bold"), (f"  rank {hit.rank}  ", MUTED), outcome)
     lines = [title, *_lines(hit), *_missing(report, hit), *_foot(report, hit)]
@@ -92,7 +92,7 @@ def _number(column: str, value: float) -> str:
 
 
 def _total(hit: Hit) -> Content:
-    """The score, and whether the lines above are all there is to it."""
+    """Return the score, and whether the lines above add up to it."""
     right = hit.score.adds_up()
     check = ("✓ adds up", "$text-success") if right else ("✕ does not add up", "bold $text-error")
     adds = f"{hit.score.value:.3f}".rjust(WIDTH - _TERM - 1 - len(check[0]))
@@ -100,16 +100,16 @@ def _total(hit: Hit) -> Content:
 
 
 def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
-    found = {part.term for part in hit.score.parts}
-    lacking = [visible(term, newlines=False, limit=60) for term in report.terms if term not in found]
+    matched = {part.term for part in hit.score.parts}
+    lacking = [visible(term, newlines=False, limit=60) for term in report.terms if term not in matched]
     if lacking:
         yield Content.assemble(("\nnot in this tool  ", "$text-warning"), ", ".join(lacking))
 
 
 def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
-    """What the columns leave out: lengths and deviations, so that every line can be computed again."""
+    """Yield the inputs that the columns leave out (lengths, deviations), to recompute every line."""
     if any(part.signal is Signal.EXACT and not part.inputs for part in hit.score.parts) and not report.terms:
-        yield Content.styled("\nAsked for by name or server: nothing to compute.", MUTED)
+        yield Content.styled("\nRequested by name or server: nothing to compute.", MUTED)
         return
     yield Content.styled(f"\n{formula(report.ranker)}", MUTED)
     yield from (Content.styled(line, MUTED) for line in (*_lexical(hit), *_spread(hit)))
@@ -120,7 +120,7 @@ def _lexical(hit: Hit) -> Iterator[str]:
     if not by_field:
         return
     tools = next(iter(by_field.values())).get("N", 0.0)
-    yield f"of {tools:.0f} tools; words in this one, mean of all, weight:"
+    yield f"{tools:.0f} tools; by field: words here / mean words ×weight"
     yield "  ".join(
         f"{signal.value} {known['length']:.0f}/{known['mean length']:.1f}"
         + (f" ×{known['weight']:g}" if "weight" in known else "")

@@ -1,4 +1,4 @@
-"""A search report as one line of facts and as rows, with the reason for every tool that missed."""
+"""A search report as a line of facts and as rows, with the reason for every tool that is no result."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -12,23 +12,23 @@ from inspector.domain.number import count, milliseconds
 from inspector.domain.ranking import Hit, Outcome, SearchReport, SearchRequest
 from widgets import Record, middle, plain, visible
 
-# No tool's id begins like the keys of the rows between the tools.
+# Keys of the rows between the tools; no tool id begins like them.
 LIMIT = "\0limit"
 UNLIKELY = "\0unlikely"
 FLOOR = "\0floor"
 MORE = "\0more"
-# The least that the terms get.
+# The minimum width of the terms.
 _TERMS = 12
 _GAP = "   "
 
 
 def request_of(query: str, server: str, names: str) -> SearchRequest:
-    """What was typed, as a request; names are separated by commas or spaces."""
+    """Return the typed texts as a request; names are separated by commas or spaces."""
     return SearchRequest(query.strip(), server.strip(), tuple(filter(None, re.split(r"[,\s]+", names))))
 
 
 def facts(report: SearchReport, index: IndexState | None = None, width: int = 120) -> Content:
-    """What the search was about, what it went without, and whether the answer is that no tool fits.
+    """Return ranker, counts and terms of the search, its warnings, and whether it abstained.
 
     The first line has at most `width` cells, unless that leaves too few for the terms.
     """
@@ -39,7 +39,7 @@ def facts(report: SearchReport, index: IndexState | None = None, width: int = 12
 
 
 def introduction(text: Content, index: IndexState) -> Content:
-    """What stands there before a search, with how far the index is."""
+    """Return the text before a search, with the progress of the index."""
     progress = embedding(index)
     return Content.assemble(text, "\n", progress.stylize("$text-warning")) if progress else text
 
@@ -77,7 +77,7 @@ def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Conten
         p, threshold = probabilities(report.probability, report.threshold)
         yield Content.assemble(
             (f"⚠ no tool fits (p {p} < {threshold})", "bold $text-warning"),
-            ("   below, what came closest", MUTED),
+            ("   the closest tools are listed below", MUTED),
         )
     progress = embedding(index) if index is not None else Content()
     note = plain(report.note, newlines=False, limit=300) if report.note else Content()
@@ -86,14 +86,14 @@ def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Conten
 
 
 def probabilities(value: float, threshold: float) -> tuple[str, str]:
-    """A probability and its threshold with as many digits as it takes to tell them apart: .72, .30."""
+    """Format a probability and its threshold with enough digits to tell them apart: .72, .30."""
     digits = next((d for d in (2, 3, 4) if round(value, d) != round(threshold, d)), 2)
     short, needed = (f"{number:.{digits}f}" for number in (value, threshold))
     return short.removeprefix("0"), needed.removeprefix("0")
 
 
 def embedding(index: IndexState) -> Content:
-    """How far the index is, while it is not complete."""
+    """Return the progress of the index while it is incomplete."""
     match index.phase:
         case IndexPhase.DOWNLOADING:
             done, total = index.embedded / 1e6, index.total / 1e6
@@ -105,7 +105,7 @@ def embedding(index: IndexState) -> Content:
         case IndexPhase.STOPPED:
             return Content(f"embedding stopped at {index.embedded} of {count(index.total, 'text')}")
         case IndexPhase.FAILED:
-            return Content("no embedding: ") + plain(visible(index.reason, limit=200, newlines=False))
+            return Content("no embeddings: ") + plain(visible(index.reason, limit=200, newlines=False))
     return Content()
 
 
@@ -114,7 +114,7 @@ def _model(index: IndexState) -> str:
 
 
 def rows(report: SearchReport, bound: Collection[str]) -> tuple[Record, ...]:
-    """Results first, then what missed by its reason; of an abstained search what came closest first."""
+    """Return the results, then the other tools by reason; after abstaining, the closest tools first."""
     full = full_bars(report.hits)
     missed = [hit for hit in report.hits if not hit.outcome.is_result]
     apart = () if report.abstained else (Outcome.UNLIKELY, Outcome.BELOW_FLOOR)
@@ -166,8 +166,8 @@ def _row(hit: Hit, full: dict[str, float], bound: Collection[str]) -> Record:
 
 
 def outcome(hit: Hit, bound: bool) -> Content:
-    """What became of the tool, and whether it is loaded by now."""
+    """Return the tool's outcome, and whether it is loaded by now."""
     if hit.outcome.is_result and bound:
         before = hit.outcome is Outcome.ALREADY_LOADED
-        return Content.styled("● in use" if before else "● loaded", "$text-success")
+        return Content.styled("● loaded before" if before else "● loaded", "$text-success")
     return Content(f"{'● ' if bound else ''}{hit.outcome.value}")

@@ -1,4 +1,4 @@
-"""Search: one query, and every score read like a bill."""
+"""The search page: one query, and every score itemized like a bill."""
 
 from typing import ClassVar
 
@@ -29,14 +29,16 @@ _COLUMNS = (
     Column("score", "score", align="right", width=6, weight=6),
     Column("outcome", "outcome", min_width=15, weight=1),
 )
-_INTRO = Content(f"Describe a tool, then press enter: all are scored, none is loaded.\nSignals: {LETTERS}.")
-_NOTHING_SCORED = "Nothing was scored. i goes back to the query."
-_NO_TOOLS = "No server has a tool to find yet. The search is made again as they come; f2 shows the servers."
-_NOTHING_ASKED = "Nothing to search for yet: type words, a server, or tool names, then press enter."
+_INTRO = Content(
+    f"Describe a tool and press enter. Every tool is scored, none is loaded.\nSignals: {LETTERS}."
+)
+_NOTHING_SCORED = "No tool was scored. i goes back to the query."
+_NO_TOOLS = "No server has a tool to find yet (f2 shows why). The search runs again when tools arrive."
+_NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, then press enter."
 
 
 class SearchScreen(QueryScreen):
-    """Asks for tools as a person, and shows why each was found or missed."""
+    """Searches as a person, and shows why each tool was found or missed."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#query"
@@ -46,14 +48,14 @@ class SearchScreen(QueryScreen):
         Binding("l", "load", "load", id="search.load"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Type what a tool should do, then enter. A search here loads nothing and the model does not see it.",
-        "`server` keeps to one server; `names` looks tools up by name, several with a comma.",
-        "The bar is what speaks for it: N name, D description, P parameters, V server, S meaning, T tier.",
-        "What an average tool would get is a minus on the bill (A). The check mark: the lines add up.",
-        "Below a line stand the tools that missed, each with the reason.",
-        "w: the tool against the one it has to beat. c: its rank under every ranker. s: one search a step.",
-        "k ranks with another ranker, for the model too. e edits a tool and shows what that changes.",
-        "x: tools that are taken for one another. / filters the list, y copies a tool's id.",
+        "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
+        "`server` searches one server only; `names` looks up tools by name, separated by commas.",
+        "The bar shows the signals: N name, D description, P parameters, V server, S meaning, T tier.",
+        "The bill subtracts the score of an average tool (A). ✓ means that the lines add up.",
+        "Tools below a line are not among the results; each says why.",
+        "w: the tool beside the one it has to beat. c: its rank under every ranker. s: one search per step.",
+        "k changes the ranker, for the model too. e edits the tool and shows what that would change.",
+        "x lists confusable tools. / filters the list, y copies a tool's id.",
         "i or ctrl+n goes back to the query, enter opens the tool, l loads it for the model.",
     )
 
@@ -74,7 +76,7 @@ class SearchScreen(QueryScreen):
             yield PlainInput(self._typed(" ".join(self.request.tool_names)), placeholder="any", id="names")
         yield Static(_INTRO, id="facts")
         with Container(id="body"):
-            yield RecordList(_COLUMNS, empty="A search lists the tools here.", header=True, id="found")
+            yield RecordList(_COLUMNS, empty="The tools appear here, ranked.", header=True, id="found")
             with VerticalScroll(id="bill"):
                 yield Static(id="bill-text")
         yield KeyBar()
@@ -128,7 +130,7 @@ class SearchScreen(QueryScreen):
         self._show_report()
 
     def _search_again(self) -> None:
-        """The same search over tools or vectors that have come since; an old report stays as it was."""
+        """Repeat the search if tools or vectors have arrived since; an older report stays unchanged."""
         if self._searched is None or self._searched is self.retrieval.index:
             return
         self._searched = self.retrieval.index
@@ -173,9 +175,7 @@ class SearchScreen(QueryScreen):
 
     def _no_bill(self) -> str:
         scored = self._report is not None and bool(self._report.hits)
-        return (
-            "Choose a tool to see how its score came about." if scored else "The bill of a tool stands here."
-        )
+        return "Choose a tool to see how its score adds up." if scored else "The bill of a tool appears here."
 
     @property
     def tool_id(self) -> str:
@@ -197,11 +197,11 @@ class SearchScreen(QueryScreen):
         self.query_one("#query", PlainInput).focus()
 
     def action_ranker(self) -> None:
-        """Rank with another ranker, in this session from now on."""
+        """Change the ranker of this session."""
         self.app.push_screen(RankerDialog(self.context), self._ranked)
 
     def _ranked(self, _: None) -> None:
-        """Search again, where the ranker is another one."""
+        """Search again if the ranker changed."""
         report = self._report
         if report is not None and report.ranker != self.retrieval.ranker_name and not self.request.is_empty:
             self._search(self.request)
@@ -212,7 +212,7 @@ class SearchScreen(QueryScreen):
             return
         known = self.session.state.tools.get(self.tool_id)
         if known is not None and known.binding.is_bound:
-            self.notify("It is loaded already.", markup=False)
+            self.notify("The model already sees this tool.", markup=False)
             return
         self._load(self.tool_id)
 
@@ -224,4 +224,4 @@ class SearchScreen(QueryScreen):
             return
         self.query_one("#found", RecordList).flash(tool_id)
         name = visible(tool_id, limit=80, newlines=False)
-        self.notify(name, title="Loaded: the model sees it from its next turn", markup=False)
+        self.notify(f"{name}: the model sees it in its next call.", title="Loaded", markup=False)

@@ -1,1 +1,1 @@
-"""A whole request against one search per step."""
+"""One search for a whole request beside one search per step."""

@@ -1,4 +1,4 @@
-"""The whole request against one search a step: ranks side by side, and who finds what the others miss."""
+"""One search for the whole request beside one per step: ranks, and what only one side finds."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def columns(steps: int) -> tuple[Column, ...]:
 
 
 def rows(found: Steps) -> tuple[Record, ...]:
-    """What both find, then what only the steps find, then what only the whole finds."""
+    """Return the tools that both find, then those only the steps find, then those only the whole finds."""
     every = dict.fromkeys(tool_id for step in found.steps for tool_id in step.tool_ids)
     both = [tool_id for tool_id in every if tool_id in found.whole.tool_ids]
     return (
@@ -48,14 +48,14 @@ def _rank(search: StepSearch, tool_id: str) -> Content:
 
 
 def waiting(text: str) -> Content:
-    """What stands there until the answer comes."""
+    """Return the text shown until the answer arrives."""
     return Content.assemble(
         plain(f"“{middle(text, _TEXT)}”"), "\n", ("searching …   esc goes back", "$text-warning")
     )
 
 
 def searches(found: Steps, ranker: str, limit: int, threshold: float) -> Content:
-    """The searches with their texts, and what taking steps changes."""
+    """Return the searches with their texts, and what splitting into steps changes."""
     lines = [
         _search("whole", found.whole, threshold),
         *(_search(f"step {n}", step, threshold) for n, step in enumerate(found.steps, start=1)),
@@ -84,10 +84,10 @@ def _fate(search: StepSearch, threshold: float) -> Iterator[Content]:
 
 def _summary(found: Steps) -> Content:
     if len(found.steps) < 2:
-        return Content.styled("One step: there is nothing to take apart.", MUTED)
+        return Content.styled("Only one step: there is nothing to split.", MUTED)
     gained, lost = len(found.only_steps), len(found.only_whole)
     return Content.assemble(
-        (f"▲ {gained} only the steps find", "$text-success" if gained else MUTED),
+        (f"▲ {gained} found only by the steps", "$text-success" if gained else MUTED),
         "   ",
-        (f"▼ {lost} only the whole finds", "$text-warning" if lost else MUTED),
+        (f"▼ {lost} found only by the whole", "$text-warning" if lost else MUTED),
     )

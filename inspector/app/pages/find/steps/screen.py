@@ -1,4 +1,4 @@
-"""A request of several steps: one search for all of it against one search a step."""
+"""A request of several steps: one search for all of it beside one search per step."""
 
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from inspector.domain.error import ToolsightError
 from inspector.engine.discovery.explanation.steps import Steps, by_step
 from widgets import KeyBar, RecordList
 
-_EMPTY = "No search returns a tool. esc goes back: say it in other words."
+_EMPTY = "No search returns a tool. esc goes back, to rephrase the query."
 
 
 class StepsScreen(QueryScreen):
@@ -24,11 +24,11 @@ class StepsScreen(QueryScreen):
     AUTO_FOCUS = "#results RecordRows"
     own_action = "steps"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The request is split where one thing to do ends: sentences, `then`, `and` before a verb.",
-        "A cell is the tool's rank in that search; – means that it is not among its results.",
-        "▲ only the steps find: what a model misses that searches for everything at once.",
-        "▼ only the whole finds: what is lost when the steps are searched one by one.",
-        "w explains a tool's fate in the whole request, e edits it, enter opens it.",
+        "The query is split into steps at sentence ends, at `then`, and at `and` before a verb.",
+        "A cell is the tool's rank in that search, or – if it is not among the results.",
+        "▲ found only by the steps: what a model misses when it searches for everything at once.",
+        "▼ found only by the whole: what is lost when each step is searched on its own.",
+        "w explains the tool's rank in the whole request, e edits the tool, enter opens it.",
     )
 
     def compose(self) -> ComposeResult:

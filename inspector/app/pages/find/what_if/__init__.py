@@ -1,1 +1,1 @@
-"""An edit of a tool, and what it would change."""
+"""What if: an edit of a tool, and what it would change."""

@@ -1,4 +1,4 @@
-"""What an edit of a tool would change: the numbers, the tools around, the requests that moved."""
+"""The effect of an edit of a tool: the numbers, its neighbors, the requests that moved."""
 
 import json
 from dataclasses import dataclass
@@ -36,9 +36,9 @@ _UNKNOWN: _Both = (None, None)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is known of an edit so far: None is still being computed, `problem` is why it cannot be.
+    """The effect of an edit so far: None is not computed yet, `problem` is why it cannot be.
 
-    `done` of `total` labelled requests are measured; `requests` says where they come from.
+    `done` of `total` labelled requests are measured; `requests` names their evaluation set.
     """
 
     tokens_before: int | None = None
@@ -52,7 +52,7 @@ class Reading:
 
 
 def mark(reading: Reading) -> str:
-    """How far the measuring is."""
+    """Return the progress of the measurement."""
     if reading.problem:
         return "not measured"
     if reading.cases is not None:
@@ -61,7 +61,7 @@ def mark(reading: Reading) -> str:
 
 
 def title(tool_id: str, width: int) -> Content:
-    """Which tool it is, and that all of this is a thought."""
+    """Return the tool, and that nothing is sent."""
     claim = _CLAIM if width >= _WIDE else _SHORT_CLAIM
     room = max(width - len(claim) - 11, 12)
     name = plain(middle(visible(tool_id, newlines=False), room)).stylize("bold")
@@ -69,13 +69,13 @@ def title(tool_id: str, width: int) -> Content:
 
 
 def editor_title(edited: bool, aside: bool) -> str:
-    """Whose text stands in the editor."""
+    """Return whose text the editor shows."""
     own = "The server's text"
-    return "Your draft" if edited else f"{own}, your draft put aside" if aside else own
+    return "Your draft" if edited else f"{own} (ctrl+r: your draft)" if aside else own
 
 
 def definition_json(tool: Tool) -> str:
-    """The definition as JSON to paste: equal to the tool's, and without a hidden character."""
+    """Return the definition as JSON to paste: equal to the tool's, without hidden characters."""
     text = json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
     if visible(text, limit=len(text)) == text:
         return text
@@ -83,7 +83,7 @@ def definition_json(tool: Tool) -> str:
 
 
 def numbers(reading: Reading, width: int) -> Content:
-    """Every number before and after; in two columns where one would be too high."""
+    """Return every number before and after, in two columns if the width allows."""
     if reading.problem:
         return Content.assemble(("✕ ", "$text-error"), plain(reading.problem).stylize("$text-error"))
     cells = _cells(reading)
@@ -139,12 +139,12 @@ def _row(label: str, before: str, after: str, change: str, style: str) -> Conten
 
 
 def rank(standing: Standing | None) -> str:
-    """A rank; – where the ranker does not return the tool at all."""
+    """Return a rank, or – if the ranker does not return the tool."""
     return "…" if standing is None else str(standing.rank) if standing.kept else NO_RANK
 
 
 def moved(before: Standing, after: Standing) -> tuple[str, str]:
-    """By how many ranks a tool moved, and a style."""
+    """Return by how many ranks a tool moved, and a style."""
     if before.kept is not after.kept:
         return ("▲ new", "$text-success") if after.kept else ("▼ out", "$text-warning")
     rise = before.rank - after.rank if after.kept else 0
@@ -154,33 +154,33 @@ def moved(before: Standing, after: Standing) -> tuple[str, str]:
 
 
 def around_rows(effect: QueryEffect) -> tuple[Record, ...]:
-    """The edited tool, marked, among those next to it."""
-    return tuple(_around_row(neighbour, effect) for neighbour in effect.around)
+    """Return the edited tool, marked, among its neighbors."""
+    return tuple(_around_row(neighbor, effect) for neighbor in effect.around)
 
 
-def _around_row(neighbour: Neighbour, effect: QueryEffect) -> Record:
-    own = neighbour.tool_id == effect.edited_id
-    before, after = neighbour.before, neighbour.after
+def _around_row(neighbor: Neighbour, effect: QueryEffect) -> Record:
+    own = neighbor.tool_id == effect.edited_id
+    before, after = neighbor.before, neighbor.after
     sign, style = moved(before, after)
     change = round(after.value, 3) - round(before.value, 3)
     cells = (
         rank(after),
         Content.styled(sign, style if own or sign == "=" else ""),
-        f"{'▸ ' if own else ''}{neighbour.tool_id}",
+        f"{'▸ ' if own else ''}{neighbor.tool_id}",
         _number(after.value, 3),
         _number(change, 3, "+") if change else "",
     )
     tone: Tone = "accent" if own else "" if after.kept else "muted"
-    return Record(neighbour.tool_id, cells, tone, copy=neighbour.tool_id)
+    return Record(neighbor.tool_id, cells, tone, copy=neighbor.tool_id)
 
 
 def around_title(effect: QueryEffect | None, tools: int) -> str:
-    """What the list of tools is."""
+    """Return the title of the list of tools."""
     return "For this query" if effect is None else f"For this query: {effect.ranker}, {count(tools, 'tool')}"
 
 
 def change_rows(cases: CaseEffect) -> tuple[Record, ...]:
-    """The requests that got worse, then those that got better."""
+    """Return the requests that got worse, then those that got better."""
     worse = tuple(_change_row(change, "▼", "$text-warning") for change in cases.worse)
     return (*worse, *(_change_row(change, "▲", "$text-success") for change in cases.better))
 
@@ -192,7 +192,7 @@ def _change_row(change: CaseChange, sign: str, style: str) -> Record:
 
 
 def change_title(reading: Reading) -> str:
-    """What the list of requests is: where they come from, and how many got better or worse."""
+    """Return the title of the list of requests: their set, and how many got better or worse."""
     cases = reading.cases
     if cases is None:
         return "Requests"
@@ -200,11 +200,11 @@ def change_title(reading: Reading) -> str:
 
 
 def why_no_rows(reading: Reading) -> str:
-    """What stands where no tool, or no request that moved, can be listed."""
+    """Return the text of an empty list."""
     if reading.problem:
         return "Nothing to compare."
     if reading.cases is None:
         return "Computing …"
     if not reading.cases.measured:
-        return "There are no requests to measure with."
+        return "There are no labelled requests to measure with."
     return "No request got better or worse."

@@ -1,4 +1,4 @@
-"""What an edit of a tool would change: the numbers, the tools around it, the requests that moved."""
+"""The panel with the effect of an edit: the numbers, the neighbors, the requests that moved."""
 
 from dataclasses import replace
 
@@ -12,10 +12,10 @@ from widgets import RecordList, visible
 
 
 class EffectPanel(Vertical):
-    """Shows one reading after the other."""
+    """Shows the latest reading."""
 
     def __init__(self, tokenizer: str, *, id: str | None = None) -> None:  # noqa: A002
-        """`tokenizer` says what tokens are counted with."""
+        """`tokenizer` names the tokenizer of the counts."""
         super().__init__(id=id)
         self.reading = content.Reading()
         self._tokenizer = visible(tokenizer, limit=40, newlines=False)
@@ -35,9 +35,9 @@ class EffectPanel(Vertical):
         self.call_after_refresh(self._show_numbers)
 
     def show(self, reading: content.Reading, tools: int) -> None:
-        """Show a reading over so many tools."""
+        """Show a reading; `tools` is the number of tools searched."""
         if reading.cases is None and not reading.problem:
-            # What the requests came to before stays in sight until there is something newer.
+            # The last results of the requests stay visible until there are newer ones.
             reading = replace(reading, cases=self.reading.cases, requests=self.reading.requests)
         self.reading = reading
         self._show_numbers()

@@ -1,4 +1,4 @@
-"""The measuring of one draft of a tool, made to run in a thread and to be given up."""
+"""Measures one draft of a tool, in a thread and cancellable."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,13 +10,13 @@ from inspector.engine.discovery.explanation.draft import ToolText, reworded
 from inspector.engine.discovery.explanation.tool_edit import EditTrial
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
-# Requests between two signs of progress.
+# Requests between progress reports.
 _STEP = 25
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What is to be measured of one draft."""
+    """One draft and what it is measured against."""
 
     tool: Tool
     wording: ToolText
@@ -31,9 +31,9 @@ class Measurement:
         tell: Callable[[Reading], None],
         stopped: Callable[[], bool],
     ) -> None:
-        """Tell what the query comes to, then, which takes longer, what the labelled requests come to.
+        """Report the effect on the query first, then the slower one on the labelled requests.
 
-        Raises ToolsightError where the draft is none that can be measured.
+        Raises ToolsightError if the draft cannot be measured.
         """
         edited = reworded(self.tool, self.wording)
         before, after = (count_tokens(tool) for tool in (self.tool, edited))

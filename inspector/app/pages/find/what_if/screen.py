@@ -1,4 +1,4 @@
-"""What if a tool were described otherwise: its texts to edit, and what that would change, as one types."""
+"""The what-if page: edits a tool's texts and shows while typing what that would change."""
 
 from collections.abc import MutableMapping
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from widgets import KeyBar, PlainInput, RecordList, visible
 
 _MEASURE = "what-if"
-# Seconds without a key before an edit is measured.
+# Seconds without a keypress before an edit is measured.
 PAUSE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A tool's edited wording, and the one that was put aside for the server's text."""
+    """A tool's wording in the editor, and the draft put aside for the server's text."""
 
     wording: ToolText
     aside: ToolText | None = None
@@ -45,27 +45,27 @@ _DRAFTS: MutableMapping[App[object], dict[str, Draft]] = WeakKeyDictionary()
 
 
 class WhatIfScreen(BaseScreen):
-    """Edits a tool's texts without telling its server, and measures every draft."""
+    """Edits a tool's texts locally, and measures every draft."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#description"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+y", "copy_description", "copy text", id="what-if.copy"),
-        # A terminal says of alt+y that it is a y: without priority it would be typed.
+        # A terminal sends alt+y as y, so without priority the focused input would type it.
         Binding("alt+y,ctrl+shift+y", "copy_definition", "copy JSON", id="what-if.copy_json", priority=True),
         Binding("ctrl+r", "reset", "server's text", id="what-if.reset"),
         Binding("ctrl+n", "ask", "query", id="what-if.query"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Edit the texts; what that changes is computed here, and nothing is sent to the tool's server.",
+        "Edit the tool's texts and see what that would change. Nothing is sent to its server.",
         "tab goes from field to field, then to the two lists; enter on a request makes it the query.",
-        "rank – means that the ranker does not return the tool at all. ▲ and ▼ count ranks.",
+        "A rank of – means that the ranker does not return the tool. ▲ and ▼ count ranks.",
         "too alike: tools close in meaning (cosine of 0.8 or more), or of this name on another server.",
-        "nDCG@10 and hit@1 are means over the requests on the right; generated ones are easy.",
+        "nDCG@10 and hit@1 are means over the labelled requests; generated requests are easy.",
         "Only top-level parameters can be edited. Hidden characters show as codes.",
         "ctrl+y copies the description, alt+y (or ctrl+shift+y) the definition as JSON.",
-        "ctrl+r shows the server's text, and once more your draft. ctrl+z undoes, alt+z redoes.",
-        "esc leaves; the draft is there again when you come back in this session.",
+        "ctrl+r switches between the server's text and your draft. ctrl+z undoes, alt+z redoes.",
+        "esc goes back; your draft is kept for this session.",
     )
 
     def __init__(self, tool_id: str, query: str) -> None:
@@ -112,7 +112,7 @@ class WhatIfScreen(BaseScreen):
             self._measure_now()
 
     async def _use(self, tool: Tool) -> None:
-        """The server says something else of the tool now: a draft stays, what was not edited follows."""
+        """Take a changed definition from the server: a draft stays, an unedited text follows."""
         wording = self._draft.wording
         is_edited = wording != wording_of(self._tool)
         self._tool = tool
@@ -166,7 +166,7 @@ class WhatIfScreen(BaseScreen):
         self._measured(content.Reading(problem=failure_text(error)[1]))
 
     def _requests(self, rankers: CatalogRankers) -> EvalSet:
-        """In a thread: the evaluation set, made once for one catalog."""
+        """Return the evaluation set, built once per catalog; runs in a thread."""
         evalset = self._evalset
         if evalset is None or evalset.tools is not rankers.index.tools:
             self._evalset = evalset = self.session.retrieval.evalset(rankers.index)

@@ -21,24 +21,24 @@ from widgets import PlainInput, plain, visible
 LONGEST = 20_000
 MOST_PARAMETERS = 60
 _NEWLINE = "↵"
-# Keys of the app (other pages) and of the page that shows the editor (copying).
+# Keys left to the app (other pages) and to the page around the editor (copying).
 _KEYS_OF_OTHERS = frozenset({"f6", "f7", "ctrl+y,super+y"})
 
 
 @dataclass(frozen=True, slots=True)
 class FieldText:
-    """A text as a field shows it. What nobody edits is given back as it was, hidden characters and all."""
+    """A text as a field shows it. An unedited text is returned unchanged, hidden characters included."""
 
     text: str
     lines: bool = False
 
     @property
     def value(self) -> str:
-        """The first LONGEST characters, made visible; a field of one line has a sign for each line break."""
+        """The first LONGEST characters, made visible; a one-line field shows a sign for each line break."""
         return visible(self.text[:LONGEST], limit=LONGEST, newlines=self.lines)
 
     def read(self, value: str) -> str:
-        """The text that an edited value stands for; what the field did not show stays."""
+        """Return the text of an edited value; the part that the field did not show stays."""
         if value == self.value:
             return self.text
         broken = not self.lines and "\n" in self.text
@@ -46,17 +46,17 @@ class FieldText:
 
 
 class DescriptionArea(TextArea, inherit_bindings=False):
-    """A text area that leaves the app its keys and redoes with ctrl+shift+z."""
+    """A text area that leaves the app its keys, and redoes with ctrl+shift+z or alt+z."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(b for b in TextArea.BINDINGS if isinstance(b, Binding) and b.key not in _KEYS_OF_OTHERS),
-        # A terminal says of alt+z that it is a z: without priority it would be typed.
+        # A terminal sends alt+z as z, so without priority it would be typed.
         Binding("ctrl+shift+z,alt+z", "redo", "redo", show=False, priority=True),
     ]
 
 
 class ToolTextEditor(VerticalScroll, can_focus=False):
-    """Edits a wording of `tool`. `use` shows another tool, `show` another wording."""
+    """Edits the wording of a tool. `use` shows another tool, `show` another wording."""
 
     DEFAULT_CSS = """
     ToolTextEditor {
@@ -75,7 +75,7 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
     """
 
     class Changed(Message):
-        """Something was typed, undone or shown."""
+        """A text was typed, undone or replaced."""
 
     def __init__(self, tool: Tool, wording: ToolText, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -92,18 +92,18 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
             )
         if len(self._shown_text.text) > LONGEST:
             hidden = len(self._shown_text.text) - LONGEST
-            yield Static(Content.styled(f"The last {hidden:,} characters stay as they are.", MUTED))
+            yield Static(Content.styled(f"The last {hidden:,} characters cannot be edited here.", MUTED))
         if self._parameters:
-            yield Static(Content.styled("parameters, * where required", MUTED))
+            yield Static(Content.styled("parameters (* required)", MUTED))
         for number, field in enumerate(fields(self._tool.input_schema)[:MOST_PARAMETERS]):
             yield from self._parameter(number, field.required)
         if self._kept:
-            text = f"The other {len(self._kept)} parameters stay as they are."
+            text = f"The other {len(self._kept)} parameters cannot be edited here."
             yield Static(plain(text).stylize(MUTED))
 
     @property
     def wording(self) -> ToolText:
-        """What stands in the fields."""
+        """The wording in the fields."""
         if not self.query("#description"):
             return self._wording
         name = self._shown_name.read(self.query_one("#name", PlainInput).value)
@@ -111,7 +111,7 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
         return ToolText(name, description, (*self._read_parameters(), *self._kept))
 
     def show(self, wording: ToolText) -> None:
-        """Fill the fields in; the text area can undo it."""
+        """Fill in the fields; the text area can undo this."""
         self._take(self._tool, wording)
         self.query_one("#name", PlainInput).value = self._shown_name.value
         area = self.query_one(DescriptionArea)
@@ -121,7 +121,7 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
             self.query_one(f"#text-{number}", PlainInput).value = text.value
 
     async def use(self, tool: Tool, wording: ToolText) -> None:
-        """Edit another tool, or what became of this one."""
+        """Edit another tool, or a new version of this one."""
         self._take(tool, wording)
         await self.recompose()
 
@@ -157,7 +157,7 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
 
 
 def _input(shown: FieldText, *, id: str, placeholder: str = "name", classes: str = "") -> PlainInput:  # noqa: A002
-    # What is there is to be edited: coming to the field must not select it all.
+    # The text is there to be edited, so focusing the field must not select all of it.
     return PlainInput(
         shown.value, placeholder=placeholder, select_on_focus=False, id=id, classes=classes or None
     )

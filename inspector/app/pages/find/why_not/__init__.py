@@ -1,1 +1,1 @@
-"""One tool against the one it has to beat."""
+"""Why not: one tool beside the one it has to beat."""

@@ -1,4 +1,4 @@
-"""A tool's fate in a search: what cut it, its bill against its rival's, and its rank elsewhere."""
+"""A tool in a search: what cut it, its bill beside its rival's, and its rank under every ranker."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _GAP = 2
 
 
 def columns(found: WhyNot | None) -> tuple[Column, ...]:
-    """The ledger's columns; the rival's number has its name above it where there is room."""
+    """Return the ledger's columns; the rival's column has its name."""
     rival = middle(found.rival.tool_id, 20) if found is not None and found.rival is not None else "rival"
     return (
         Column("signal", "signal", width=9, weight=4),
@@ -34,7 +34,7 @@ def columns(found: WhyNot | None) -> tuple[Column, ...]:
 
 
 def waiting(tool_id: str, query: str) -> Content:
-    """What stands there until the answer comes."""
+    """Return the text shown until the answer arrives."""
     return Content.assemble(
         _bold(tool_id),
         ("   for ", MUTED),
@@ -45,7 +45,7 @@ def waiting(tool_id: str, query: str) -> Content:
 
 
 def missing(tool_id: str, query: str, reason: MissingTool) -> Content:
-    """A tool that no search can find."""
+    """Return the text for a tool that no search can find."""
     return Content.assemble(
         _bold(tool_id),
         ("   for ", MUTED),
@@ -58,12 +58,12 @@ def missing(tool_id: str, query: str, reason: MissingTool) -> Content:
 
 
 def verdict(found: WhyNot, *, limit: int, threshold: float, tools: int) -> Content:
-    """The tool, its place, and what cut it, in words."""
-    standing = f"rank {found.standing.rank} of {tools}"
+    """Return the tool, its rank, and what cut it, in words."""
+    rank = f"rank {found.standing.rank} of {tools}"
     lines = [
         Content.assemble(_bold(found.tool_id), ("   for ", MUTED), _query(found.request.query)),
         Content.assemble(
-            standing,
+            rank,
             (f"   score {found.score.value:.3f}   ranker {found.ranker}", MUTED),
             _fit(found, threshold),
         ),
@@ -85,7 +85,7 @@ def _cut(found: WhyNot, limit: int, threshold: float) -> Content:
     if found.cut is None:
         first = found.rival is None
         text = (
-            "it is the first result" if first else "it is a result; to rise it has to beat the one before it"
+            "it is the first result" if first else "it is a result; to rise, it has to beat the one above it"
         )
         return Content.styled(f"✓ {text}", "$text-success")
     return Content.styled(f"✕ {found.cut.value}: {_why(found, limit, threshold)}", "bold $text-warning")
@@ -95,25 +95,25 @@ def _why(found: WhyNot, limit: int, threshold: float) -> str:
     rival = visible(found.rival.tool_id, limit=80, newlines=False) if found.rival is not None else ""
     match found.cut:
         case Outcome.OVER_LIMIT:
-            last = f", {rival} has the last place" if rival else ""
+            last = f", the last of them is {rival}" if rival else ""
             return f"only {count(limit, 'tool')} {'is' if limit == 1 else 'are'} returned{last}"
         case Outcome.BELOW_FLOOR if found.note == LOOKED_UP:
             return "the request asks for other tools by name"
         case Outcome.BELOW_FLOOR:
-            return "too little speaks for it, so the ranker does not return it"
+            return "its score is too low for the ranker to return it"
         case Outcome.UNLIKELY:
-            return "the ranker finds it too improbable that it does what the query asks"
+            return "the ranker finds it too unlikely to do what the query asks"
         case Outcome.ABSTAINED:
             p, needed = probabilities(found.probability or 0.0, threshold)
-            return f"the search returned nothing (p {p} < {needed})"
+            return f"the search abstained (p {p} < {needed})"
         case Outcome.OTHER_SERVER:
-            return "the request keeps to one server, and this is not on it"
+            return "the request is limited to one server, and this tool is on another"
         case _:
-            return "the request asks for tags that its server does not carry"
+            return "the request asks for tags that its server does not have"
 
 
 def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
-    """Both bills line by line, the biggest loss first, and the sums."""
+    """Return both bills line by line, the biggest loss first, and their sums."""
     if found.rival is None:
         return ()
     lines = tuple(
@@ -157,14 +157,14 @@ def _difference(value: float) -> Content:
 
 
 def no_ledger(found: WhyNot) -> str:
-    """What stands in an empty ledger."""
+    """Return the text of an empty ledger."""
     if found.note == LOOKED_UP:
         return "Nothing was ranked, so there are no scores to compare."
-    return "It is the first: nothing to beat." if found.cut is None else "No tool has a place to beat."
+    return "It is first: nothing to beat." if found.cut is None else "No tool was returned: nothing to beat."
 
 
 def reasons(found: WhyNot) -> Content:
-    """What would help, and the terms it lacks."""
+    """Return what would help, and the terms that the tool lacks."""
     sections: list[Content] = []
     if found.advice:
         sections += [_heading("What would help"), *_bullets(found.advice)]
@@ -172,9 +172,7 @@ def reasons(found: WhyNot) -> Content:
         words = ", ".join(visible(term, limit=60, newlines=False) for term in found.lacking)
         sections.append(Content.assemble(("not in this tool  ", "$text-warning"), words))
     if not sections and found.cut is None:
-        sections.append(
-            Content.styled("It has every term of the query, and nothing stands before it.", MUTED)
-        )
+        sections.append(Content.styled("It has every term of the query, and no tool ranks above it.", MUTED))
     return Content("\n").join(sections)
 
 
@@ -184,7 +182,7 @@ def _bullets(advice: Sequence[str]) -> Iterator[Content]:
 
 
 def ranks(standings: Mapping[str, Standing], names: Sequence[str], current: str, width: int) -> Content:
-    """The tool's rank under each ranker, side by side; … is still to come, – is not returned."""
+    """Return the tool's rank under each ranker, side by side; … is pending, – is not returned."""
     across = max(1, (width + _GAP) // (_NAME + _RANK + 2 + _GAP))
     down = -(-len(names) // across)
     best = min((standing.rank for standing in standings.values() if standing.kept), default=0)

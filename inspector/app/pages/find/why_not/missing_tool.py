@@ -1,4 +1,4 @@
-"""Why a tool is not in the search index at all."""
+"""Explains why a tool is not in the search index."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class MissingTool:
-    """What is the case, and what to do about it."""
+    """The reason, and what to do about it."""
 
     reason: str
     hint: str
@@ -24,12 +24,12 @@ class MissingTool:
 def missing_tool(
     tool_id: str, catalog: Catalog, session: SessionState, toolset: Toolset | None
 ) -> MissingTool:
-    """The reason for a tool that no search can find; the session's servers say the rest."""
+    """Return why no search can find the tool."""
     server, _, name = tool_id.partition(":")
     if catalog.get(tool_id) is not None:
         return MissingTool(
-            f"It is always loaded: the server '{_shown(server)}' is not deferred.",
-            "The model sees it in every request, so no search has to find it.",
+            f"It is pinned: the server '{_shown(server)}' is not deferred.",
+            "The model sees it in every call, so no search has to find it.",
         )
     state = session.servers.get(server)
     if state is None:
@@ -39,8 +39,8 @@ def missing_tool(
     skipped = next((tool for tool in state.skipped if tool.name == name), None)
     if skipped is not None:
         return MissingTool(
-            f"Its definition cannot be used: {visible(skipped.reason, limit=300, newlines=False)}",
-            "Its server has to correct it; f2 shows every tool that was left out.",
+            f"Its definition is invalid: {visible(skipped.reason, limit=300, newlines=False)}",
+            "Its server has to fix it; f2 lists every skipped tool.",
         )
     return _hidden(server, name, toolset) or _unknown(tool_id, catalog, session)
 
@@ -48,15 +48,15 @@ def missing_tool(
 def _unconnected(state: ServerState) -> MissingTool:
     server, reason = _shown(state.name), visible(state.reason, limit=300, newlines=False)
     if state.phase is ServerPhase.FAILED:
-        said = f": {reason}" if reason else "."
+        ending = f": {reason}" if reason else "."
         return MissingTool(
-            f"Its server '{server}' failed{said}", "f2 shows what it wrote, and connects it again."
+            f"Its server '{server}' failed{ending}", "f2 shows its stderr; r there reconnects it."
         )
     if state.phase is ServerPhase.CONNECTING:
         return MissingTool(
             f"Its server '{server}' is still connecting.", "Its tools are indexed once it is ready."
         )
-    return MissingTool(f"Its server '{server}' is not connected.", "f2 connects it.")
+    return MissingTool(f"Its server '{server}' is not connected.", "f2, then r, connects it.")
 
 
 def _hidden(server: str, name: str, toolset: Toolset | None) -> MissingTool | None:
@@ -75,8 +75,8 @@ def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> MissingTo
     near = ", ".join(map(_shown, closest(tool_id, list(catalog.by_id))))
     reason = "No connected server has a tool of this name."
     if session.toolset and session.hidden_tools:
-        hidden = f"{count(session.hidden_tools, 'tool')} hidden by the toolset '{_shown(session.toolset)}'."
-        reason = f"No tool that is permitted has this name; {hidden}"
+        hidden = f"the toolset '{_shown(session.toolset)}' hides {count(session.hidden_tools, 'tool')}."
+        reason = f"No permitted tool has this name; {hidden}"
     return MissingTool(reason, f"Closest: {near}. p chooses a tool." if near else "p chooses a tool.")
 
 

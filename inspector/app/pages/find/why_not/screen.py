@@ -1,4 +1,4 @@
-"""Why a search does not return a tool, or not first: its bill beside its rival's, and what would help."""
+"""Why a search does not return a tool, or not first: its bill beside its rival's, and advice."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -33,19 +33,19 @@ _LOOK = "why-not"
 
 
 class WhyNotScreen(QueryScreen):
-    """One tool against the one it has to beat."""
+    """One tool beside the one it has to beat."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#ledger RecordRows"
     own_action = "why_not"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("p", "pin", "another tool", id="why_not.pin")]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The tool beside its rival: the last result, or for a result the one directly before it.",
-        "Each line is a term or a signal: what it brings either tool, and what that costs or gains.",
-        "The differences add up to that of the scores; the check mark says that they do.",
-        "Advice names the change that would bring most; e edits the tool and tries it.",
-        "Below: its rank under every ranker; the slow ones come later. – is not returned at all.",
-        "p asks for another tool, any name: the page also says why one is in no search.",
+        "The tool beside its rival: the last result or, for a result, the tool ranked just above it.",
+        "Each row is a term or a signal: what it adds to either score, and the difference.",
+        "The differences add up to the difference of the scores; ✓ says that they do.",
+        "The advice names the change that would help most; e edits the tool to try it.",
+        "Below the advice: its rank under every ranker, slow ones last. – means not returned.",
+        "p asks for another tool by any name; the page also says why a tool cannot be found.",
         "c compares the rankers for all tools, enter opens this one, esc goes back.",
     )
 
@@ -79,7 +79,7 @@ class WhyNotScreen(QueryScreen):
         return self._tool_id
 
     def _pin(self, name: str | None) -> None:
-        """Explain this tool; a name that only one tool has is enough."""
+        """Explain this tool, given by its id or by a name that only one tool has."""
         if not name:
             return
         named = self.session.catalog.named(name)
@@ -101,7 +101,7 @@ class WhyNotScreen(QueryScreen):
         self.query_one("#ledger", RecordList).empty = "It has no score in any search."
 
     def _look(self) -> None:
-        """What the ranker in use makes of it, then its rank under each of them as they come."""
+        """Explain the tool under the ranker in use, then show its rank under each ranker as it arrives."""
         tool_id, request, retrieval = self._tool_id, self.request, self.retrieval
         rankers, ranker, rules = retrieval.rankers, retrieval.ranker_name, retrieval.rules
         self._show_verdict(content.waiting(tool_id, request.query))

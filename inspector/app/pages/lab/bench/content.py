@@ -17,6 +17,8 @@ from inspector.engine.measure.report import NOTHING, Row, csv_text, json_text, m
 from inspector.engine.measure.summary import Share, Summary
 from widgets import Column, Record, visible
 
+# Long because a report is one table in five formats.
+
 DEFAULT_RANKERS = frozenset({"hybrid", "bm25", "dense", "rrf", "fuzzy", "prd-bm25"})
 BAR_WIDTH = 8
 COLUMNS = (

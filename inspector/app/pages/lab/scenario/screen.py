@@ -24,6 +24,8 @@ from inspector.domain.error import ToolsightError
 from inspector.engine.scenario.run import ScenarioResult
 from widgets import KeyBar, RecordList
 
+# Long because two lists and a detail share one cursor.
+
 # More steps than any walkthrough has.
 _ALL = 1_000_000
 

@@ -17,6 +17,8 @@ from inspector.engine.ports import SessionSummary
 from widgets import Record, middle, plain
 from widgets.record import GAP
 
+# Long because rows, columns and detail are computed from one frame.
+
 # No tool's id begins like the keys of the rows that sum tools up.
 REST = "\0"
 MOVED = "›"

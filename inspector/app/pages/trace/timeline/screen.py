@@ -23,6 +23,8 @@ from inspector.domain.timeline import Timeline
 from inspector.engine.ports import SessionSummary
 from widgets import Column, KeyBar, RecordList, visible
 
+# Long because the live session, recorded ones and replay share one cursor.
+
 # So many records are taken in at once without a thread.
 _SMALL = 500
 # What a list needs beside its columns.
