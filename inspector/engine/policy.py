@@ -8,7 +8,7 @@ from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.knob import differences, find_knob, with_values
 from inspector.domain.profile import DEFAULT_PROFILE, find_profile, profile_settings
 from inspector.domain.settings import Settings
-from inspector.engine.discovery.rankers.ranker_name import require_ranker
+from inspector.engine.discovery.rankers.ranker_list import require_ranker
 
 _AT_START = frozenset({"access.predicates"})
 

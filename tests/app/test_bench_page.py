@@ -14,7 +14,6 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.find.search.screen import SearchScreen
 from inspector.app.pages.lab.bench.content import (
-    ABOUT,
     DEFAULT_RANKERS,
     Running,
     State,
@@ -27,7 +26,7 @@ from inspector.app.pages.lab.bench.screen import BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.measure.calibrate import threshold_of
 from tests.support.app import app_rig, said, seen, until
 from tests.support.office import office
@@ -374,7 +373,6 @@ def test_the_status_says_what_goes_on_or_what_to_do_in_80_columns(state: State, 
 
 
 def test_every_ranker_is_described_in_one_line_of_80_columns() -> None:
-    assert set(ABOUT) == set(RANKERS)
     for name in RANKERS:
         assert max(map(len, detail(name, None).plain.split("\n"))) <= 78
 

@@ -13,7 +13,7 @@ from inspector.app.pages.find.why_not.screen import WhyNotScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.ranker_comparison import ComparedTool, RankerComparison
 from inspector.engine.discovery.explanation.standing import Standing
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from tests.support.app import app_rig, seen, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
@@ -33,7 +33,6 @@ TWO = RankerComparison(
 
 
 def test_the_most_telling_rankers_come_first_and_none_is_missing() -> None:
-    assert set(content.ORDER) == set(RANKERS)
     assert content.order("fuzzy")[:3] == ("fuzzy", "hybrid", "bm25")
     assert set(content.order("fuzzy")) == set(RANKERS)
 
@@ -49,8 +48,8 @@ def test_the_ranker_in_use_is_always_in_sight(width: int, offset: int) -> None:
 
 def test_every_ranker_can_be_brought_into_sight() -> None:
     count = content.room(80)
-    furthest = content.furthest(content.ORDER, count)
-    seen = {name for offset in range(furthest + 1) for name in content.window(content.ORDER, offset, count)}
+    furthest = content.furthest(RANKERS, count)
+    seen = {name for offset in range(furthest + 1) for name in content.window(RANKERS, offset, count)}
     assert seen == set(RANKERS)
 
 
@@ -72,7 +71,7 @@ def test_notes_name_the_rankers_in_sight_that_did_without() -> None:
 def test_hostile_text_does_no_harm(name: str) -> None:
     text = HOSTILE[name]
     for drawn in (
-        content.facts(text, TWO, content.ORDER, ("hybrid",)),
+        content.facts(text, TWO, RANKERS, ("hybrid",)),
         content.legend(RankerComparison(text, ("hybrid",), (), (text,), (None,)), ("hybrid",), text),
     ):
         assert not dangerous(drawn.plain.replace("\n", ""))

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from fixtures.hostile import HOSTILE
-from inspector.app.pages.find.formula import formula
 from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.app.pages.find.search import content
 from inspector.app.pages.find.search.bill import WIDTH, bill
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.fusion import FusionWeights
+from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous
 
@@ -117,7 +117,16 @@ def test_the_columns_of_a_bill_are_those_its_ranker_has(ranker: str, head: str) 
 
 @pytest.mark.parametrize("ranker", RANKERS)
 def test_every_ranker_says_in_one_line_what_it_computes(ranker: str) -> None:
-    assert 0 < len(formula(ranker)) <= 62
+    assert 0 < len(INFO[ranker].formula) <= 62
+
+
+def test_the_formula_of_hybrid_has_the_weights_in_use() -> None:
+    weights = FusionWeights()
+    expected = (
+        f"{weights.lexical:.2f} z(BM25F) + {weights.summary:.2f} z(cosine) + "
+        f"{weights.best_passage:.2f} z(best passage)"
+    )
+    assert INFO["hybrid"].formula == expected
 
 
 def test_a_score_that_does_not_add_up_says_so() -> None:

@@ -11,7 +11,6 @@ from textual.widgets import Static
 from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.app.pages.find.compare.content import ORDER
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
@@ -26,6 +25,7 @@ from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.discovery.explanation.ledger import ledger
 from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from tests.support.app import app_rig, seen, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
@@ -109,10 +109,10 @@ def test_ranks_that_are_still_to_come_have_a_place() -> None:
         "bm25": Standing(3, 1.0, True),
         "dense": Standing(9, 0.1, False),
     }
-    text = content.ranks(standings, ORDER, "hybrid", 50).plain
+    text = content.ranks(standings, RANKERS, "hybrid", 50).plain
     assert "▸hybrid              7" in text
     assert "dense               –" in text
-    assert text.count("…") == len(ORDER) - 3
+    assert text.count("…") == len(RANKERS) - 3
     assert max(map(len, text.splitlines())) <= 50
 
 

@@ -17,7 +17,7 @@ from typing import NoReturn
 from inspector.adapters.clock import SystemClock
 from inspector.domain.number import percent
 from inspector.domain.settings import DiscoverySettings
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import markdown
 from tests.benchmark import fit_abstention, fit_fusion, speed

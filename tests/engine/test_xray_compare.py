@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from inspector.domain.error import ToolsightError
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.ranker_comparison import compare_rankers, ranks_of
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from tests.support.retrieval import rankers_of
 
 TOOLS = (

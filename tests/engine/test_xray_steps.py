@@ -7,7 +7,7 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.step import MAX_STEPS
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.steps import by_step
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.discovery.rules import SearchRules
 from tests.support.retrieval import rankers_of
 

@@ -15,7 +15,7 @@ from inspector.engine.discovery.explanation.draft import draft
 from inspector.engine.discovery.explanation.tool_edit import AROUND, edit_effect
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.discovery.semantics import Semantics
 from tests.support.retrieval import CountingEmbedder, rankers_of, semantic_index
 

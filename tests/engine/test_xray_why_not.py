@@ -16,7 +16,7 @@ from inspector.engine.discovery.explanation.ledger import ROUNDING, ledger
 from inspector.engine.discovery.explanation.tool_edit import edit_effect
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.search import ToolSearch
 from tests.support.retrieval import rankers_of

@@ -18,7 +18,7 @@ from inspector.cli.options import Options, options, shared
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
 from inspector.domain.error import ConfigError
-from inspector.engine.discovery.rankers.ranker_name import RANKERS, require_ranker
+from inspector.engine.discovery.rankers.ranker_list import RANKERS, require_ranker
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.baseline import Mark, drops, marks, stored_marks
 from inspector.engine.measure.difference import difference

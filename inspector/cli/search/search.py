@@ -15,7 +15,7 @@ from inspector.engine.discovery.explanation.confusable import confusables
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.workbench import Workbench
 
 _NOTHING = "nothing"

@@ -13,7 +13,7 @@ from inspector.domain.index_state import IndexState
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.ranker_name import require_ranker
+from inspector.engine.discovery.rankers.ranker_list import require_ranker
 from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
 from inspector.engine.ports import Clock, Embedder, VectorStore
 

@@ -2,8 +2,7 @@
 
 from inspector.app.context import Context
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.pages.find.formula import formula
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from widgets import Record
 
 
@@ -13,7 +12,7 @@ class RankerDialog(ChoiceDialog):
     def __init__(self, context: Context) -> None:
         current = context.session.retrieval.ranker_name
         rows = tuple(
-            Record(name, ("✓" if name == current else " ", name, ""), detail=formula(name))
+            Record(name, ("✓" if name == current else " ", name, ""), detail=INFO[name].formula)
             for name in RANKERS
         )
         super().__init__(

@@ -17,7 +17,7 @@ from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanke
 from inspector.engine.discovery.rankers.pattern import PatternRanker
 from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
 from inspector.engine.discovery.rankers.ranker import Ranker
-from inspector.engine.discovery.rankers.ranker_name import require_ranker
+from inspector.engine.discovery.rankers.ranker_list import require_ranker
 from inspector.engine.discovery.rankers.rrf import RrfRanker
 from inspector.engine.discovery.rankers.two_stage import TwoStageRanker
 

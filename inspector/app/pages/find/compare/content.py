@@ -8,34 +8,9 @@ from inspector.app.draw.style import MUTED
 from inspector.domain.number import count
 from inspector.engine.discovery.explanation.ranker_comparison import ComparedTool, RankerComparison
 from inspector.engine.discovery.explanation.standing import Standing
+from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from widgets import Column, Record, middle, plain
 
-# The most informative first, the slow ones last.
-ORDER = (
-    "hybrid",
-    "bm25",
-    "dense",
-    "rrf",
-    "prd-bm25",
-    "two-stage",
-    "keyword-expert",
-    "z-fusion",
-    "keyword-system",
-    "two-stage-product",
-    "regex",
-    "fuzzy-repaired",
-    "fuzzy",
-)
-SLOW = ("fuzzy-repaired", "fuzzy")
-HEADS = {
-    "prd-bm25": "prd",
-    "two-stage": "2stage",
-    "two-stage-product": "2prod",
-    "keyword-expert": "expert",
-    "keyword-system": "system",
-    "fuzzy-repaired": "fuzzy+",
-    "z-fusion": "z-fus",
-}
 # A column and the gap before it.
 _CELL = 6 + 2
 _TOOL = 24
@@ -45,12 +20,12 @@ _EDGES = 2
 
 def order(current: str) -> tuple[str, ...]:
     """Return all rankers, the one in use first."""
-    return (current, *(name for name in ORDER if name != current))
+    return (current, *(name for name in RANKERS if name != current))
 
 
 def room(width: int) -> int:
     """Return how many rankers fit beside the tools' names in this many cells."""
-    return min(max((width - _EDGES - _MARK - _TOOL) // _CELL, 1), len(ORDER))
+    return min(max((width - _EDGES - _MARK - _TOOL) // _CELL, 1), len(RANKERS))
 
 
 def window(names: Sequence[str], offset: int, count: int) -> tuple[str, ...]:
@@ -69,7 +44,7 @@ def columns(shown: Sequence[str]) -> tuple[Column, ...]:
         Column("tool", "tool", shorten="middle", min_width=14, weight=30),
         Column("mark", "", width=1, weight=20),
         *(
-            Column(name, HEADS.get(name, name), align="right", width=6, weight=19 - number)
+            Column(name, INFO[name].short or name, align="right", width=6, weight=19 - number)
             for number, name in enumerate(shown)
         ),
     )

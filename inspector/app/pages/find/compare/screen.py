@@ -23,6 +23,7 @@ from inspector.engine.discovery.explanation.ranker_comparison import (
     ranks_of,
 )
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from widgets import KeyBar, RecordList
 
 # How many of each ranker's best tools get a row.
@@ -52,7 +53,7 @@ class CompareScreen(QueryScreen):
         super().__init__(request)
         self._pinned = pinned
         self._comparison: RankerComparison | None = None
-        self._names: tuple[str, ...] = content.ORDER
+        self._names: tuple[str, ...] = RANKERS
         self._offset = 0
 
     def compose(self) -> ComposeResult:
@@ -79,7 +80,7 @@ class CompareScreen(QueryScreen):
 
     def _compare(self) -> None:
         rankers, names = self.retrieval.rankers, self._names
-        quick = tuple(name for name in names if name not in content.SLOW)
+        quick = tuple(name for name in names if not INFO[name].slow)
 
         def compare_all(job: Job) -> RankerComparison:
             job.tell(partial(self._compared, self._measured(rankers, quick), move=True))

@@ -6,9 +6,9 @@ from itertools import groupby
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.find.formula import formula
 from inspector.app.pages.find.score_bar import SIGNALS
 from inspector.domain.ranking import Hit, Part, SearchReport, Signal
+from inspector.engine.discovery.rankers.ranker_list import INFO
 from widgets import middle, plain, shorten, visible
 
 _TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8
@@ -111,7 +111,8 @@ def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
     if any(part.signal is Signal.EXACT and not part.inputs for part in hit.score.parts) and not report.terms:
         yield Content.styled("\nRequested by name or server: nothing to compute.", MUTED)
         return
-    yield Content.styled(f"\n{formula(report.ranker)}", MUTED)
+    formula = INFO[report.ranker].formula if report.ranker in INFO else ""
+    yield Content.styled(f"\n{formula}", MUTED)
     yield from (Content.styled(line, MUTED) for line in (*_lexical(hit), *_spread(hit)))
 
 

@@ -14,7 +14,6 @@ from textual.widgets import Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.context import Job
 from inspector.app.draw.failure import failure_line
-from inspector.app.pages.find.compare.content import ORDER
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
@@ -23,6 +22,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.ranker_comparison import ranks_of
 from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.discovery.rules import SearchRules
 from widgets import KeyBar, RecordList
 
@@ -110,7 +110,7 @@ class WhyNotScreen(QueryScreen):
         def explain(job: Job) -> None:
             found = why_not(rankers, ranker, request, tool_id, rules)
             job.tell(partial(self._show_found, found, rules, len(rankers.index.tools)))
-            for name in ORDER:
+            for name in RANKERS:
                 if job.stopped():
                     return
                 job.tell(partial(self._show_rank, ranks_of(rankers, request.query, tool_id, (name,))))
@@ -141,7 +141,7 @@ class WhyNotScreen(QueryScreen):
         if self._found is None:
             return
         text = self.query_one("#ranks", Static)
-        text.update(content.ranks(self._standings, ORDER, self._found.ranker, text.size.width))
+        text.update(content.ranks(self._standings, RANKERS, self._found.ranker, text.size.width))
 
     @on(RecordList.Selected, "#ledger")
     def _open(self) -> None:

@@ -10,7 +10,7 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.number import bar, count, duration, percent, plural
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.report import NOTHING, Row, csv_text, json_text, markdown
@@ -35,21 +35,6 @@ COLUMNS = (
     Column("p50", "p50 ms", align="right", weight=1),
     Column("p95", "p95 ms", align="right", weight=6),
 )
-ABOUT: Mapping[str, str] = {
-    "hybrid": "exact names, tiers, words and meaning; says when no tool fits",
-    "bm25": "words, by field: name, description, parameters and server",
-    "dense": "meaning alone: the cosine of the query and each tool's summary",
-    "rrf": "bm25 and dense by their ranks, the plain way to join two lists",
-    "z-fusion": "bm25 and dense by their scores, without passages",
-    "two-stage": "servers first, then their tools",
-    "two-stage-product": "servers first, then their tools, both scores multiplied",
-    "keyword-expert": "weighted keywords, as for tools that an expert assigned",
-    "keyword-system": "keywords in both directions, as for system tools",
-    "fuzzy": "letters: how alike the query and a tool's text are",
-    "fuzzy-repaired": "fuzzy without the faults of its reference",
-    "prd-bm25": "bm25 over whole words of name and description, for comparison",
-    "regex": "the query as a regular expression",
-}
 _LINE = "━"
 
 
@@ -207,7 +192,8 @@ def _copied(measured: Measured) -> str:
 
 def detail(name: str, measured: Measured | None) -> Content:
     """A ranker in words, and everything it measured."""
-    title = Content.assemble((name, "bold"), (f"   {ABOUT.get(name, '')}", MUTED))
+    about = INFO[name].about if name in INFO else ""
+    title = Content.assemble((name, "bold"), (f"   {about}", MUTED))
     if measured is None:
         return Content("\n").join([title, Content.styled("Not measured: space chooses it, r runs.", MUTED)])
     summary, run = measured.row.summary, measured.run

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from inspector.app.pages.lab.bench.content import DEFAULT_RANKERS, Running, State, running
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.measure.live import LiveBench
 from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.report import Row

@@ -13,7 +13,7 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
 from inspector.domain.profile import PROFILES, Profile, find_profile, profile_settings
 from inspector.domain.settings import Settings
-from inspector.engine.discovery.rankers.ranker_name import RANKERS
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from widgets import Column, Record, middle, visible
 
 # Below its heading a path is indented.

@@ -1,0 +1,107 @@
+"""Every ranker in a line: its name, what people read about it, and its formula. Imports none of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from inspector.domain.closest import closest
+from inspector.domain.error import ToolsightError
+
+
+@dataclass(frozen=True, slots=True)
+class RankerInfo:
+    """What is known of a ranker without building it. `short` heads a narrow column; `slow` ones come last."""
+
+    name: str
+    about: str
+    formula: str
+    short: str = ""
+    slow: bool = False
+
+
+_LIST = (
+    RankerInfo(
+        "hybrid",
+        "exact names, tiers, words and meaning; says when no tool fits",
+        "0.21 z(BM25F) + 0.22 z(cosine) + 0.57 z(best passage)",
+    ),
+    RankerInfo(
+        "bm25",
+        "words, by field: name, description, parameters and server",
+        "BM25F: Σ idf · 2.5 x / (x + 1.5), x = Σ weight · tf / norm",
+    ),
+    RankerInfo(
+        "dense",
+        "meaning alone: the cosine of the query and each tool's summary",
+        "cosine of query and summary, at or above a floor",
+    ),
+    RankerInfo(
+        "rrf",
+        "bm25 and dense by their ranks, the plain way to join two lists",
+        "1 / (60 + rank by words) + 1 / (60 + rank by cosine)",
+    ),
+    RankerInfo(
+        "z-fusion",
+        "bm25 and dense by their scores, without passages",
+        "0.30 z(BM25, one field) + 1.00 z(cosine of the summary)",
+        "z-fus",
+    ),
+    RankerInfo(
+        "two-stage",
+        "servers first, then their tools",
+        "cosine of the tool + 1 on the three best servers",
+        "2stage",
+    ),
+    RankerInfo(
+        "two-stage-product",
+        "servers first, then their tools, both scores multiplied",
+        "(s · t) · max(s, t) on the three best servers",
+        "2prod",
+    ),
+    RankerInfo(
+        "keyword-expert",
+        "weighted keywords, as for tools that an expert assigned",
+        "100 exact + 50 name within + 30 keywords + 10 description",
+        "expert",
+    ),
+    RankerInfo(
+        "keyword-system",
+        "keywords in both directions, as for system tools",
+        "½ shared / query's words + ½ shared / tool's keywords",
+        "system",
+    ),
+    RankerInfo(
+        "prd-bm25",
+        "bm25 over whole words of name and description, for comparison",
+        "BM25Okapi, name and description split at whitespace",
+        "prd",
+    ),
+    RankerInfo(
+        "regex",
+        "the query as a regular expression",
+        "the query as a pattern: N 3 + V 2 + D 1 + P 0.5",
+    ),
+    RankerInfo(
+        "fuzzy-repaired",
+        "fuzzy without the faults of its reference",
+        "difflib ratio without autojunk + 0.12 for each whole word",
+        "fuzzy+",
+        slow=True,
+    ),
+    RankerInfo(
+        "fuzzy",
+        "letters: how alike the query and a tool's text are",
+        "difflib ratio with the whole text + 0.12 for each word in it",
+        slow=True,
+    ),
+)
+INFO: Mapping[str, RankerInfo] = {info.name: info for info in _LIST}
+RANKERS = tuple(INFO)
+"""The names, in the order in which they are listed."""
+
+
+def require_ranker(name: str) -> str:
+    """`name`, if a ranker has it. Raises ToolsightError with the closest names."""
+    if name in RANKERS:
+        return name
+    near = closest(name, RANKERS) or RANKERS
+    raise ToolsightError(f"there is no ranker called '{name}'", hint=f"Choose from: {', '.join(near)}.")
