@@ -208,7 +208,12 @@ def test_a_label_for_a_tool_that_the_folder_does_not_have_is_told(lines: WriteLi
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("missing.jsonl", "does not exist"), (".", "is a folder"), ("nul\0.jsonl", "cannot be read")],
+    [
+        ("missing.jsonl", "does not exist"),
+        (".", "is a folder"),
+        ("nul\0.jsonl", "cannot be read"),
+        ("n" * 5000, "cannot be read"),
+    ],
 )
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as raised:
