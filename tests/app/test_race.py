@@ -147,9 +147,9 @@ async def test_plus_and_minus_change_the_pace_and_without_animations_there_is_no
     async with opened(_lab(tmp_path), pace=0.6) as (pilot, _):
         assert "no pause between calls" in _text(pilot, "#race-status")
         await pilot.press("minus", "minus")
-        assert "0.2 s a call" in _text(pilot, "#race-status")
+        assert "0.2 s per call" in _text(pilot, "#race-status")
         await pilot.press("plus")
-        assert "0.1 s a call" in _text(pilot, "#race-status")
+        assert "0.1 s per call" in _text(pilot, "#race-status")
 
 
 async def test_with_a_pace_one_call_comes_after_the_other(tmp_path: Path) -> None:

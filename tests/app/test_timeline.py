@@ -99,7 +99,7 @@ async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
         lanes = pilot.app.screen.query_one(RecordList)
         shop = next(record for record in lanes.shown if record.key == "shop:list_orders")
         assert str(shop.cells[1]).split() == ["○", "›●", "●", "●", "●", "●", "●"]
-        assert "never touched" in _seen(pilot)
+        assert "never moved" in _seen(pilot)
 
 
 async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> None:
