@@ -103,7 +103,11 @@ class ToolsightApp(App[None]):
             self._opened = await self._start()
             self._scrub = Scrub(self._opened.bench, self._show)
             self._bridge = Bridge(self._opened.bench, self, self._scrub.follow)
-            await self.push_screen(SessionScreen())
+            page, drawn = SessionScreen(), asyncio.Event()
+            await self.push_screen(page)
+            page.call_after_refresh(drawn.set)
+            # Servers take both processors for a while: the page is drawn before they start.
+            await drawn.wait()
             if not await connect(self, self._opened):
                 self.exit(message="Nothing was started.")
         except ToolsightError as error:
