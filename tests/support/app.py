@@ -1,4 +1,4 @@
-"""The app on a workbench in memory, driven by real key presses."""
+"""The app on an in-memory workbench, driven by real key presses."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -30,7 +30,7 @@ async def app_rig(
     configuration: Configuration | None = None,
     prices: Sequence[Prices] = (),
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
-    """The app, running; with `settled` every server is ready or failed and drawn."""
+    """Run the app; with `settled`, every server is ready or failed, and drawn."""
     approver = ModalApprover()
     async with opened(
         *steps,
@@ -61,17 +61,17 @@ def app_on(rig: Rig, approver: ModalApprover) -> ToolsightApp:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Let the app go on until the condition holds; fails after many turns of the event loop."""
+    """Let the app run until the condition holds; fail after many turns of the event loop."""
     for _ in range(PATIENCE):
         if condition():
             await pilot.pause()
             return
         await pilot.pause(0.01)
-    raise AssertionError("the app never got there")
+    raise AssertionError("the app never met the condition")
 
 
 async def until_still(pilot: Pilot[None]) -> None:
-    """Let the app go on until what it draws no longer changes: late layouts, scroll bars, underlines."""
+    """Let the app run until its picture stops changing: late layouts, scroll bars, underlines."""
     last, alike = "", 0
     for _ in range(PATIENCE):
         await pilot.wait_for_scheduled_animations()
@@ -81,4 +81,4 @@ async def until_still(pilot: Pilot[None]) -> None:
         last = drawn
         if alike == _ALIKE:
             return
-    raise AssertionError("the app never stood still")
+    raise AssertionError("the app never stopped changing")

@@ -1,4 +1,4 @@
-"""An app for pictures: it owns its workbench, because snap_compare runs a loop of its own around it."""
+"""An app for pictures: it owns its workbench, because snap_compare runs it in its own event loop."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -33,7 +33,7 @@ def still(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Shown(ToolsightApp):
-    """An app that opens and closes its workbench: snap_compare runs an event loop of its own around it."""
+    """An app that opens and closes its own workbench, because snap_compare runs it in its own event loop."""
 
     CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
 
