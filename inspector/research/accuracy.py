@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from inspector.domain.report import Section, Table
 from inspector.research.source import PlayedScenario, Source, Steps
 
-# Section 11.3: the median over sessions of production.
+# Section 11.3: the median over production sessions.
 PUBLISHED = 0.7
 
 
@@ -18,13 +18,13 @@ def accuracy(source: Source, steps: Steps) -> Section:
         "Discovery accuracy",
         "semantic tool discovery, section 11.3, equation 4",
         f"|discovered and used| / |discovered| of the {len(played)} shipped scenarios, each played on the "
-        "demo servers with real searches and calls. What the user says and what the model calls is written "
+        "demo servers with real searches and calls. What the user says and what the model calls are written "
         "in the scenario: this measures how much a search loads that nobody calls, not how well a model "
-        "chooses. Most scenarios are about a guard or a limit, and are no sample of anybody's work",
+        "chooses. Most scenarios test a guard or a limit, and do not represent real work",
         (_table(played), _median(played)),
         (
             "The paper reads .7 as “70% of the tools that searches surface are used”; a median over "
-            "sessions says that of no share of tools: half of the sessions may be far below it.",
+            "sessions does not give a share of tools: half of the sessions may be far below it.",
         ),
     )
 
@@ -37,19 +37,18 @@ def _table(played: Sequence[PlayedScenario]) -> Table:
 def _row(one: PlayedScenario) -> tuple[str, ...]:
     state = one.state
     used = len(state.discovered & state.used)
-    found = _number(state.accuracy)
-    return one.name, f"{state.searches}", f"{len(state.discovered)}", f"{used}", found
+    return one.name, f"{state.searches}", f"{len(state.discovered)}", f"{used}", _number(state.accuracy)
 
 
 def _median(played: Sequence[PlayedScenario]) -> Table:
-    found = [one.state.accuracy for one in played if one.state.accuracy is not None]
+    accuracies = [one.state.accuracy for one in played if one.state.accuracy is not None]
     discovered = sum(len(one.state.discovered) for one in played)
     used = sum(len(one.state.discovered & one.state.used) for one in played)
     rows = (
         (
-            f"median of the {len(found)} scenarios that discovered something",
+            f"median of the {len(accuracies)} scenarios that discovered something",
             f"{PUBLISHED:g}",
-            _number(statistics.median(found) if found else None),
+            _number(statistics.median(accuracies) if accuracies else None),
         ),
         ("share of all discovered tools", "–", _number(used / discovered if discovered else None)),
     )

@@ -1,4 +1,4 @@
-"""Tool Attention, sections 5.6, 6 and 7, measured again on a testbed of the stated sizes."""
+"""Measures Tool Attention, sections 5.6, 6 and 7, again on a testbed of the stated sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that was measured. `by_name` has the methods, `variants` those of table 5 in its order."""
+    """Everything that was measured. `by_name` has the methods, `variants` those of table 5, in order."""
 
     bench: Bench
     by_name: Mapping[str, Measured]
@@ -75,17 +75,17 @@ def attention_sections(
     seeds: int | Sequence[int] = (0, 1, 2),
     tasks: int = 500,
 ) -> tuple[Section, ...]:
-    """The sections of the report; none where it was stopped. Raises ModelError.
+    """The sections of the report; none if it was stopped. Raises ModelError.
 
-    `counter` is to count as the paper does (cl100k_base). Without an `embedder` nothing can be ranked: what
-    can be computed from the paper alone is told.
+    `counter` should count as the paper does (cl100k_base). Without an `embedder` nothing can be ranked, and
+    the only section is what can be computed from the paper alone.
     """
     if embedder is None:
         return (_unmeasured(),)
     chosen = range(seeds) if isinstance(seeds, int) else seeds
     count = counter if callable(counter) else counter.count
-    found = study(count, embedder, progress, stopped, chosen, tasks)
-    return sections(found, len(chosen)) if found is not None else ()
+    finished = study(count, embedder, progress, stopped, chosen, tasks)
+    return sections(finished, len(chosen)) if finished is not None else ()
 
 
 def study(
@@ -97,7 +97,7 @@ def study(
     tasks: int,
     sizes: Sequence[int] = SIZES,
 ) -> Study | None:
-    """Measure everything; None where it was stopped. Raises ModelError."""
+    """Measure everything; None if it was stopped. Raises ModelError."""
     made = bench(count, embedder, progress, stopped, seeds, tasks)
     if made is None:
         return None
@@ -117,7 +117,7 @@ def study(
 
 
 def _variants(of: Bench) -> Mapping[str, Measured]:
-    """The rows of table 5 that are other settings of the gate."""
+    """The rows of table 5 that change the gate's settings."""
     gates = (
         of.gated(WHOLE),
         of.gated(NO_PRECONDITIONS, preconditions=False),
@@ -131,7 +131,7 @@ def _variants(of: Bench) -> Mapping[str, Measured]:
 
 
 def _layouts(of: Bench) -> tuple[Layout, ...]:
-    """Section 5.6 over the first turns of a long task; none where no task is long enough."""
+    """Section 5.6 over the first turns of a long task; empty if no task is long enough."""
     task = long_task(of)
     if task is None:
         return ()
@@ -146,7 +146,7 @@ def _layouts(of: Bench) -> tuple[Layout, ...]:
     return (
         measured("full schema, the list never changes", full_schema(session)),
         measured(
-            "full schema, a definition at a random place changes every turn",
+            "full schema, a random definition changes every turn",
             full_schema(session, at_random(session)),
         ),
         measured(
@@ -160,7 +160,7 @@ def _layouts(of: Bench) -> tuple[Layout, ...]:
 
 
 def sections(of: Study, seeds: int) -> tuple[Section, ...]:
-    """The report of a study with the findings about the paper's own figures."""
+    """A study's sections, with the findings about the paper's own figures."""
     return (
         replace(catalog_section(of.bench, of.copied, seeds), findings=catalog_findings()),
         replace(main_section(of.by_name, of.bench), findings=main_findings()),
@@ -170,12 +170,12 @@ def sections(of: Study, seeds: int) -> tuple[Section, ...]:
 
 
 def _unmeasured() -> Section:
-    found = (*catalog_findings(), *main_findings(), *ablation_findings(), *scaling_findings())
+    findings = (*catalog_findings(), *main_findings(), *ablation_findings(), *scaling_findings())
     return Section(
         "attention",
         "Tool Attention",
         "Tool Attention, sections 5.6, 6 and 7",
-        "nothing, for lack of an embedding model",
+        "nothing, because there is no embedding model",
         (),
-        found,
+        findings,
     )
