@@ -268,7 +268,14 @@ def _model_requested(event: ModelRequested, state: SessionState) -> SessionState
 
 def _cost(event: ModelRequested, state: SessionState) -> CallCost:
     static = state.budget.static_tools if state.budget is not None else 0
-    return CallCost(event.turn, event.tokens, static, event.charge, event.terms, state.at)
+    return CallCost(
+        turn=event.turn,
+        parts=event.tokens,
+        static_tools=static,
+        charge=event.charge,
+        terms=event.terms,
+        at=state.at,
+    )
 
 
 @_step.register

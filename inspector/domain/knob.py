@@ -110,8 +110,15 @@ def knobs() -> tuple[Knob, ...]:
             hint = hints[field.name]
             choices = get_args(hint) if get_origin(hint) is Literal else ()
             kind = KnobKind.TEXT if choices else _KINDS[hint]
-            path = f"{section}.{field.name}"
-            all_knobs.append(Knob(path, kind, meta["about"], meta["low"], meta["high"], choices))
+            known = Knob(
+                path=f"{section}.{field.name}",
+                kind=kind,
+                about=meta["about"],
+                low=meta["low"],
+                high=meta["high"],
+                choices=choices,
+            )
+            all_knobs.append(known)
     return tuple(all_knobs)
 
 

@@ -201,29 +201,29 @@ class Timeline:
 
     def _turn(self, seq: int, event: ModelRequested) -> Turn:
         return Turn(
-            self.now,
-            seq,
-            self._messages,
-            self._said,
-            event.tokens.tool_tokens,
-            event.same,
-            event.resent,
-            event.change,
-            event.think,
-            self._tally(),
+            number=self.now,
+            seq=seq,
+            message=self._messages,
+            said=self._said,
+            tool_tokens=event.tokens.tool_tokens,
+            same=event.same,
+            resent=event.resent,
+            change=event.change,
+            think=event.think,
+            tally=self._tally(),
         )
 
     def _tally(self) -> Tally:
         state = self._state
         return Tally(
-            state.searches,
-            state.loads,
-            state.evictions,
-            state.rejections,
-            state.recoveries,
-            state.loops,
-            state.accuracy,
-            {binding: self._tools[binding] for binding in Binding},
+            searches=state.searches,
+            loads=state.loads,
+            evictions=state.evictions,
+            rejections=state.rejections,
+            recoveries=state.recoveries,
+            loops=state.loops,
+            accuracy=state.accuracy,
+            tools={binding: self._tools[binding] for binding in Binding},
         )
 
     def _move(self, record: Record, before: Mapping[str, ToolState]) -> None:
@@ -236,7 +236,15 @@ class Timeline:
                 continue
             reason = _reason(record.event, binding_from, new)
             cause = _cause(record.event)
-            move = Move(tool_id, self.now, record.seq, binding_from, binding_to, reason, cause)
+            move = Move(
+                tool=tool_id,
+                turn=self.now,
+                seq=record.seq,
+                binding_from=binding_from,
+                binding_to=binding_to,
+                reason=reason,
+                cause=cause,
+            )
             self._keep(move, record.event)
 
     def _keep(self, move: Move, event: Event) -> None:

@@ -41,6 +41,7 @@ class Connections:
         specs: Sequence[ServerSpec],
         connector: Connector,
         memory: ServerMemory,
+        *,
         clock: Clock,
         emit: Callable[[Event], None],
         count_tokens: Callable[[Sequence[Tool]], Awaitable[int]],
@@ -48,7 +49,9 @@ class Connections:
     ) -> None:
         self._on_tools = on_tools
         self._servers = {
-            spec.name: _Connection(spec, connector, memory, clock, emit, count_tokens, on_tools)
+            spec.name: _Connection(
+                spec, connector, memory, clock=clock, emit=emit, count_tokens=count_tokens, on_tools=on_tools
+            )
             for spec in specs
         }
 
@@ -116,6 +119,7 @@ class _Connection:
         spec: ServerSpec,
         connector: Connector,
         memory: ServerMemory,
+        *,
         clock: Clock,
         emit: Callable[[Event], None],
         count_tokens: Callable[[Sequence[Tool]], Awaitable[int]],
@@ -210,7 +214,16 @@ class _Connection:
     async def _emit_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
         count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
         name = self._spec.name
-        self._emit(ServerReady(name, count, tokens, link.info, listing.skipped, milliseconds))
+        self._emit(
+            ServerReady(
+                server=name,
+                tools=count,
+                tokens=tokens,
+                info=link.info,
+                skipped=listing.skipped,
+                milliseconds=milliseconds,
+            )
+        )
         self._on_tools()
         self._settled.set()
 
@@ -242,7 +255,17 @@ class _Connection:
         if added or removed or changed:
             await self._remember_tools()
             count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
-            self._emit(ToolsChanged(self._spec.name, added, removed, changed, count, tokens, listing.skipped))
+            self._emit(
+                ToolsChanged(
+                    server=self._spec.name,
+                    added=added,
+                    removed=removed,
+                    changed=changed,
+                    tools=count,
+                    tokens=tokens,
+                    skipped=listing.skipped,
+                )
+            )
             self._on_tools()
 
     async def _remember_tools(self) -> None:

@@ -83,13 +83,18 @@ class Workbench:
             configuration.servers,
             ports.connector,
             ports.memory,
-            ports.clock,
+            clock=ports.clock,
             emit=self._session.emit,
             count_tokens=self.accounting.count,
             on_tools=self._rebuild,
         )
         self._chat = Chat(
-            self._session, self._live, ports.clock, self._connections, ports.approver, self._binder
+            self._session,
+            self._live,
+            clock=ports.clock,
+            caller=self._connections,
+            approver=ports.approver,
+            binder=self._binder,
         )
 
     async def __aenter__(self) -> Self:

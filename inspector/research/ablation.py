@@ -41,13 +41,13 @@ def ablation_section(
             f"{percent(stable.hit_rate)} here.",
         )
     return Section(
-        "attention-ablation",
-        "Tool Attention: ablation, threshold, prompt cache",
-        "Tool Attention, table 5, sections 5.2 and 5.6",
-        f"the gate with one thing changed at a time, on the same {len(of.tasks):,} tasks; success rates are "
-        "projections and are not repeated",
-        tuple(tables),
-        findings,
+        id="attention-ablation",
+        title="Tool Attention: ablation, threshold, prompt cache",
+        source="Tool Attention, table 5, sections 5.2 and 5.6",
+        measured=f"the gate with one thing changed, over the same {len(of.tasks):,} tasks; success rates are "
+        "projections and not repeated",
+        tables=tuple(tables),
+        findings=findings,
     )
 
 

@@ -14,15 +14,18 @@ def accuracy(source: Source, steps: Steps) -> Section:
     """Equation 4 over every shipped scenario. Raises ToolsightError and Stopped."""
     played = source.played(steps)
     return Section(
-        "accuracy",
-        "Discovery accuracy",
-        "semantic tool discovery, section 11.3, equation 4",
-        f"|discovered and used| / |discovered| of the {len(played)} shipped scenarios, each played on the "
-        "demo servers with real searches and calls. What the user says and what the model calls are written "
-        "in the scenario: this measures how much a search loads that nobody calls, not how well a model "
-        "chooses. Most scenarios test a guard or a limit, and do not represent real work",
-        (_table(played), _median(played)),
-        (
+        id="accuracy",
+        title="Discovery accuracy",
+        source="semantic tool discovery, section 11.3, equation 4",
+        measured=(
+            f"|discovered and used| / |discovered| of the {len(played)} shipped scenarios, each played on "
+            "the demo servers with real searches and calls. What the user says and what the model calls "
+            "is written in the scenario: this measures how much a search loads that nobody calls, not how "
+            "well a model chooses. Most scenarios are about a guard or a limit, and are no sample of "
+            "anybody's work"
+        ),
+        tables=(_table(played), _median(played)),
+        findings=(
             "The paper reads .7 as “70% of the tools that searches surface are used”; a median over "
             "sessions does not give a share of tools: half of the sessions may be far below it.",
         ),

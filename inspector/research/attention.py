@@ -84,21 +84,22 @@ def attention_sections(
         return (_unmeasured(),)
     chosen = range(seeds) if isinstance(seeds, int) else seeds
     count = counter if callable(counter) else counter.count
-    finished = study(count, embedder, progress, stopped, chosen, tasks)
-    return sections(finished, len(chosen)) if finished is not None else ()
+    found = study(count, embedder, progress=progress, stopped=stopped, seeds=chosen, tasks=tasks)
+    return sections(found, len(chosen)) if found is not None else ()
 
 
 def study(
     count: Callable[[str], int],
     embedder: Embedder,
+    *,
     progress: Progress,
     stopped: Callable[[], bool],
     seeds: Sequence[int],
     tasks: int,
     sizes: Sequence[int] = SIZES,
 ) -> Study | None:
-    """Measure everything; None if it was stopped. Raises ModelError."""
-    made = bench(count, embedder, progress, stopped, seeds, tasks)
+    """Measure everything; None where it was stopped. Raises ModelError."""
+    made = bench(count, embedder, progress=progress, stopped=stopped, seeds=seeds, number=tasks)
     if made is None:
         return None
     by_name: dict[str, Measured] = {}
@@ -113,7 +114,15 @@ def study(
     grown = scaled(made, progress, stopped, sizes)
     if grown is None:
         return None
-    return Study(made, by_name, variants, swept, copied(made), _layouts(made), grown)
+    return Study(
+        bench=made,
+        by_name=by_name,
+        variants=variants,
+        swept=swept,
+        copied=copied(made),
+        layouts=_layouts(made),
+        scaled=grown,
+    )
 
 
 def _variants(of: Bench) -> Mapping[str, Measured]:
@@ -172,10 +181,10 @@ def sections(of: Study, seeds: int) -> tuple[Section, ...]:
 def _unmeasured() -> Section:
     findings = (*catalog_findings(), *main_findings(), *ablation_findings(), *scaling_findings())
     return Section(
-        "attention",
-        "Tool Attention",
-        "Tool Attention, sections 5.6, 6 and 7",
-        "nothing, because there is no embedding model",
-        (),
-        findings,
+        id="attention",
+        title="Tool Attention",
+        source="Tool Attention, sections 5.6, 6 and 7",
+        measured="nothing, for lack of an embedding model",
+        tables=(),
+        findings=findings,
     )

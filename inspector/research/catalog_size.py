@@ -71,13 +71,13 @@ def catalog_size(source: Source, steps: Steps) -> Section:
     if not others:
         tables.append(skipped_table())
     return Section(
-        "catalog-size",
-        "Tokens by catalog size",
-        "semantic tool discovery, section 11.1, Table 1, and section 11.4",
-        _measured(source),
-        tuple(tables),
-        findings(),
-        tuple(bars),
+        id="catalog-size",
+        title="Tokens by catalog size",
+        source="semantic tool discovery, section 11.1, Table 1, and section 11.4",
+        measured=_measured(source),
+        tables=tuple(tables),
+        findings=findings(),
+        bars=tuple(bars),
     )
 
 
@@ -153,19 +153,19 @@ def _table(title: str, catalogs: Sequence[NamedCatalog], meter: BudgetMeter) -> 
     return Table(title, HEADERS, rows, frozenset(range(len(HEADERS))))
 
 
-def _row(found: FirstCall) -> tuple[str, ...]:
-    static, dynamic, cut = PUBLISHED.get(found.tools, (None, None, "–"))
+def _row(call: FirstCall) -> tuple[str, ...]:
+    static, dynamic, cut = PUBLISHED.get(call.tools, (None, None, "–"))
     return (
-        f"{found.tools}",
-        f"{found.pinned}",
+        f"{call.tools}",
+        f"{call.pinned}",
         "–" if static is None else f"{static:,}",
-        f"{found.static:,}",
+        f"{call.static:,}",
         "–" if dynamic is None else f"{dynamic:,}",
-        f"{found.first:,}",
+        f"{call.first:,}",
         cut,
-        percent_down(found.cut),
-        f"{found.found:,}",
-        f"{found.steady:,}",
+        percent_down(call.cut),
+        f"{call.found:,}",
+        f"{call.steady:,}",
     )
 
 

@@ -103,7 +103,9 @@ def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[s
     )
     settings = Settings(discovery=DiscoverySettings(enabled=False))
     configuration = Configuration("off", servers, {})
-    built = build_catalog(catalog.tools, configuration, settings, "", catalog.summaries, meter)
+    built = build_catalog(
+        catalog.tools, configuration, settings, toolset="", summaries=catalog.summaries, meter=meter
+    )
     state = fold([Record("off", 1, 0.0, built.event)])
     loader = DefinitionLoader(built.catalog, len(catalog.tools) or 1)
     sent = tools_array(built.catalog, state, settings.binding.delivery, loader)
@@ -163,13 +165,13 @@ def _latencies(index: ToolIndex, source: Source, steps: Steps) -> Iterator[Row]:
         yield _latency_row(ranker, found, len(index.tools))
 
 
-def _latency_row(ranker: str, found: Latency, tools: int) -> Row:
+def _latency_row(ranker: str, latency: Latency, tools: int) -> Row:
     return (
         f"latency of a search, {ranker}",
         f"below {MILLISECONDS:g} ms",
-        f"median {milliseconds(found.median)} ms, p95 {milliseconds(found.p95)} ms, {tools} tools, "
-        f"{found.queries} queries",
-        _met(found.p95 < MILLISECONDS),
+        f"{milliseconds(latency.median)} ms in the median, {milliseconds(latency.p95)} ms at p95, "
+        f"{tools} tools, {latency.queries} queries",
+        _met(latency.p95 < MILLISECONDS),
     )
 
 

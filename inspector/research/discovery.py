@@ -139,11 +139,11 @@ class Discovery:
         self,
         name: str,
         testbed: Testbed,
+        *,
         searcher: Searcher,
         count: Count,
         settings: DiscoverySettings | None = None,
         binding: BindingSettings | None = None,
-        *,
         by_step: bool = True,
         only_missing: bool = False,
     ) -> None:
@@ -183,7 +183,15 @@ class Discovery:
         bound = frozenset(tool_id for one in contexts[1:] or contexts for tool_id in one.bound)
         traffic = mean(one.traffic for one in contexts)
         end = float(sizes[-1] + contexts[-1].traffic)
-        return TurnRun(mean(sizes), traffic, end, len(contexts), bound, frozenset(found), turn.needed)
+        return TurnRun(
+            tools=mean(sizes),
+            traffic=traffic,
+            end=end,
+            calls=len(contexts),
+            bound=bound,
+            found=frozenset(found),
+            needed=turn.needed,
+        )
 
     def _turn(self, turn: Turn, session: _Session) -> tuple[list[Context], list[str]]:
         """The context of each model call (searches, steps and the answer), and what was found."""

@@ -111,11 +111,11 @@ def _rows(
     yield _row(END_TO_END, DiscoverySettings().ranker, found)
 
 
-def _row(tier: str, ranker: str, found: Latency | None) -> tuple[str, ...]:
+def _row(tier: str, ranker: str, latency: Latency | None) -> tuple[str, ...]:
     median, p95 = (f"{value:g}" for value in PUBLISHED[tier]) if tier in PUBLISHED else ("–", "–")
-    if found is None:
+    if latency is None:
         return tier, ranker, median, "–", p95, "–"
-    return tier, ranker, median, milliseconds(found.median), p95, milliseconds(found.p95)
+    return tier, ranker, median, milliseconds(latency.median), p95, milliseconds(latency.p95)
 
 
 def milliseconds(value: float) -> str:

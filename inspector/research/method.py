@@ -16,6 +16,7 @@ from inspector.research.similarity import Ranked
 from inspector.research.task import Task, Turn
 from inspector.research.testbed import Testbed
 
+# Long because the methods of one table are told side by side.
 STATIC_TOOLS = 30
 RETRIEVED = 10
 ANY = -1.0
@@ -56,9 +57,11 @@ def quality(chosen: frozenset[str], needed: frozenset[str]) -> Quality:
     )
 
 
-def mean_quality(found: Sequence[Quality]) -> Quality:
+def mean_quality(qualities: Sequence[Quality]) -> Quality:
     return Quality(
-        mean(one.precision for one in found), mean(one.recall for one in found), mean(one.f1 for one in found)
+        mean(one.precision for one in qualities),
+        mean(one.recall for one in qualities),
+        mean(one.f1 for one in qualities),
     )
 
 
@@ -157,13 +160,29 @@ class Gated:
 
 
 def _gated(turn: Turn, bound: frozenset[str], tokens: float) -> TurnRun:
-    return TurnRun(tokens, 0.0, tokens, len(turn.steps) + 1, bound, bound, turn.needed)
+    return TurnRun(
+        tools=tokens,
+        traffic=0.0,
+        end=tokens,
+        calls=len(turn.steps) + 1,
+        bound=bound,
+        found=bound,
+        needed=turn.needed,
+    )
 
 
 def _ending(run: TurnRun, sizes: Sequence[int]) -> TurnRun:
     """The run with the last step's tools also in the call that answers."""
     tools = mean([*sizes, sizes[-1]])
-    return TurnRun(tools, 0.0, float(sizes[-1]), run.calls, run.bound, run.found, run.needed)
+    return TurnRun(
+        tools=tools,
+        traffic=0.0,
+        end=float(sizes[-1]),
+        calls=run.calls,
+        bound=run.bound,
+        found=run.found,
+        needed=run.needed,
+    )
 
 
 _CLI_PROMPT = (
@@ -211,7 +230,15 @@ class CommandLine:
         levels.append(sum(known.values()))
         end = float(self.prompt + levels[-1])
         tools = self.prompt + mean(levels)
-        return TurnRun(tools, 0.0, end, len(levels), turn.needed, turn.needed, turn.needed)
+        return TurnRun(
+            tools=tools,
+            traffic=0.0,
+            end=end,
+            calls=len(levels),
+            bound=turn.needed,
+            found=turn.needed,
+            needed=turn.needed,
+        )
 
 
 def list_text(server: str, tools: Sequence[Tool]) -> str:

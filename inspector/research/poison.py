@@ -70,20 +70,22 @@ def poison(source: Source, steps: Steps) -> Section:
     demo, poisons = source.demo(), source.poisons()
     results = list(trials(demo, poisons, source, steps))
     return Section(
-        "poison",
-        "Poisoned descriptions: exposure, not safety",
-        "Tool Attention, section 7.6 (a projection there)",
-        f"{len(poisons)} poisoned descriptions of our own, each appended to a demo tool's description, one "
-        f"at a time, among {len(demo.tools)} tools. Excluded means that a request does not bind the poisoned "
-        f"tool. There are {REQUESTS} of the demo's requests for each poison and group, or as many as there "
-        "are. This shows how often a model does not read the text; it does not show what a model that reads "
-        "it does, and nothing is kept out that the task needs",
-        (
+        id="poison",
+        title="Poisoned descriptions: exposure, not safety",
+        source="Tool Attention, section 7.6 (a projection there)",
+        measured=(
+            f"{len(poisons)} poisoned descriptions of our own, each appended to a demo tool's description, "
+            f"one at a time, among {len(demo.tools)} tools. Excluded: the poisoned tool is not among those "
+            f"that a request binds; {REQUESTS} of the demo's requests for each poison and group, fewer "
+            "where there are no more. This tells how often a model does not read the text; it says "
+            "nothing about what a model does that reads it, and keeps nothing out that the task calls for"
+        ),
+        tables=(
             _by_group(results, len(demo.tools), len(poisons)),
             _by_kind(results),
             _pooled(demo.tools, poisons, source.counter),
         ),
-        findings(),
+        findings=findings(),
     )
 
 
@@ -116,9 +118,14 @@ def trials(demo: NamedCatalog, poisons: Sequence[Poison], source: Source, steps:
         gates = bindings(poisoned(clean, one, semantics), source.clock)
         for group, cases in requests(demo, one).items():
             for case, (gate, bound) in product(cases, gates.items()):
-                after, clean_ids = bound(case.query), before[gate](case.query)
+                found, without = bound(case.query), before[gate](case.query)
                 yield Trial(
-                    gate, group, one.kind, len(after), one.tool not in after, one.tool not in clean_ids
+                    gate=gate,
+                    group=group,
+                    kind=one.kind,
+                    bound=len(found),
+                    is_excluded=one.tool not in found,
+                    was_excluded=one.tool not in without,
                 )
 
 
@@ -187,7 +194,7 @@ def _group(case: EvalCase, one: Poison) -> str:
     return SERVER if any(tool_id.partition(":")[0] == server for tool_id in wanted) else OTHER
 
 
-def _by_group(found: Sequence[Trial], tools: int, poisons: int) -> Table:
+def _by_group(trials: Sequence[Trial], tools: int, poisons: int) -> Table:
     headers = (
         "what binds",
         "tools bound",
@@ -206,9 +213,9 @@ def _by_group(found: Sequence[Trial], tools: int, poisons: int) -> Table:
         f"{PUBLISHED}",
         "–",
     )
-    rows = [paper, *(_group_row(gate, found, tools) for gate in _gates(found))]
-    counted = {group: sum(trial.group == group for trial in found) for group in GROUPS}
-    each = max(len(_gates(found)), 1)
+    rows = [paper, *(_group_row(gate, trials, tools) for gate in _gates(trials))]
+    counted = {group: sum(trial.group == group for trial in trials) for group in GROUPS}
+    each = max(len(_gates(trials)), 1)
     requests_by_group = ", ".join(f"{counted[group] // each:,} for {group}" for group in GROUPS)
     return Table(
         "Share of poisoned descriptions that are not bound",
@@ -222,8 +229,8 @@ def _by_group(found: Sequence[Trial], tools: int, poisons: int) -> Table:
     )
 
 
-def _group_row(gate: str, found: Sequence[Trial], tools: int) -> tuple[str, ...]:
-    mine = [trial for trial in found if trial.gate == gate]
+def _group_row(gate: str, trials: Sequence[Trial], tools: int) -> tuple[str, ...]:
+    mine = [trial for trial in trials if trial.gate == gate]
     groups = {group: [trial for trial in mine if trial.group == group] for group in GROUPS}
     other = groups[OTHER]
     bound = float(np.mean([trial.bound for trial in other])) if other else 0.0
@@ -238,9 +245,9 @@ def _group_row(gate: str, found: Sequence[Trial], tools: int) -> tuple[str, ...]
     )
 
 
-def _by_kind(found: Sequence[Trial]) -> Table:
-    kinds = list(dict.fromkeys(trial.kind for trial in found))
-    rows = [(gate, *(_kind_cell(found, gate, kind) for kind in kinds)) for gate in _gates(found)]
+def _by_kind(trials: Sequence[Trial]) -> Table:
+    kinds = list(dict.fromkeys(trial.kind for trial in trials))
+    rows = [(gate, *(_kind_cell(trials, gate, kind) for kind in kinds)) for gate in _gates(trials)]
     return Table(
         f"The same by kind of attack, requests for {OTHER}",
         ("what binds", *kinds),
@@ -250,10 +257,10 @@ def _by_kind(found: Sequence[Trial]) -> Table:
     )
 
 
-def _kind_cell(found: Sequence[Trial], gate: str, kind: str) -> str:
+def _kind_cell(trials: Sequence[Trial], gate: str, kind: str) -> str:
     wanted = (gate, OTHER, kind)
     return _told(
-        _share([trial.is_excluded for trial in found if (trial.gate, trial.group, trial.kind) == wanted])
+        _share([trial.is_excluded for trial in trials if (trial.gate, trial.group, trial.kind) == wanted])
     )
 
 
@@ -283,8 +290,8 @@ def _pooled(tools: Sequence[Tool], poisons: Sequence[Poison], counter: TokenCoun
     )
 
 
-def _gates(found: Sequence[Trial]) -> list[str]:
-    return list(dict.fromkeys(trial.gate for trial in found))
+def _gates(trials: Sequence[Trial]) -> list[str]:
+    return list(dict.fromkeys(trial.gate for trial in trials))
 
 
 def _share(values: Sequence[bool]) -> float | None:

@@ -38,14 +38,16 @@ def token_reduction(source: Source, steps: Steps) -> Section:
     if not others:
         tables.append(skipped_table())
     return Section(
-        "reduction",
-        "Reduction as a factor",
-        "layered composition, its introduction and layer 3; MCP-Zero as cited there",
-        f"tool tokens as compact JSON ({told(source.counter.tokenizer)}), including the meta-tool and the "
-        "manifest, with nothing always included and the default settings. A factor belongs to a catalog and "
-        "grows with it, so ours are beside the published ones to show the same form, not to beat them",
-        tuple(tables),
-        findings(),
+        id="reduction",
+        title="Reduction as a factor",
+        source="layered composition, its introduction and layer 3; MCP-Zero as cited there",
+        measured=(
+            f"tokens of tools as compact JSON ({told(source.counter.tokenizer)}), meta-tool and manifest "
+            "counted, nothing always included, default settings. A factor belongs to a catalog and grows "
+            "with it, so ours stand beside the published ones to show the form, not to beat them"
+        ),
+        tables=tuple(tables),
+        findings=findings(),
     )
 
 
@@ -93,17 +95,17 @@ def _factors(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps)
     return Table("Before and after", headers, tuple(rows), frozenset(range(1, 9)))
 
 
-def _factor_row(name: str, found: FirstCall) -> tuple[str, ...]:
+def _factor_row(name: str, call: FirstCall) -> tuple[str, ...]:
     return (
         name,
-        f"{found.tools}",
-        f"{found.static:,}",
-        f"{found.first:,}",
-        _times(found.static, found.first),
-        percent_down(found.cut),
-        f"{found.found:,}",
-        _times(found.static, found.found),
-        percent_down(max(reduction(found.static, found.found), 0.0)),
+        f"{call.tools}",
+        f"{call.static:,}",
+        f"{call.first:,}",
+        _times(call.static, call.first),
+        percent_down(call.cut),
+        f"{call.found:,}",
+        _times(call.static, call.found),
+        percent_down(max(reduction(call.static, call.found), 0.0)),
     )
 
 

@@ -76,8 +76,16 @@ def _methods(of: Bench, made: Testbed, sample: Sequence[Task], lines: Sequence[s
     yield Fixed(B2, most_needed(held_out), made.tokens)
     yield Gated(B3, by_summary, made.tokens)
     yield CommandLine(made, of.count, B4)
-    yield Gated(OURS, by_summary, made.tokens, THRESHOLD, TOP_K, made.writing, pool)
-    yield Discovery(DEFAULT, made, Searcher(made, None), of.count)
+    yield Gated(
+        name=OURS,
+        ranked=by_summary,
+        tokens=made.tokens,
+        threshold=THRESHOLD,
+        top_k=TOP_K,
+        writing=made.writing,
+        resident=pool,
+    )
+    yield Discovery(DEFAULT, made, searcher=Searcher(made, None), count=of.count)
 
 
 def _at(size: int, method: Method, sample: Sequence[Task], system: int) -> Scaled:

@@ -147,14 +147,14 @@ class Bench:
     ) -> Gated:
         """Tool Attention with the pool, by default with the paper's settings."""
         return Gated(
-            name,
-            ranked_by or self.by_summary,
-            self.testbed.tokens,
-            threshold,
-            top_k,
-            self.testbed.writing if preconditions else frozenset(),
-            self.pool,
-            by_step,
+            name=name,
+            ranked=ranked_by or self.by_summary,
+            tokens=self.testbed.tokens,
+            threshold=threshold,
+            top_k=top_k,
+            writing=self.testbed.writing if preconditions else frozenset(),
+            resident=self.pool,
+            by_step=by_step,
         )
 
     @cached_property
@@ -166,6 +166,7 @@ class Bench:
 def bench(
     counter: Count,
     embedder: Embedder,
+    *,
     progress: Progress,
     stopped: Callable[[], bool],
     seeds: Sequence[int],
@@ -211,16 +212,26 @@ def methods(of: Bench) -> Iterable[Method]:
     yield of.gated(OURS)
     yield of.gated(BY_STEP, by_step=True)
     yield discovery(of, DEFAULT)
-    yield Discovery(ONE_SEARCH, made, of.searcher, of.count, by_step=False)
-    yield Discovery(ONLY_MISSING, made, of.searcher, of.count, only_missing=True)
-    yield Discovery(THREE_RESULTS, made, of.searcher, of.count, DiscoverySettings(max_search_results=3))
-    yield Discovery(TWELVE_BOUND, made, of.searcher, of.count, binding=BindingSettings(capacity=12))
-    yield Discovery(FULL_RESULTS, made, of.searcher, of.count, DiscoverySettings(results="full"))
+    yield Discovery(ONE_SEARCH, made, searcher=of.searcher, count=of.count, by_step=False)
+    yield Discovery(ONLY_MISSING, made, searcher=of.searcher, count=of.count, only_missing=True)
+    yield Discovery(
+        THREE_RESULTS,
+        made,
+        searcher=of.searcher,
+        count=of.count,
+        settings=DiscoverySettings(max_search_results=3),
+    )
+    yield Discovery(
+        TWELVE_BOUND, made, searcher=of.searcher, count=of.count, binding=BindingSettings(capacity=12)
+    )
+    yield Discovery(
+        FULL_RESULTS, made, searcher=of.searcher, count=of.count, settings=DiscoverySettings(results="full")
+    )
 
 
 def discovery(of: Bench, name: str) -> Discovery:
-    """Toolsight with its default settings."""
-    return Discovery(name, of.testbed, of.searcher, of.count)
+    """This program with its default settings."""
+    return Discovery(name, of.testbed, searcher=of.searcher, count=of.count)
 
 
 def copied(of: Bench) -> Mapping[str, Quality]:

@@ -80,9 +80,9 @@ def tasks(
     return tuple(maker() for maker in makers)
 
 
-def texts(found: Iterable[Task]) -> list[str]:
-    """The texts of all turns and steps in the tasks, each once."""
-    said = (text for task in found for turn in task.turns for text in (turn.text, *turn.queries))
+def texts(given: Iterable[Task]) -> list[str]:
+    """Everything that is asked in the tasks, each text once: turns and steps."""
+    said = (text for task in given for turn in task.turns for text in (turn.text, *turn.queries))
     return list(dict.fromkeys(said))
 
 
@@ -180,11 +180,11 @@ def overlap(one: str, other: str) -> float:
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
-def mean_overlap(found: Iterable[Task], summaries: Mapping[str, str]) -> float:
+def mean_overlap(given: Iterable[Task], summaries: Mapping[str, str]) -> float:
     """The mean overlap of a step's query and its tool's summary, by tool id."""
     return mean(
         overlap(step.query, summaries[step.tool_id])
-        for task in found
+        for task in given
         for turn in task.turns
         for step in turn.steps
     )

@@ -31,7 +31,7 @@ class Run:
             specs,
             McpConnector(folder),
             self.memory,
-            SystemClock(),
+            clock=SystemClock(),
             emit=self._emit,
             count_tokens=named_characters,
             on_tools=self._news.set,

@@ -89,7 +89,7 @@ async def test_a_real_server_is_listed_searched_and_called(name: str, workdir: P
         [spec],
         McpConnector(workdir / "logs"),
         MemoryServerMemory(),
-        SystemClock(),
+        clock=SystemClock(),
         emit=events.append,
         count_tokens=named_characters,
         on_tools=lambda: None,

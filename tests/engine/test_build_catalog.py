@@ -48,7 +48,9 @@ WAITING = ["shop:list_orders", "shop:refund_order", "weather:get_forecast"]
 
 def built(toolset: str = "", tools: Sequence[Tool] = TOOLS, **values: Any) -> BuiltCatalog:
     settings = with_values(Settings(), {path.replace("__", "."): value for path, value in values.items()})
-    return build_catalog(tools, CONFIGURATION, settings, toolset, {"shop": "Orders."}, METER)
+    return build_catalog(
+        tools, CONFIGURATION, settings, toolset=toolset, summaries={"shop": "Orders."}, meter=METER
+    )
 
 
 def deferred(catalog: BuiltCatalog) -> list[str]:
@@ -83,7 +85,7 @@ def test_a_toolsets_own_always_included_tools_replace_the_settings(toolset: str,
 def test_no_toolsets_pattern_includes_what_it_does_not_permit() -> None:
     own = Toolset("own", "", SHOP_ONLY, always_include=("*",))
     configuration = replace(CONFIGURATION, toolsets={"own": own})
-    catalog = build_catalog(TOOLS, configuration, Settings(), "own", {}, METER)
+    catalog = build_catalog(TOOLS, configuration, Settings(), toolset="own", summaries={}, meter=METER)
     assert [tool.id for tool in catalog.catalog.tools] == ["shop:list_orders", "calc:evaluate"]
 
 
@@ -167,7 +169,7 @@ def test_in_every_profile_a_catalog_holds_what_is_permitted_and_tells_no_more(
 ) -> None:
     values = {"discovery.defer_all": defer_all, "binding.always_include": pinned}
     settings = profile_settings(profile, values=values)
-    catalog = build_catalog(TOOLS, CONFIGURATION, settings, toolset, {}, METER)
+    catalog = build_catalog(TOOLS, CONFIGURATION, settings, toolset=toolset, summaries={}, meter=METER)
     chosen = CONFIGURATION.toolset(toolset)
     permitted = [tool for tool in TOOLS if chosen is None or chosen.permits(tool)]
     event, told = catalog.event, catalog.event.manifest + catalog.event.pool
@@ -188,7 +190,12 @@ def test_tools_with_any_text_are_taken_in(server: str, name: str, description: s
     for policy in ("bounded", "gate"):
         settings = with_values(Settings(), {"binding.policy": policy})
         catalog = build_catalog(
-            tools, Configuration("test", (spec,)), settings, "", {server: description}, METER
+            tools,
+            Configuration("test", (spec,)),
+            settings,
+            toolset="",
+            summaries={server: description},
+            meter=METER,
         )
         assert catalog.catalog.deferred == tools
         assert catalog.event.entries[0].tokens > len(SEARCH_TOOLS)

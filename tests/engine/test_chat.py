@@ -83,7 +83,14 @@ class Bench:
             retrieval=words_only(self.settings.discovery, self.clock),
         )
         self.binder = Binder(self.session, self.live, self.clock, character_accounting(self.live))
-        self.chat = Chat(self.session, self.live, self.clock, self.servers, self.approver, self.binder)
+        self.chat = Chat(
+            self.session,
+            self.live,
+            clock=self.clock,
+            caller=self.servers,
+            approver=self.approver,
+            binder=self.binder,
+        )
         self.binder.rebuild(TOOLS, {})
 
     async def say(self, text: str = "hello") -> TurnEnded:

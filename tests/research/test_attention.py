@@ -14,7 +14,15 @@ from tests.research.test_testbed import quarter
 
 @pytest.fixture(scope="module")
 def found() -> Study:
-    made = study(quarter, MemoryEmbedder(), lambda *_: None, lambda: False, (0, 1), 25, (50, 120))
+    made = study(
+        quarter,
+        MemoryEmbedder(),
+        progress=lambda *_: None,
+        stopped=lambda: False,
+        seeds=(0, 1),
+        tasks=25,
+        sizes=(50, 120),
+    )
     assert made is not None
     return made
 
@@ -72,7 +80,15 @@ def test_every_published_row_stands_in_the_report(found: Study) -> None:
 
 @pytest.mark.slow
 def test_the_same_seeds_make_the_same_report(found: Study) -> None:
-    again = study(quarter, MemoryEmbedder(), lambda *_: None, lambda: False, (0, 1), 25, (50, 120))
+    again = study(
+        quarter,
+        MemoryEmbedder(),
+        progress=lambda *_: None,
+        stopped=lambda: False,
+        seeds=(0, 1),
+        tasks=25,
+        sizes=(50, 120),
+    )
     assert again is not None
     assert sections(again, 2) == sections(found, 2)
 

@@ -122,14 +122,14 @@ def test_rare_words_count_more_for_tf_idf_and_unknown_ones_nothing() -> None:
 
 def test_discovery_never_binds_more_than_its_capacity() -> None:
     searcher = Searcher(MADE, MemoryEmbedder())
-    bounded = Discovery("d", MADE, searcher, quarter, binding=BindingSettings(capacity=6))
+    bounded = Discovery("d", MADE, searcher=searcher, count=quarter, binding=BindingSettings(capacity=6))
     for one in tasks(MADE, 12):
         for contexts in bounded.calls(one):
             assert all(len(context.bound) <= 6 for context in contexts)
 
 
 def test_discovery_counts_the_meta_tool_every_search_and_every_call() -> None:
-    found = Discovery("d", MADE, Searcher(MADE, MemoryEmbedder()), quarter)
+    found = Discovery("d", MADE, searcher=Searcher(MADE, MemoryEmbedder()), count=quarter)
     one = next(t for t in tasks(MADE, 10) if t.kind == SINGLE)
     (contexts,), run = found.calls(one), found.run(one).turns[0]
     assert run.calls == len(contexts) == 3
@@ -146,7 +146,8 @@ def test_a_model_that_sees_what_it_has_searches_less() -> None:
     turn = Turn("pull requests list", (Step("pull requests list", tool.id),))
     one = Task(LONG, (turn, turn), frozenset())
     always, missing = (
-        Discovery("d", MADE, searcher, quarter, only_missing=flag).run(one) for flag in (False, True)
+        Discovery("d", MADE, searcher=searcher, count=quarter, only_missing=flag).run(one)
+        for flag in (False, True)
     )
     assert tool.id in missing.turns[0].bound
     assert (always.turns[1].calls, missing.turns[1].calls) == (3, 2)

@@ -45,7 +45,12 @@ class McpConnector:
         stderr = StderrFile(self._log_dir, spec.name)
         try:
             link = await open_link(
-                spec, eras_to_try(spec, era), self._environment, stderr, on_tools_changed, _version()
+                spec,
+                eras=eras_to_try(spec, era),
+                environment=self._environment,
+                stderr=stderr,
+                on_tools_changed=on_tools_changed,
+                version=_version(),
             )
             try:
                 yield link

@@ -31,6 +31,7 @@ _SESSION_GONE = "Session terminated"
 
 async def open_link(
     spec: ServerSpec,
+    *,
     eras: Sequence[Era],
     environment: Mapping[str, str],
     stderr: StderrFile,

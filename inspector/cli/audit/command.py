@@ -98,15 +98,15 @@ def _read_baseline(path: Path) -> tuple[dict[Key, Tokens], str]:
         raise ConfigError(f"{path} is not an audit: {error}", hint=_MAKE) from error
 
 
-def _compared(found: Audit, previous: tuple[dict[Key, Tokens], str]) -> Sequence[Change]:
+def _compared(audit: Audit, previous: tuple[dict[Key, Tokens], str]) -> Sequence[Change]:
     """Compare the audit with the baseline. Raises ConfigError if there is nothing to compare."""
     before, tokenizer = previous
-    if tokenizer != found.basis.tokenizer.name:
+    if tokenizer != audit.basis.tokenizer.name:
         raise ConfigError(
-            f"the baseline was counted with {tokenizer}, not with {found.basis.tokenizer.name}",
+            f"the baseline was counted with {tokenizer}, not with {audit.basis.tokenizer.name}",
             hint="Use the same --model, or create a new baseline.",
         )
-    moved = changes(totals(found.configurations), before)
+    moved = changes(totals(audit.configurations), before)
     if not any(change.is_compared for change in moved):
         for change in moved:
             say(f"{'gone' if change.after is None else 'not compared'}: {', '.join(change.key)}", err=True)

@@ -11,16 +11,16 @@ VERSION = 1
 """The format's version: it increases when a key changes its meaning or is removed."""
 
 
-def audit_json(found: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:
+def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:
     """The whole audit; `growth` is present only if there is a baseline."""
-    first = found.first_call
+    first = audit.first_call
     whole = {
         "version": VERSION,
-        **asdict(found.basis),
+        **asdict(audit.basis),
         "turns": TURNS,
-        "configurations": [_configuration(one) for one in found.configurations],
-        "problems": [asdict(problem) for problem in found.problems],
-        "empty": list(found.empty),
+        "configurations": [_configuration(one) for one in audit.configurations],
+        "problems": [asdict(problem) for problem in audit.problems],
+        "empty": list(audit.empty),
         "first_call": None
         if first is None
         else {**asdict(first), "saved": first.saved, "saved_fraction": first.saved_fraction},

@@ -40,25 +40,25 @@ def shown_path(source: str) -> str:
     return f"~{os.sep}{source.removeprefix(home)}" if source.startswith(home) else source
 
 
-def say_audit(found: Audit) -> None:
+def say_audit(audit: Audit) -> None:
     """Print each configuration's servers, both ways to bind and suggestions; then the basis of the counts."""
-    for one in found.configurations:
-        _say_configuration(one, found.basis)
-    if len(found.configurations) > 1:
+    for one in audit.configurations:
+        _say_configuration(one, audit.basis)
+    if len(audit.configurations) > 1:
         say("All configurations")
-        say_table(_SUM_HEADERS, _sums(found), right=frozenset({1, 2, 3, 4, 5, 6}))
+        say_table(_SUM_HEADERS, _sums(audit), right=frozenset({1, 2, 3, 4, 5, 6}))
         say()
-    if found.first_call is not None:
+    if audit.first_call is not None:
         say("What the first model call costs with the configuration's settings")
-        say_budget(found.first_call)
+        say_budget(audit.first_call)
         say()
-    for problem in found.problems:
+    for problem in audit.problems:
         say(f"not audited: {title(problem.client, problem.scope)}: {problem.error}")
         if problem.hint:
             say(f"  try: {problem.hint}")
-    if found.empty:
-        say(f"no servers in: {', '.join(map(shown_path, found.empty))}")
-    for line in basis_lines(found.basis):
+    if audit.empty:
+        say(f"no servers in: {', '.join(map(shown_path, audit.empty))}")
+    for line in basis_lines(audit.basis):
         say(line)
 
 
@@ -78,16 +78,16 @@ def _say_configuration(one: ConfigurationAudit, basis: Basis) -> None:
     say()
 
 
-def audit_markdown(found: Audit) -> str:
+def audit_markdown(audit: Audit) -> str:
     """The audit as Markdown."""
-    sums = Table("", _SUM_HEADERS, _rows(_sums(found)), frozenset({1, 2, 3, 4, 5, 6}))
+    sums = Table("", _SUM_HEADERS, _rows(_sums(audit)), frozenset({1, 2, 3, 4, 5, 6}))
     notes = [
-        *(f"Not audited: {problem.error} {problem.hint}" for problem in found.problems),
-        *(f"No servers: {path}" for path in found.empty),
-        *basis_lines(found.basis),
+        *(f"Not audited: {problem.error} {problem.hint}" for problem in audit.problems),
+        *(f"No servers: {path}" for path in audit.empty),
+        *basis_lines(audit.basis),
     ]
     overview = Section("sums", "All configurations", "", "", (sums,))
-    each = tuple(_section(one, found.basis) for one in found.configurations)
+    each = tuple(_section(one, audit.basis) for one in audit.configurations)
     sections = each if len(each) == 1 else (overview, *each)
     return markdown(Report("What the tools of MCP clients cost", tuple(map(_inline, notes)), sections))
 
@@ -167,7 +167,7 @@ def _difference(one: ConfigurationAudit) -> tuple[str, str]:
     return _money(Bill(static.uncached - discovery.uncached, cached))
 
 
-def _sums(found: Audit) -> list[tuple[str, ...]]:
+def _sums(audit: Audit) -> list[tuple[str, ...]]:
     return [
         (
             f"{title(one.client, one.scope)}  {shown_path(one.source)}",
@@ -184,7 +184,7 @@ def _sums(found: Audit) -> list[tuple[str, ...]]:
             f"0/{len(one.servers)}",
             *[NOTHING] * 5,
         )
-        for one in found.configurations
+        for one in audit.configurations
     ]
 
 

@@ -154,13 +154,13 @@ def _subject(
         for spec in configuration.servers
     }
     return Subject(
-        one.client,
-        one.scope,
-        configuration,
-        known | {name: unreadable(fault) for name, fault in one.faults.items()},
-        Policy(configuration, profile=options.profile, values=options.values).settings,
-        options.toolset if options.toolset in configuration.toolsets else "",
-        _usage(configuration.source, store),
+        client=one.client,
+        scope=one.scope,
+        configuration=configuration,
+        readings=known | {name: unreadable(fault) for name, fault in one.faults.items()},
+        settings=Policy(configuration, profile=options.profile, values=options.values).settings,
+        toolset=options.toolset if options.toolset in configuration.toolsets else "",
+        usage=_usage(configuration.source, store),
     )
 
 

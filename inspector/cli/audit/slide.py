@@ -15,26 +15,26 @@ _WIDEST_PITCH = 118.0
 _COLORS = (svg.BLUE, svg.YELLOW, "#bb9af7", "#7dcfff", "#f7768e", "#73daca", "#ff9e64", "#c0caf5")
 
 
-def slide(found: Audit) -> str:
+def slide(audit: Audit) -> str:
     """The audit as SVG."""
-    measured = sorted((one for one in found.configurations if one.measured), key=lambda one: -one.tokens)
+    measured = sorted((one for one in audit.configurations if one.measured), key=lambda one: -one.tokens)
     rows = measured[:_MOST_ROWS]
     parts = [
         _text(_MARGIN, 92, "What the tools of MCP clients cost", 40, weight=700),
-        _text(_MARGIN, 134, _subtitle(found, measured), 20, svg.DIM),
+        _text(_MARGIN, 134, _subtitle(audit, measured), 20, svg.DIM),
         *_legend(),
         *_bars(rows),
         *_advice(rows),
-        *_footer(found, len(measured) - len(rows)),
+        *_footer(audit, len(measured) - len(rows)),
     ]
     return svg.slide(parts)
 
 
-def _subtitle(found: Audit, measured: Sequence[ConfigurationAudit]) -> str:
+def _subtitle(audit: Audit, measured: Sequence[ConfigurationAudit]) -> str:
     if not measured:
         return "No server was measured."
     servers = sum(len(one.measured) for one in measured)
-    without = sum(len(one.servers) for one in found.configurations) - servers
+    without = sum(len(one.servers) for one in audit.configurations) - servers
     left = f", {without} not measured" if without else ""
     tools = sum(len(one.tools) for one in measured)
     what = (
@@ -118,9 +118,9 @@ def _money(one: ConfigurationAudit) -> str:
     return f", {discovery} instead of {static} for {TURNS:,} turns"
 
 
-def _footer(found: Audit, hidden: int) -> Iterator[str]:
+def _footer(audit: Audit, hidden: int) -> Iterator[str]:
     more = [f"{hidden} smaller configurations are not shown."] if hidden > 0 else []
-    for number, line in enumerate((*more, *basis_lines(found.basis))):
+    for number, line in enumerate((*more, *basis_lines(audit.basis))):
         yield _text(_MARGIN, _BOTTOM + 36 + number * 20, line, 13, svg.DIM)
 
 

@@ -114,36 +114,36 @@ def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> C
         store.close()
 
 
-def text_calibration(found: Calibration, now: float) -> list[str]:
+def text_calibration(calibration: Calibration, now: float) -> list[str]:
     """The curve as a table with a bar for F1, its best points, and the setting to write."""
-    kind = "probability" if found.ranker == "hybrid" else "cosine"
+    kind = "probability" if calibration.ranker == "hybrid" else "cosine"
     lines = [
-        f"{found.ranker} over {found.dataset}: {found.possible} possible and {found.impossible} impossible "
-        "requests",
+        f"{calibration.ranker} over {calibration.dataset}: {calibration.possible} possible and "
+        f"{calibration.impossible} impossible requests",
         "",
         _ROW.format("", "", "", "", "answered", "refused", "").rstrip(),
         _ROW.format(kind, "F1", "precision", "recall", "impossible", "possible", "").rstrip(),
-        *(_row(point, found) for point in found.points),
+        *(_row(point, calibration) for point in calibration.points),
         "",
-        _summary("best F1", found.best),
+        _summary("best F1", calibration.best),
     ]
-    if found.cautious is not None:
-        lines.append(_summary(f"refuses at most {percent(MAX_REFUSED)}", found.cautious))
-    if found.is_at_edge:
+    if calibration.cautious is not None:
+        lines.append(_summary(f"refuses at most {percent(MAX_REFUSED)}", calibration.cautious))
+    if calibration.is_at_edge:
         lines.append("The best threshold is at an end of the sweep: these requests cannot locate it.")
-    return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", found.line(found.best.threshold)]
+    return [*lines, f"{'now':<{_NAME}}  {now:.2f}", "", calibration.line(calibration.best.threshold)]
 
 
-def json_calibration(found: Calibration, now: float) -> dict[str, Any]:
+def json_calibration(calibration: Calibration, now: float) -> dict[str, Any]:
     """Plain values, ready for json.dumps."""
-    cautious = found.cautious
+    cautious = calibration.cautious
     return {
-        **{key: value for key, value in asdict(found).items() if key != "points"},
-        "setting": found.setting,
+        **{key: value for key, value in asdict(calibration).items() if key != "points"},
+        "setting": calibration.setting,
         "now": now,
-        "best": _plain(found.best),
+        "best": _plain(calibration.best),
         "cautious": None if cautious is None else _plain(cautious),
-        "points": [_plain(point) for point in found.points],
+        "points": [_plain(point) for point in calibration.points],
     }
 
 
@@ -151,11 +151,11 @@ def _plain(point: Point) -> dict[str, Any]:
     return {**asdict(point), "f1": point.f1}
 
 
-def _row(point: Point, found: Calibration) -> str:
+def _row(point: Point, calibration: Calibration) -> str:
     precision = NOTHING if point.precision is None else f"{point.precision:.3f}"
     graph = f"{bar(point.f1, BAR_CELLS):<{BAR_CELLS}} {point.f1:.3f}"
     shares = (_share(point.answered_impossible), _share(point.refused_possible))
-    marks = _MARKS.get((point is found.best, point is found.cautious), "")
+    marks = _MARKS.get((point is calibration.best, point is calibration.cautious), "")
     return _ROW.format(
         f"{point.threshold:.2f}", graph, precision, f"{point.recall:.3f}", *shares, marks
     ).rstrip()

@@ -38,12 +38,12 @@ def text_report(rows: Sequence[Row], width: int) -> str:
     return "\n".join(_block(list(same), width) for _, same in groupby(rows, lambda row: row.dataset))
 
 
-def difference_report(title: str, found: Difference, most: int) -> str:
+def difference_report(title: str, difference: Difference, most: int) -> str:
     """The mean difference, and the `most` requests that differ most: after - before, and both values."""
-    mean = found.mean
+    mean = difference.mean
     interval = f"[{signed(mean.low, 3)}, {signed(mean.high, 3)}]"
     lines = [f"{title} = {signed(mean.mean, 3)} nDCG@10, 95 % interval {interval}"]
-    for change in found.changes[:most]:
+    for change in difference.changes[:most]:
         if change.value:
             values = f"{signed(change.value, 3)}  {change.before:.3f} -> {change.after:.3f}"
             lines.append(f"  {values}  {_shortened(change.id)}  {_shortened(change.query)}")

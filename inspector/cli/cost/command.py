@@ -73,7 +73,9 @@ def _assumed(bench: Workbench, assumed: Assumptions, model: str, ttl: str) -> Pr
     setup = Setup(bench.catalog.tools, bench.configuration, bench.settings, bench.state.toolset, summaries)
     meter = bench.accounting.meter
     plan = catalog_plan(setup, meter, assumed)
-    return _priced(plan, assumed, model, bench.accounting.prices(), meter.tokenizer.label, ttl)
+    return _priced(
+        plan, assumed, model=model, prices=bench.accounting.prices(), tokenizer=meter.tokenizer.label, ttl=ttl
+    )
 
 
 def _recorded(session: str, chosen: Options, ttl: str) -> Priced | None:
@@ -89,7 +91,7 @@ def _recorded(session: str, chosen: Options, ttl: str) -> Priced | None:
     listed = make_prices()
     prices = listed.prices(model) or listed.prices(stand_in)
     label = state.budget.tokenizer.label if state.budget is not None else "unknown"
-    return _priced(plan, assumed, model, prices, label, ttl)
+    return _priced(plan, assumed, model=model, prices=prices, tokenizer=label, ttl=ttl)
 
 
 def _records(session: str, chosen: Options) -> Sequence[Record]:
@@ -106,7 +108,7 @@ def _priced_as(settings: Any) -> str:
 
 
 def _priced(
-    plan: Plan, assumed: Assumptions, model: str, prices: Prices | None, tokenizer: str, ttl: str
+    plan: Plan, assumed: Assumptions, *, model: str, prices: Prices | None, tokenizer: str, ttl: str
 ) -> Priced:
     terms = _terms(model, prices, ttl)
     return Priced(

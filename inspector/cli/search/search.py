@@ -125,11 +125,11 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
         _say_why(found)
 
 
-def _say_why(found: WhyNot) -> None:
-    standing = f"rank {found.standing.rank}   score {found.score.value:.3f}"
-    say(f"{found.tool_id}   {standing}   {found.cut or 'is a result'}   ({found.ranker})")
-    if found.rival is not None:
-        say(f"against {found.rival.tool_id}   rank {found.rival.standing.rank}")
+def _say_why(why: WhyNot) -> None:
+    standing = f"rank {why.standing.rank}   score {why.score.value:.3f}"
+    say(f"{why.tool_id}   {standing}   {why.cut or 'is a result'}   ({why.ranker})")
+    if why.rival is not None:
+        say(f"against {why.rival.tool_id}   rank {why.rival.standing.rank}")
         rows = [
             (
                 str(line.signal),
@@ -138,16 +138,16 @@ def _say_why(found: WhyNot) -> None:
                 f"{line.rival:.3f}",
                 signed(line.difference, 3),
             )
-            for line in found.ledger
+            for line in why.ledger
         ]
-        rows.append(("", "score", "", "", signed(found.difference, 3)))
+        rows.append(("", "score", "", "", signed(why.difference, 3)))
         say_table(("", "term", "this", "that", "difference"), rows, right=frozenset({2, 3, 4}))
-    if found.lacking:
-        say(f"lacks: {', '.join(found.lacking)}")
-    for sentence in found.advice:
+    if why.lacking:
+        say(f"lacks: {', '.join(why.lacking)}")
+    for sentence in why.advice:
         say(f"- {sentence}")
-    if found.note:
-        say(found.note)
+    if why.note:
+        say(why.note)
 
 
 def _compare(bench: Workbench, asked: _Search) -> None:
@@ -158,12 +158,12 @@ def _compare(bench: Workbench, asked: _Search) -> None:
         _say_comparison(found)
 
 
-def _say_comparison(found: RankerComparison) -> None:
+def _say_comparison(comparison: RankerComparison) -> None:
     """The first tools of each ranker: as columns, thirteen rankers fit no terminal."""
     rows = []
-    for column, name in enumerate(found.names):
+    for column, name in enumerate(comparison.names):
         kept = sorted(
-            (row.standings[column].rank, row.tool_id) for row in found.rows if row.standings[column].kept
+            (row.standings[column].rank, row.tool_id) for row in comparison.rows if row.standings[column].kept
         )
         rows.append((name, ", ".join(tool_id for _rank, tool_id in kept[:_FIRST]) or _NOTHING))
     say_table(("ranker", f"first {_FIRST}"), rows, right=frozenset())

@@ -120,7 +120,16 @@ class Embedding:
         due = self._reported < 0 or embedded - self._reported >= self._total * _REPORT_EVERY
         if phase is not IndexPhase.EMBEDDING or due:
             self._reported = embedded
-            self._report(IndexState(phase, self._semantics.model, embedded, self._total, reason, hint))
+            self._report(
+                IndexState(
+                    phase=phase,
+                    model=self._semantics.model,
+                    embedded=embedded,
+                    total=self._total,
+                    reason=reason,
+                    hint=hint,
+                )
+            )
 
 
 def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:

@@ -157,7 +157,9 @@ class ToolSearch:
         return SearchReport(
             request,
             self._ranker.name,
-            tuple(self._hits(request, ranking, order, bound, result_outcome, misses)),
+            tuple(
+                self._hits(request, ranking, order=order, bound=bound, outcome=result_outcome, misses=misses)
+            ),
             terms=self._ranker.terms(request.query),
             limit=self._rules.limit,
             latency_ms=latency,
@@ -180,6 +182,7 @@ class ToolSearch:
         self,
         request: SearchRequest,
         ranking: Ranking,
+        *,
         order: Sequence[int],
         bound: Collection[str],
         outcome: Outcome,
@@ -224,7 +227,14 @@ class ToolSearch:
             report = replace(report, error=missing)
         full_text = "\n\n".join(filter(None, [text, missing]))
         to_load = tuple(fresh) if load else ()
-        return SearchAnswer(report, full_text, to_load, tuple(already), missing, self._rules.brief)
+        return SearchAnswer(
+            report=report,
+            text=full_text,
+            to_load=to_load,
+            already=tuple(already),
+            missing=missing,
+            brief=self._rules.brief,
+        )
 
     def _tools(self, report: SearchReport, *outcomes: Outcome) -> list[Tool]:
         return [

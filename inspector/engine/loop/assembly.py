@@ -19,6 +19,7 @@ class Chat:
         self,
         session: Session,
         live: Live,
+        *,
         clock: Clock,
         caller: ToolCaller,
         approver: Approver,
@@ -27,6 +28,23 @@ class Chat:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
         approvals = Approvals(session, approver)
-        self.dispatcher = Dispatcher(session, binder, caller, approvals, self.iteration, clock, live)
-        self.dispatcher.register(SearchTools(session, binder, self.iteration, self.redundancy, clock, live))
+        self.dispatcher = Dispatcher(
+            session,
+            binder=binder,
+            caller=caller,
+            approvals=approvals,
+            guard=self.iteration,
+            clock=clock,
+            live=live,
+        )
+        self.dispatcher.register(
+            SearchTools(
+                session,
+                binder=binder,
+                iteration=self.iteration,
+                redundancy=self.redundancy,
+                clock=clock,
+                live=live,
+            )
+        )
         self.loop = DiscoveryLoop(session, binder, self.dispatcher, clock, live)

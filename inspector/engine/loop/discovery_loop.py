@@ -135,17 +135,17 @@ class DiscoveryLoop:
         charge, terms = self._binder.charge(request, sent)
         self._session.emit(
             ModelRequested(
-                turn,
-                self._session.state.bound_ids,
-                budget.parts,
-                len(request.messages),
-                self._binder.delivery,
-                sent.same,
-                sent.resent,
-                sent.change,
-                think,
-                charge,
-                terms,
+                turn=turn,
+                bound=self._session.state.bound_ids,
+                tokens=budget.parts,
+                messages=len(request.messages),
+                delivery=self._binder.delivery,
+                same=sent.same,
+                resent=sent.resent,
+                change=sent.change,
+                think=think,
+                charge=charge,
+                terms=terms,
             )
         )
         started = self._clock.monotonic()
@@ -153,7 +153,13 @@ class DiscoveryLoop:
         elapsed = (self._clock.monotonic() - started) * 1000
         self._session.emit(
             ModelResponded(
-                turn, reply.text, reply.tool_calls, reply.usage, reply.finish_reason, elapsed, think
+                turn=turn,
+                text=reply.text,
+                tool_calls=reply.tool_calls,
+                usage=reply.usage,
+                finish_reason=reply.finish_reason,
+                milliseconds=elapsed,
+                thought=think,
             )
         )
         return reply

@@ -46,6 +46,7 @@ class Dispatcher:
     def __init__(
         self,
         session: Session,
+        *,
         binder: Binder,
         caller: ToolCaller,
         approvals: Approvals,
@@ -98,7 +99,9 @@ class Dispatcher:
 
         def finished(ok: bool, text: str, structured: JsonObject | None = None) -> CallFinished:
             elapsed = (self._clock.monotonic() - started) * 1000
-            return CallFinished(call_id, tool.id, ok, text, elapsed, structured)
+            return CallFinished(
+                call_id=call_id, tool=tool.id, ok=ok, text=text, milliseconds=elapsed, structured=structured
+            )
 
         try:
             result = await self._caller.call(tool.server, tool.name, arguments)
@@ -136,7 +139,16 @@ class Dispatcher:
         return named[0] if len(named) == 1 else None
 
     def _reject(self, call: ToolCall, reason: str, text: str, near: tuple[str, ...] = ()) -> Dispatched:
-        self._session.emit(CallRejected(call.id, call.name, reason, text, call.arguments, near))
+        self._session.emit(
+            CallRejected(
+                call_id=call.id,
+                name=call.name,
+                reason=reason,
+                text=text,
+                arguments=call.arguments,
+                closest=near,
+            )
+        )
         return Dispatched(text if text.startswith("{") else f"Error: {text}", failed=True)
 
     def _reject_unknown(self, call: ToolCall) -> Dispatched:

@@ -29,6 +29,7 @@ class SearchTools:
     def __init__(
         self,
         session: Session,
+        *,
         binder: Binder,
         iteration: IterationGuard,
         redundancy: RedundancyDetector,

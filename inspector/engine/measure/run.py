@@ -65,13 +65,13 @@ def run_bench(
     for case in evalset.cases:
         if cancelled():
             break
-        done.append(_ask(ranker, case, tool_ids, clock, depth, threshold))
+        done.append(_ask(ranker, case, tool_ids=tool_ids, clock=clock, depth=depth, threshold=threshold))
         progress(len(done), total)
     return Run(ranker.name, evalset.name, tuple(done), total, depth)
 
 
 def _ask(
-    ranker: Ranker, case: EvalCase, tool_ids: list[str], clock: Clock, depth: int, threshold: float
+    ranker: Ranker, case: EvalCase, *, tool_ids: list[str], clock: Clock, depth: int, threshold: float
 ) -> CaseRun:
     started = clock.monotonic()
     ranking = ranker.rank(case.query)

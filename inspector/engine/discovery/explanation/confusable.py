@@ -80,12 +80,12 @@ def _confusable(index: ToolIndex, closeness: Closeness, pair: _Pair, same_name: 
     known = not np.isnan(cosine)
     reason = Reason.SAME_NAME if same_name else Reason.MEANING if known else Reason.WORDS
     return Confusable(
-        index.tools[first].id,
-        index.tools[second].id,
-        reason,
-        min(max(cosine, 0.0), 1.0) if known else closeness.jaccard(first, second),
-        cosine if known else None,
-        closeness.shared(first, second)[:SHARED_TERMS],
+        first=index.tools[first].id,
+        second=index.tools[second].id,
+        reason=reason,
+        closeness=min(max(cosine, 0.0), 1.0) if known else closeness.jaccard(first, second),
+        cosine=cosine if known else None,
+        shared=closeness.shared(first, second)[:SHARED_TERMS],
     )
 
 

@@ -119,16 +119,16 @@ class EditTrial:
         index = self.changed.index
         before, after = (Standings(ranker.rank(query)) for ranker in self._both)
         return QueryEffect(
-            self.original_id,
-            self.edited_id,
-            query,
-            self.ranker_name,
-            before[position],
-            after[position],
-            tuple(Neighbour(index.tools[p].id, before[p], after[p]) for p in _around(after, position)),
-            CaseEffect(),
-            Closeness(self.rankers.index).collisions(position),
-            Closeness(index).collisions(position),
+            original_id=self.original_id,
+            edited_id=self.edited_id,
+            query=query,
+            ranker=self.ranker_name,
+            before=before[position],
+            after=after[position],
+            around=tuple(Neighbour(index.tools[p].id, before[p], after[p]) for p in _around(after, position)),
+            cases=CaseEffect(),
+            collisions_before=Closeness(self.rankers.index).collisions(position),
+            collisions_after=Closeness(index).collisions(position),
         )
 
     def over(self, cases: Sequence[EvalCase], stopped: Callable[[], bool] = lambda: False) -> CaseEffect:
@@ -200,7 +200,15 @@ def _effect(
     ndcg_before, ndcg_after, hit_before, hit_after = map(float, np.mean(measures, axis=0))
     better = tuple(change for change in changes if _rise(change) > 0)
     worse = tuple(change for change in changes if _rise(change) < 0)
-    return CaseEffect(len(measures), ndcg_before, ndcg_after, hit_before, hit_after, better, worse)
+    return CaseEffect(
+        measured=len(measures),
+        ndcg_before=ndcg_before,
+        ndcg_after=ndcg_after,
+        hit_before=hit_before,
+        hit_after=hit_after,
+        better=better,
+        worse=worse,
+    )
 
 
 def _rise(change: CaseChange) -> float:

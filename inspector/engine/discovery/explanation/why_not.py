@@ -80,15 +80,15 @@ def why_not(
     verdict = Verdict(rankers, request, standings, rules)
     score, rival = standings.ranking.explain(position), _rival(verdict, position)
     found = WhyNot(
-        tool_id,
-        ranker_name,
-        request,
-        standings[position],
-        score,
-        verdict.cut(position),
-        rival,
-        () if verdict.is_lookup else _lacking(rankers, request.query, position),
-        ledger(score, rival.score) if rival is not None else (),
+        tool_id=tool_id,
+        ranker=ranker_name,
+        request=request,
+        standing=standings[position],
+        score=score,
+        cut=verdict.cut(position),
+        rival=rival,
+        lacking=() if verdict.is_lookup else _lacking(rankers, request.query, position),
+        ledger=ledger(score, rival.score) if rival is not None else (),
         probability=None if verdict.is_lookup else standings.ranking.probability,
         note=LOOKED_UP if verdict.is_lookup else standings.ranking.note,
     )
@@ -111,16 +111,16 @@ def _lacking(rankers: CatalogRankers, query: str, position: int) -> tuple[str, .
     return tuple(sorted(lacking, key=lexical.idf, reverse=True))
 
 
-def _advice(found: WhyNot, verdict: Verdict) -> Iterator[str]:
+def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
     """First what excludes the tool, then what an edit would gain, then where the meaning falls short."""
-    if found.cut is None and found.rival is None:
+    if why.cut is None and why.rival is None:
         return
-    tool = verdict.rankers.index.tools[verdict.rankers.index.position[found.tool_id]]
-    if found.cut is not None:
-        yield from _obstacle(found.cut, tool, verdict)
-    if not verdict.is_lookup and found.cut not in (Outcome.OTHER_SERVER, Outcome.OTHER_TAG):
-        yield from _mentions(found, verdict.rankers, tool)
-        yield from _meaning(found)
+    tool = verdict.rankers.index.tools[verdict.rankers.index.position[why.tool_id]]
+    if why.cut is not None:
+        yield from _obstacle(why.cut, tool, verdict)
+    if not verdict.is_lookup and why.cut not in (Outcome.OTHER_SERVER, Outcome.OTHER_TAG):
+        yield from _mentions(why, verdict.rankers, tool)
+        yield from _meaning(why)
 
 
 def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
@@ -157,45 +157,45 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         )
 
 
-def _mentions(found: WhyNot, rankers: CatalogRankers, tool: Tool) -> list[str]:
+def _mentions(why: WhyNot, rankers: CatalogRankers, tool: Tool) -> list[str]:
     """What adding each of the missing words with the highest idf would gain, largest gain first."""
-    query = found.request.query
+    query = why.request.query
     if len(query) > MAX_EMBEDDED:
         # One more word does not matter in a query this long, and three more rankings take seconds.
         return []
     written = {terms(word)[0]: word for word in reversed(split_words(query))}
     gains = []
-    for term in found.lacking[:MAX_ADVICE]:
+    for term in why.lacking[:MAX_ADVICE]:
         word = written.get(term, term)
-        standing = _with_mention(rankers, found, tool, word)
-        gain = standing.value - found.standing.value
+        standing = _with_mention(rankers, why, tool, word)
+        gain = standing.value - why.standing.value
         idf = f"No field has '{_short(word)}' (idf {rankers.lexical.idf(term):.1f})"
-        change = f"rank {standing.rank} instead of {found.standing.rank}"
-        if standing.rank == found.standing.rank:
+        change = f"rank {standing.rank} instead of {why.standing.rank}"
+        if standing.rank == why.standing.rank:
             change = f"still rank {standing.rank}"
         gains.append((gain, f"{idf}: adding it to the description would gain {gain:+.2f}, {change}."))
     ordered = sorted(gains, key=lambda entry: -entry[0])
     return [sentence for gain, sentence in ordered if gain >= _WORTH_TELLING]
 
 
-def _with_mention(rankers: CatalogRankers, found: WhyNot, tool: Tool, word: str) -> Standing:
+def _with_mention(rankers: CatalogRankers, why: WhyNot, tool: Tool, word: str) -> Standing:
     """The tool's rank with the word added to the end of its description."""
     edited = replace(tool, description=f"{tool.description} {word}".strip())
     changed = edited_rankers(rankers, edited, tool.id)
-    ranking = changed.get(found.ranker).rank(found.request.query)
+    ranking = changed.get(why.ranker).rank(why.request.query)
     return Standings(ranking)[changed.index.position[tool.id]]
 
 
-def _meaning(found: WhyNot) -> Iterator[str]:
+def _meaning(why: WhyNot) -> Iterator[str]:
     """The cosines behind the largest loss, if it is one of meaning."""
-    worst = found.ledger[0] if found.ledger else None
-    if worst is None or found.rival is None or worst.signal is not Signal.SEMANTIC:
+    worst = why.ledger[0] if why.ledger else None
+    if worst is None or why.rival is None or worst.signal is not Signal.SEMANTIC:
         return
-    mine, rival = _cosine(found.score, worst.term), _cosine(found.rival.score, worst.term)
+    mine, rival = _cosine(why.score, worst.term), _cosine(why.rival.score, worst.term)
     if mine is None or rival is None or worst.difference > -_WORTH_TELLING:
         return
     yield (
-        f"Its {worst.term} has a cosine of {mine:.2f} with the query, that of {found.rival.tool_id} has "
+        f"Its {worst.term} has a cosine of {mine:.2f} with the query, that of {why.rival.tool_id} has "
         f"{rival:.2f} ({worst.difference:+.2f}): say in the first sentence what the query asks for."
     )
 

@@ -52,7 +52,11 @@ class CatalogRankers:
     def hybrid(self) -> HybridRanker:
         tiers = Tiers(self.settings.expert_tools, self.settings.system_servers)
         return HybridRanker(
-            self.index, self.lexical, FusionRanker(self.index, self.lexical), self.names, tiers
+            self.index,
+            lexical=self.lexical,
+            fusion=FusionRanker(self.index, self.lexical),
+            names=self.names,
+            tiers=tiers,
         )
 
     def z_fusion(self) -> FusionRanker:

@@ -132,13 +132,13 @@ class FusionRanker:
         best_passage = known.argmax(axis=0)
         best = np.take_along_axis(cosines, best_passage[None, :], axis=0)[0]
         return Evidence(
-            ranking,
-            lexical,
-            Standardised.of(cosines[SUMMARY], self._weights.summary),
-            Standardised.of(best, self._weights.best_passage) if self._weights.best_passage else None,
-            best_passage,
-            np.nan_to_num(cosines[TEXTS].mean(axis=0)),
-            np.isnan(cosines[SUMMARY]),
+            lexical_ranking=ranking,
+            lexical=lexical,
+            summary=Standardised.of(cosines[SUMMARY], self._weights.summary),
+            best=Standardised.of(best, self._weights.best_passage) if self._weights.best_passage else None,
+            best_passage=best_passage,
+            text_cosine=np.nan_to_num(cosines[TEXTS].mean(axis=0)),
+            absent=np.isnan(cosines[SUMMARY]),
         )
 
     @property

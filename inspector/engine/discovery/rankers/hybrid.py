@@ -61,6 +61,7 @@ class HybridRanker:
     def __init__(
         self,
         index: ToolIndex,
+        *,
         lexical: Bm25Ranker,
         fusion: FusionRanker,
         names: NameIndex,

@@ -58,7 +58,12 @@ class Binder:
         """Rebuild the catalog and evict loaded tools that are no longer in it."""
         live = self._live
         built = build_catalog(
-            connected, live.configuration, live.settings, live.toolset, summaries, self._accounting.meter
+            connected,
+            live.configuration,
+            live.settings,
+            toolset=live.toolset,
+            summaries=summaries,
+            meter=self._accounting.meter,
         )
         self.catalog = built.catalog
         self._loader.use(built.catalog, live.settings.gate.loader_capacity)

@@ -28,6 +28,7 @@ def build_catalog(
     connected: Sequence[Tool],
     configuration: Configuration,
     settings: Settings,
+    *,
     toolset: str,
     summaries: Mapping[str, str],
     meter: BudgetMeter,

@@ -15,14 +15,14 @@ def audit(subject: Subject, meter: BudgetMeter, prices: Prices | None) -> Config
     tokens = meter.static(tools)
     discovery = tool_tokens(subject, meter, frozenset(subject.readings)) if tools else 0
     counted = ConfigurationAudit(
-        subject.client,
-        subject.scope,
-        subject.configuration.source,
-        server_costs(subject, meter),
-        tokens,
-        share(tokens, meter),
-        discovery,
-        bill(tokens, prices),
-        bill(discovery, prices),
+        client=subject.client,
+        scope=subject.scope,
+        source=subject.configuration.source,
+        servers=server_costs(subject, meter),
+        tokens=tokens,
+        share=share(tokens, meter),
+        discovery=discovery,
+        bill=bill(tokens, prices),
+        discovery_bill=bill(discovery, prices),
     )
     return replace(counted, suggestions=suggestions(subject, counted, meter))

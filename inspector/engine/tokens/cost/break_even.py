@@ -73,18 +73,18 @@ def scaled(plan: Plan, tools: int) -> Plan:
     known = len(plan.tools)
     if not known or tools < 1:
         return replace(plan, tools=())
-    places = {tool.id: place for place, tool in enumerate(plan.tools)}
-    pinned = [place for place, tool in enumerate(plan.tools) if tool.pinned]
-    found = [places[id_] for call in plan.calls for id_ in call.discovered if id_ in places]
+    positions = {tool.id: position for position, tool in enumerate(plan.tools)}
+    pinned = [position for position, tool in enumerate(plan.tools) if tool.pinned]
+    found = [positions[id_] for call in plan.calls for id_ in call.discovered if id_ in positions]
     kept = list(dict.fromkeys([*pinned, *found]))[:tools]
     moved = _spread(kept, known, tools)
-    fixed = {moved[place] for place in pinned if place in moved}
-    gates = {call.gated: _gated(call.gated, places, known, tools) for call in plan.calls}
-    needed = sorted({*moved.values(), *(place for gate in gates.values() for place in gate)})
+    fixed = {moved[position] for position in pinned if position in moved}
+    gates = {call.gated: _gated(call.gated, positions, known, tools) for call in plan.calls}
+    needed = sorted({*moved.values(), *(position for gate in gates.values() for position in gate)})
     size = plan.tool_tokens / known
-    named = [PlannedTool(str(place), round(size), place in fixed) for place in needed]
+    named = [PlannedTool(str(position), round(size), position in fixed) for position in needed]
     rest = max(0, round(size * tools) - sum(tool.tokens for tool in named))
-    calls = (_moved(call, places, moved, gates[call.gated]) for call in plan.calls)
+    calls = (_moved(call, positions, moved, gates[call.gated]) for call in plan.calls)
     return replace(
         plan,
         tools=(*named, PlannedTool("rest", rest)) if rest else tuple(named),
@@ -93,26 +93,26 @@ def scaled(plan: Plan, tools: int) -> Plan:
     )
 
 
-def _gated(gated: Iterable[str], places: dict[str, int], known: int, tools: int) -> tuple[int, ...]:
-    kept = [places[id_] for id_ in gated if id_ in places][:tools]
+def _gated(gated: Iterable[str], positions: dict[str, int], known: int, tools: int) -> tuple[int, ...]:
+    kept = [positions[id_] for id_ in gated if id_ in positions][:tools]
     return tuple(_spread(kept, known, tools).values())
 
 
-def _spread(places: Sequence[int], known: int, tools: int) -> dict[int, int]:
+def _spread(positions: Sequence[int], known: int, tools: int) -> dict[int, int]:
     """Map positions among `known` tools to distinct positions among `tools`, in the same order."""
     moved: dict[int, int] = {}
     last = -1
-    for index, place in enumerate(sorted(places)):
-        room = tools - (len(places) - index)
-        last = min(max(last + 1, place * tools // known), room)
-        moved[place] = last
+    for index, position in enumerate(sorted(positions)):
+        room = tools - (len(positions) - index)
+        last = min(max(last + 1, position * tools // known), room)
+        moved[position] = last
     return moved
 
 
 def _moved(
-    call: PlannedCall, places: dict[str, int], moved: dict[int, int], gate: Sequence[int]
+    call: PlannedCall, positions: dict[str, int], moved: dict[int, int], gate: Sequence[int]
 ) -> PlannedCall:
-    found = (moved[places[id_]] for id_ in call.discovered if places.get(id_) in moved)
+    found = (moved[positions[id_]] for id_ in call.discovered if positions.get(id_) in moved)
     return replace(call, discovered=tuple(map(str, found)), gated=tuple(map(str, gate)))
 
 

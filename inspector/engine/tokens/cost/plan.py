@@ -167,10 +167,33 @@ def with_search(call: PlannedCall, found: tuple[str, ...], assumed: Assumptions)
     if not assumed.own_call or not assumed.search_tokens:
         search = call.search + assumed.search_tokens
         return [
-            PlannedCall(call.growth, found, gated, search, call.seconds, output, call.anew),
+            PlannedCall(
+                growth=call.growth,
+                discovered=found,
+                gated=gated,
+                search=search,
+                seconds=call.seconds,
+                output=output,
+                anew=call.anew,
+            ),
         ]
-    asked = PlannedCall(call.growth, (), gated, call.search, call.seconds, assumed.search_output, call.anew)
-    answered = PlannedCall(0, found, gated, assumed.search_tokens, assumed.search_seconds, output)
+    asked = PlannedCall(
+        growth=call.growth,
+        discovered=(),
+        gated=gated,
+        search=call.search,
+        seconds=call.seconds,
+        output=assumed.search_output,
+        anew=call.anew,
+    )
+    answered = PlannedCall(
+        growth=0,
+        discovered=found,
+        gated=gated,
+        search=assumed.search_tokens,
+        seconds=assumed.search_seconds,
+        output=output,
+    )
     return [asked, answered]
 
 

@@ -67,7 +67,11 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
         search = call.search if delivery.searches else 0
         history.append(Block(f"call {number}", call.growth + search + definitions, "messages"))
         blocks = (*front.blocks, *history)
-        requests.append(PlannedRequest(number, at, blocks, front.bound, call.output, call.anew))
+        requests.append(
+            PlannedRequest(
+                call=number, at=at, blocks=blocks, bound=front.bound, output=call.output, anew=call.anew
+            )
+        )
     return requests
 
 

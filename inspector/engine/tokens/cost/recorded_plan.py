@@ -18,6 +18,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import compact
 from inspector.domain.number import plural
+from inspector.domain.settings import Settings
 from inspector.engine.loop.binding.delivery import has_proxy
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
@@ -28,6 +29,7 @@ from inspector.engine.tokens.cost.plan import (
     PlannedTool,
     with_search,
 )
+from inspector.engine.tokens.cost.planned_request import Delivery
 
 
 @dataclass(slots=True)
@@ -155,7 +157,17 @@ def _calls(
         if call.request.delivery == "text":
             search -= sum(tokens[id_] for id_ in discovered)
         seconds = max(0.0, call.at - before.at) if before is not None else 0.0
-        calls.append(PlannedCall(growth, discovered, gated, max(0, search), seconds, call.output, anew))
+        calls.append(
+            PlannedCall(
+                growth=growth,
+                discovered=discovered,
+                gated=gated,
+                search=max(0, search),
+                seconds=seconds,
+                output=call.output,
+                anew=anew,
+            )
+        )
         before = call
     return calls
 
@@ -208,3 +220,15 @@ def _overhead(recorded: Sequence[_Call], tools: int, assumed: Assumptions) -> tu
         return counted, names
     counted = replace(counted, meta=usual.meta, manifest=usual.manifest)
     return counted, [*names, "meta_tokens", "manifest_tokens"]
+
+
+def own_delivery(settings: Settings) -> Delivery:
+    """Which delivery a session with these settings uses."""
+    binding = settings.binding
+    if not settings.discovery.enabled or binding.policy == "all":
+        return Delivery.STATIC
+    if binding.policy == "gate":
+        return Delivery.GATE
+    if has_proxy(binding.delivery):
+        return Delivery.CALL_TOOL
+    return Delivery.APPEND if binding.delivery == "append" else Delivery.REWRITE

@@ -118,7 +118,12 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
     """Build the catalog and the request as a session would, and count them. Raises ConfigError."""
     settings = setup.settings
     built = build_catalog(
-        setup.connected, setup.configuration, settings, setup.toolset, setup.summaries, meter
+        setup.connected,
+        setup.configuration,
+        settings,
+        toolset=setup.toolset,
+        summaries=setup.summaries,
+        meter=meter,
     )
     catalog, event = built.catalog, built.event
     state = fold([Record("", 1, 0.0, event)])
@@ -195,12 +200,12 @@ class Steps:
     by_hand: tuple[str, ...]
 
 
-def steps(setup: Setup, change: SetupChange, found: ChangeEffect) -> Steps:
+def steps(setup: Setup, change: SetupChange, effect: ChangeEffect) -> Steps:
     """How to make a change, but for toolset and model, which are switched."""
     knobs: dict[str, Any] = {}
     by_hand: list[str] = []
     if change.servers:
-        waiting = waiting_servers(setup, found.now) ^ change.servers
+        waiting = waiting_servers(setup, effect.now) ^ change.servers
         knobs = _deferral(setup, waiting)
         if not knobs:
             by_hand = [_line(name, name in waiting) for name in sorted(change.servers)]
@@ -208,9 +213,9 @@ def steps(setup: Setup, change: SetupChange, found: ChangeEffect) -> Steps:
         toolset = setup.toolset if change.toolset is None else change.toolset
         chosen = setup.configuration.toolset(toolset)
         if chosen is not None and chosen.always_include is not None:
-            by_hand.append(f'in the toolset {toolset}: "always_include": {compact(list(found.then.pinned))}')
+            by_hand.append(f'in the toolset {toolset}: "always_include": {compact(list(effect.then.pinned))}')
         else:
-            knobs["binding.always_include"] = found.then.pinned
+            knobs["binding.always_include"] = effect.then.pinned
     return Steps(knobs, tuple(by_hand))
 
 

@@ -37,17 +37,17 @@ def truncated(
     """
     present = _present(messages)
     results = [
-        (place, result)
-        for place, result in _results(messages[: _unread(messages, present)])
+        (index, result)
+        for index, result in _results(messages[: _unread(messages, present)])
         if result.name not in spared
     ]
     results.sort(key=lambda result: (result[0] >= present, -size(result[1])))
     done: dict[int, ToolMessage] = {}
-    for place, result in results:
+    for index, result in results:
         if excess <= 0:
             break
-        done[place] = shortened(result, kept, size)
-        excess -= size(result) - size(done[place])
+        done[index] = shortened(result, kept, size)
+        excess -= size(result) - size(done[index])
     return _replaced(messages, done, f"shortened to {kept} tokens")
 
 
@@ -88,11 +88,11 @@ def cut_down(messages: tuple[Message, ...], excess: int, kept: int, size: Size) 
     excess -= sum(map(size, messages)) - sum(map(size, history.messages))
     least = max(kept // _HARD_SHARE, _HARD_LEAST)
     done: dict[int, ToolMessage] = {}
-    for place, result in _results(history.messages):
+    for index, result in _results(history.messages):
         if excess <= 0:
             break
-        done[place] = shortened_by(result, excess, least, size)
-        excess -= size(result) - size(done[place])
+        done[index] = shortened_by(result, excess, least, size)
+        excess -= size(result) - size(done[index])
     results = _replaced(history.messages, done, "cut down")
     texts = [text for text in (history.text, results.text) if text]
     return Reduced(results.messages, history.changed + results.changed, "; ".join(texts))
@@ -112,7 +112,7 @@ def _without_history(messages: tuple[Message, ...], size: Size) -> Reduced:
 
 def _replaced(messages: tuple[Message, ...], done: Mapping[int, ToolMessage], how: str) -> Reduced:
     """The conversation with the results in `done` replaced; unchanged results do not count."""
-    changed = {place: result for place, result in done.items() if result is not messages[place]}
+    changed = {index: result for index, result in done.items() if result is not messages[index]}
     if not changed:
         return Reduced(messages)
     what = "1 result" if len(changed) == 1 else f"{len(changed)} results"
@@ -123,12 +123,12 @@ def _replaced(messages: tuple[Message, ...], done: Mapping[int, ToolMessage], ho
 
 
 def _results(messages: Sequence[Message]) -> list[tuple[int, ToolMessage]]:
-    return [(place, message) for place, message in enumerate(messages) if isinstance(message, ToolMessage)]
+    return [(index, message) for index, message in enumerate(messages) if isinstance(message, ToolMessage)]
 
 
 def _present(messages: Sequence[Message]) -> int:
     """The index at which the current exchange begins."""
-    return max((place for place, m in enumerate(messages) if isinstance(m, UserMessage)), default=0)
+    return max((index for index, m in enumerate(messages) if isinstance(m, UserMessage)), default=0)
 
 
 def _unread(messages: Sequence[Message], present: int) -> int:
@@ -144,7 +144,7 @@ def _exchanges(messages: Sequence[Message]) -> tuple[NoteMessage | None, list[Se
     if note is not None and not note.exchanges:
         note = None
     rest = messages[note is not None :]
-    starts = [place for place, m in enumerate(rest) if place == 0 or isinstance(m, UserMessage)]
+    starts = [index for index, m in enumerate(rest) if index == 0 or isinstance(m, UserMessage)]
     return note, [rest[start:end] for start, end in pairwise([*starts, len(rest)])]
 
 

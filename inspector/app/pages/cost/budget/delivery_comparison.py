@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from inspector.domain.events import Record
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
-from inspector.domain.settings import BindingSettings, Settings
-from inspector.engine.loop.binding.delivery import has_proxy
 from inspector.engine.tokens.cost.break_even import break_evens
 from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
 from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, compare
 from inspector.engine.tokens.cost.plan import Plan
-from inspector.engine.tokens.cost.recorded_plan import plan_of
+from inspector.engine.tokens.cost.recorded_plan import own_delivery, plan_of
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
 
@@ -64,15 +62,3 @@ class Question:
             own_delivery(self.setup.settings),
             recorded is not None,
         )
-
-
-def own_delivery(settings: Settings) -> Delivery:
-    """Return the way that a session with these settings uses."""
-    binding: BindingSettings = settings.binding
-    if not settings.discovery.enabled or binding.policy == "all":
-        return Delivery.STATIC
-    if binding.policy == "gate":
-        return Delivery.GATE
-    if has_proxy(binding.delivery):
-        return Delivery.CALL_TOOL
-    return Delivery.APPEND if binding.delivery == "append" else Delivery.REWRITE
