@@ -1,1 +1,1 @@
-"""Pictures of the running app: `make screenshots` takes them again."""
+"""Pictures of the running app; `make screenshots` takes them again."""

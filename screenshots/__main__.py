@@ -1,7 +1,7 @@
-"""Take every picture of the README from the app, running on the demo's real servers.
+"""Takes every picture in the README from the app, running on the demo's real servers.
 
-Nothing is staged but the conversation: the servers are processes, the tools are called, the numbers are
-counted. Times differ from run to run, so the files do too.
+Only the conversation is scripted: the servers are processes, the tools are really called, the tokens are
+really counted. Times differ between runs, so the files do too.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ ORDERS = "Which orders shipped late? Mail the list to sales@example.com."
 async def running(
     size: tuple[int, int], scenario: str = "demo"
 ) -> AsyncIterator[tuple[Pilot[None], Workbench]]:
-    """The app on the demo servers, everything connected."""
+    """Run the app on the demo servers, with everything connected."""
     with tempfile.TemporaryDirectory() as folder:
         script = fixtures_path() / "scenarios" / f"{scenario}.yaml"
         options = Options(model=f"demo/script:{script}", database=Path(folder) / "toolsight.db", yes=True)
@@ -62,17 +62,17 @@ async def running(
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Let the app go on until the condition holds."""
+    """Let the app run until the condition holds."""
     for _ in range(TURNS):
         if condition():
             await pilot.pause(0.2)
             return
         await pilot.pause(0.02)
-    raise TimeoutError("the app never got there")
+    raise TimeoutError("the app never met the condition")
 
 
 async def ask(pilot: Pilot[None], bench: Workbench, text: str) -> None:
-    """Send a request and wait for its end."""
+    """Send a user message and wait until its turn ends."""
     ended = len(bench.records(kinds=("end",)))
     pilot.app.screen.query_one("#prompt").focus()
     for character in text:
@@ -85,14 +85,14 @@ _KEYS = {" ": "space", "?": "question_mark", ".": "full_stop", "@": "at", ",": "
 
 
 def save(pilot: Pilot[None], name: str) -> None:
-    """Write the picture; the paths of this machine have no place in it."""
+    """Write the picture without this machine's paths."""
     svg = pilot.app.export_screenshot(title="Toolsight")
     svg = svg.replace(str(FOLDER.parent), "/toolsight").replace(str(Path.home()), "~")
     (FOLDER / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
 async def pages(pilot: Pilot[None], bench: Workbench) -> None:
-    """Every page of one conversation."""
+    """Take the pages of one conversation."""
     save(pilot, "start")
     await ask(pilot, bench, ORDERS)
     save(pilot, "session")
@@ -111,7 +111,7 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def xray(pilot: Pilot[None]) -> None:
-    """Why a tool is not found, the rankers side by side, an edit, tools that are alike, the bench."""
+    """Take the search pages: why not, the rankers side by side, an edit, confusable tools, the bench."""
     await search(pilot, TWO_STEPS)
     await pilot.press("s")
     await pilot.pause(3.0)
@@ -147,7 +147,7 @@ async def xray(pilot: Pilot[None]) -> None:
 
 
 async def loop(pilot: Pilot[None], bench: Workbench) -> None:
-    """A loop in the conversation and on the timeline; the guard lab, profiles side by side, the knobs."""
+    """Take a loop in the conversation and the timeline, the guard lab, the profiles and the settings."""
     await ask(pilot, bench, "What is the weather in Oslo?")
     save(pilot, "loop")
     await pilot.press("f10", "left", "left")
@@ -172,7 +172,7 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def money(pilot: Pilot[None], bench: Workbench) -> None:
-    """The budget page with a what-if, its calls and its ways; the race; a published table."""
+    """Take the budget page with its calls and deliveries, the race, and a published table."""
     await ask(pilot, bench, ORDERS)
     await pilot.press("f5")
     await pilot.pause(0.5)
@@ -201,7 +201,7 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def search(pilot: Pilot[None], query: str) -> None:
-    """Open the search page and search."""
+    """Open the search page and search for a query."""
     await pilot.press("f4")
     await pilot.pause(0.3)
     await pilot.press("i")

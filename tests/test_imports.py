@@ -9,6 +9,8 @@ import pytest
 
 import inspector
 import widgets
+from inspector.app.base_screen import BaseScreen
+from inspector.app.pages.registry import PAGES, page_class
 
 SLOW = ("litellm", "fastembed", "mcp", "tiktoken", "sqlite_utils", "rank_bm25", "numpy", "onnxruntime")
 
@@ -24,10 +26,32 @@ def test_starting_the_program_imports_no_slow_vendor(module: str) -> None:
     assert not loaded_after(f"import {module}") & set(SLOW)
 
 
+@pytest.mark.parametrize("module", ["inspector.cli.catalog.inspect", "inspector.cli.cost.command"])
+def test_a_command_that_prints_imports_no_screen(module: str) -> None:
+    assert not loaded_after(f"import {module}") & {*SLOW, "textual"}
+
+
+def test_the_session_page_waits_for_no_other_page() -> None:
+    loaded = loaded_after("import inspector.app.pages.registry, inspector.app.pages.chat.session.screen")
+    screens = {
+        name for name in loaded if name.startswith("inspector.app.pages.") and name.endswith(".screen")
+    }
+    assert screens == {"inspector.app.pages.chat.session.screen"}
+
+
+def test_every_page_of_the_registry_can_be_opened() -> None:
+    assert all(issubclass(page_class(name), BaseScreen) for name in PAGES)
+
+
+def test_the_widgets_package_names_exactly_what_it_exports() -> None:
+    assert all(getattr(widgets, name) is not None for name in widgets.__all__)
+    assert set(widgets.__all__) == set(widgets._HOME)
+
+
 @pytest.mark.parametrize("module", ["inspector.domain.session", "inspector.engine.workbench"])
 def test_the_engine_runs_without_a_screen_or_a_vendor(module: str) -> None:
     assert not loaded_after(f"import {module}") & {
-        *(set(SLOW) - {"numpy"}),
+        *SLOW,
         "textual",
         "rich",
         "widgets",

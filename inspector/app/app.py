@@ -113,7 +113,11 @@ class ToolsightApp(App[None]):
             self._opened = await self._start()
             self._replay = Replay(self._opened.bench, self._show)
             self._bridge = Bridge(self._opened.bench, self, self._replay.follow)
-            await self.push_screen(self.home())
+            home, drawn = self.home(), asyncio.Event()
+            await self.push_screen(home)
+            # Servers take both processors for a while: the page is drawn before they start.
+            home.call_after_refresh(drawn.set)
+            await drawn.wait()
             if not await connect(self, self._opened):
                 self.exit(message="No server was started.")
         except ToolsightError as error:

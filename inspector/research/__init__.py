@@ -1,1 +1,1 @@
-"""Published tables measured again: generated catalogs and tasks, the methods, and their sections."""
+"""Measures published tables again: generated catalogs and tasks, the methods, and the report's sections."""

@@ -1,4 +1,4 @@
-"""The tables of Tool Attention's ablation, its threshold sweep and its prompt cache."""
+"""The tables of Tool Attention's ablation, threshold sweep and prompt cache."""
 
 from collections.abc import Mapping, Sequence
 
@@ -37,7 +37,7 @@ def ablation_section(
         findings = (
             *findings,
             f"Section 5.6 gives naive injection a hit rate of {percent(NAIVE_CACHE_HITS)} because every "
-            "update of the list invalidates it. A list that does not change has "
+            "update of the list invalidates the cache. A list that does not change has a rate of "
             f"{percent(stable.hit_rate)} here.",
         )
     return Section(
@@ -56,26 +56,26 @@ def _variant_table(variants: Mapping[str, Measured], of: Bench) -> Table:
     for name, published in TABLE_5.items():
         one = variants.get(WHOLE if name == NO_GATE else name)
         if name in (SUMMARIES_ONLY, PHASE_1):
-            told = ["0", f"{of.pool:,}", _NONE, _NONE, _NONE]
+            cells = ["0", f"{of.pool:,}", _NONE, _NONE, _NONE]
         elif one is None:
-            told = [_NONE] * 5
+            cells = [_NONE] * 5
         else:
             q = one.bound
-            told = [
+            cells = [
                 f"{one.tokens.mean:,.0f} ± {one.tokens.half_width:,.0f}",
                 f"{one.whole_tokens:,.0f}",
                 f"{q.precision:.3f}",
                 f"{q.recall:.3f}",
                 f"{q.f1:.3f}",
             ]
-        rows.append((name, *told, f"{published.tokens:,}"))
+        rows.append((name, *cells, f"{published.tokens:,}"))
     headers = ("variant", "phase 2", "with the pool", "precision", "recall", "F1", "published tokens")
     notes = (
-        f"“{MPNET}”: not measured, that model is not available offline.",
-        f"“{NO_GATE}”: the gate that rejects calls changes no token of a request.",
-        "Preconditions: tools that change something need their server among the scopes of the task; a task "
-        "holds those it needs, and each other with probability 1/2.",
-        f"TF-IDF is over the same summaries, stemmed, with the same threshold.{_words_win(variants)}",
+        f"“{MPNET}”: not measured; that model is not available offline.",
+        f"“{NO_GATE}”: the gate that rejects calls does not change a request's tokens.",
+        "Preconditions: tools that change something need their server among the task's scopes; a task has "
+        "the scopes it needs, and each other one with probability 1/2.",
+        f"TF-IDF uses the same summaries, stemmed, and the same threshold.{_words_win(variants)}",
     )
     return Table("Table 5, token columns", headers, tuple(rows), frozenset(range(1, 7)), notes)
 
@@ -118,18 +118,18 @@ def _cache_table(layouts: Sequence[Layout]) -> Table:
             one.name,
             f"{one.requests}",
             percent(one.hit_rate),
-            claimed.get(place, _NONE),
+            claimed.get(index, _NONE),
             f"{one.tokens / TURNS:,.0f}",
             f"{one.billed / TURNS:,.0f}",
         )
-        for place, one in enumerate(layouts)
+        for index, one in enumerate(layouts)
     )
     headers = ("layout", "requests", "cache hits", "published", "input tokens/turn", "billed/turn")
     notes = (
-        f"{TURNS} turns of one long task, {TURN_TOKENS} tokens of conversation a turn, {SECONDS_BETWEEN:g} s "
-        "between requests; written at 1.25, read at 0.1 of the price, kept for 300 s. A hit rate alone says "
-        "little: compare what is billed.",
-        "Requests: one for each step of a turn and one for its answer; discovery has those of its searches "
-        "too, and their results stay in the conversation.",
+        f"{TURNS} turns of one long task, {TURN_TOKENS} tokens of conversation per turn, "
+        f"{SECONDS_BETWEEN:g} s between requests; writing costs 1.25 and reading 0.1 of the price, and a "
+        "prefix is kept for 300 s. A hit rate alone says little: compare what is billed.",
+        "Requests: one for each step of a turn and one for its answer; discovery also has those of its "
+        "searches, whose results stay in the conversation.",
     )
     return Table("Prompt cache over a session", headers, rows, frozenset(range(1, 6)), notes)

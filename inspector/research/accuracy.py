@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from inspector.domain.report import Section, Table
 from inspector.research.source import PlayedScenario, Source, Steps
 
-# Section 11.3: the median over sessions of production.
+# Section 11.3: the median over production sessions.
 PUBLISHED = 0.7
 
 
@@ -27,7 +27,7 @@ def accuracy(source: Source, steps: Steps) -> Section:
         tables=(_table(played), _median(played)),
         findings=(
             "The paper reads .7 as “70% of the tools that searches surface are used”; a median over "
-            "sessions says that of no share of tools: half of the sessions may be far below it.",
+            "sessions does not give a share of tools: half of the sessions may be far below it.",
         ),
     )
 
@@ -40,19 +40,18 @@ def _table(played: Sequence[PlayedScenario]) -> Table:
 def _row(one: PlayedScenario) -> tuple[str, ...]:
     state = one.state
     used = len(state.discovered & state.used)
-    found = _number(state.accuracy)
-    return one.name, f"{state.searches}", f"{len(state.discovered)}", f"{used}", found
+    return one.name, f"{state.searches}", f"{len(state.discovered)}", f"{used}", _number(state.accuracy)
 
 
 def _median(played: Sequence[PlayedScenario]) -> Table:
-    found = [one.state.accuracy for one in played if one.state.accuracy is not None]
+    accuracies = [one.state.accuracy for one in played if one.state.accuracy is not None]
     discovered = sum(len(one.state.discovered) for one in played)
     used = sum(len(one.state.discovered & one.state.used) for one in played)
     rows = (
         (
-            f"median of the {len(found)} scenarios that discovered something",
+            f"median of the {len(accuracies)} scenarios that discovered something",
             f"{PUBLISHED:g}",
-            _number(statistics.median(found) if found else None),
+            _number(statistics.median(accuracies) if accuracies else None),
         ),
         ("share of all discovered tools", "–", _number(used / discovered if discovered else None)),
     )

@@ -1,4 +1,4 @@
-"""Tool Attention, sections 5.6, 6 and 7, measured again on a testbed of the stated sizes."""
+"""Measures Tool Attention, sections 5.6, 6 and 7, again on a testbed of the stated sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that was measured. `by_name` has the methods, `variants` those of table 5 in its order."""
+    """Everything that was measured. `by_name` has the methods, `variants` those of table 5, in order."""
 
     bench: Bench
     by_name: Mapping[str, Measured]
@@ -75,10 +75,10 @@ def attention_sections(
     seeds: int | Sequence[int] = (0, 1, 2),
     tasks: int = 500,
 ) -> tuple[Section, ...]:
-    """The sections of the report; none where it was stopped. Raises ModelError.
+    """The sections of the report; none if it was stopped. Raises ModelError.
 
-    `counter` is to count as the paper does (cl100k_base). Without an `embedder` nothing can be ranked: what
-    can be computed from the paper alone is told.
+    `counter` should count as the paper does (cl100k_base). Without an `embedder` nothing can be ranked, and
+    the only section is what can be computed from the paper alone.
     """
     if embedder is None:
         return (_unmeasured(),)
@@ -126,7 +126,7 @@ def study(
 
 
 def _variants(of: Bench) -> Mapping[str, Measured]:
-    """The rows of table 5 that are other settings of the gate."""
+    """The rows of table 5 that change the gate's settings."""
     gates = (
         of.gated(WHOLE),
         of.gated(NO_PRECONDITIONS, preconditions=False),
@@ -140,7 +140,7 @@ def _variants(of: Bench) -> Mapping[str, Measured]:
 
 
 def _layouts(of: Bench) -> tuple[Layout, ...]:
-    """Section 5.6 over the first turns of a long task; none where no task is long enough."""
+    """Section 5.6 over the first turns of a long task; empty if no task is long enough."""
     task = long_task(of)
     if task is None:
         return ()
@@ -155,7 +155,7 @@ def _layouts(of: Bench) -> tuple[Layout, ...]:
     return (
         measured("full schema, the list never changes", full_schema(session)),
         measured(
-            "full schema, a definition at a random place changes every turn",
+            "full schema, a random definition changes every turn",
             full_schema(session, at_random(session)),
         ),
         measured(
@@ -169,7 +169,7 @@ def _layouts(of: Bench) -> tuple[Layout, ...]:
 
 
 def sections(of: Study, seeds: int) -> tuple[Section, ...]:
-    """The report of a study with the findings about the paper's own figures."""
+    """A study's sections, with the findings about the paper's own figures."""
     return (
         replace(catalog_section(of.bench, of.copied, seeds), findings=catalog_findings()),
         replace(main_section(of.by_name, of.bench), findings=main_findings()),
@@ -179,12 +179,12 @@ def sections(of: Study, seeds: int) -> tuple[Section, ...]:
 
 
 def _unmeasured() -> Section:
-    found = (*catalog_findings(), *main_findings(), *ablation_findings(), *scaling_findings())
+    findings = (*catalog_findings(), *main_findings(), *ablation_findings(), *scaling_findings())
     return Section(
         id="attention",
         title="Tool Attention",
         source="Tool Attention, sections 5.6, 6 and 7",
         measured="nothing, for lack of an embedding model",
         tables=(),
-        findings=found,
+        findings=findings,
     )

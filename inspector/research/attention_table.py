@@ -1,4 +1,4 @@
-"""The tables of Tool Attention's main results: ours beside the published columns."""
+"""The tables of Tool Attention's main results: our columns beside the published ones."""
 
 from collections.abc import Mapping, Sequence
 from statistics import mean, pstdev
@@ -47,16 +47,16 @@ def catalog_section(of: Bench, copied: Mapping[str, Quality], seeds: int) -> Sec
                 f"{pstdev(tokens) / mean(tokens):.2f}",
             )
         )
-    rows.append(("together", f"{len(made.tools)}", "48,600 (printed: 47,300)", f"{made.full:,}", "", "", ""))
+    rows.append(("total", f"{len(made.tools)}", "48,600 (printed: 47,300)", f"{made.full:,}", "", "", ""))
     headers = ("server", "tools", "published mean", "our mean", "off by", "from–to", "variation")
-    table = Table("Tokens of a definition", headers, tuple(rows), frozenset(range(1, 7)))
+    table = Table("Tokens per definition", headers, tuple(rows), frozenset(range(1, 7)))
     worst = max(map(abs, off))
     return Section(
         "attention-testbed",
         "Tool Attention: testbed and tasks",
         f"{PAPER}, table 2 and section 6.3",
-        f"{len(made.tools)} generated tools, tokens of compact JSON in the form that chat completions take; "
-        f"{len(of.tasks):,} tasks from {seeds} seeds over the one testbed",
+        f"{len(made.tools)} generated tools, in tokens of compact JSON in the chat-completions format; "
+        f"{len(of.tasks):,} tasks from {seeds} seeds on one testbed",
         (table, _task_table(of), _copied_table(of, copied)),
         bars=(
             (
@@ -77,10 +77,10 @@ def _task_table(of: Bench) -> Table:
         turns, tools = mean(len(task.turns) for task in mine), mean(len(task.needed) for task in mine)
         rows.append((kind, f"{len(mine):,}", f"{turns:.1f}", f"{tools:.1f}"))
     notes = (
-        "The paper does not say how many tasks it has of each kind; these shares are ours.",
-        "Requests are put together from other words for the action and the thing (half of the time the "
-        "thing's own name), a concrete object and a place. Some tools are needed more often than others "
-        "(a power law), the same ones in every seed.",
+        "The paper does not say how many tasks of each kind it has; these shares are ours.",
+        "Requests combine other words for the action and the thing (half of the time the thing's own name), "
+        "a concrete object and a place. Some tools are needed more often than others (a power law), the same "
+        "ones with every seed.",
     )
     return Table(
         "Tasks", ("kind", "tasks", "turns", "tools needed"), tuple(rows), frozenset({1, 2, 3}), notes
@@ -90,13 +90,13 @@ def _task_table(of: Bench) -> Table:
 def _copied_table(of: Bench, copied: Mapping[str, Quality]) -> Table:
     rows = tuple((name, f"{q.precision:.2f}", f"{q.recall:.2f}", f"{q.f1:.2f}") for name, q in copied.items())
     return Table(
-        "Were every query a copy of its tool's summary",
+        "If every query were a copy of its tool's summary",
         ("method", "precision", "recall", "F1"),
         rows,
         frozenset({1, 2, 3}),
         (
-            f"A copied query shares all of its words with the summary (Jaccard index of stems 1.00). Ours "
-            f"share {of.overlap:.2f} on average.",
+            f"A copied query shares all its words with the summary (a Jaccard index of stems of 1.00). Our "
+            f"queries have {of.overlap:.2f} on average.",
         ),
     )
 
@@ -105,23 +105,23 @@ def main_section(measured: Mapping[str, Measured], of: Bench) -> Section:
     default, paper = measured[DEFAULT], measured[OURS]
     bars = (
         (
-            f"tokens a turn of our default below {_TOKEN_BAR:,} (half of the paper's pool and schemas)",
-            f"{default.tokens.mean:,.0f} as the mean of tasks, {default.by_turn:,.0f} as that of all turns; "
+            f"tokens per turn of our default below {_TOKEN_BAR:,} (half of the paper's pool and schemas)",
+            f"{default.tokens.mean:,.0f} as the mean over tasks, {default.by_turn:,.0f} over all turns; "
             f"with search results {default.tokens.mean + default.traffic:,.0f}",
             max(default.tokens.mean, default.by_turn) < _TOKEN_BAR,
         ),
         (
-            "retrieval F1 of what is bound, at least Tool Attention's on the same tasks",
+            "retrieval F1 of bound tools at least Tool Attention's on the same tasks",
             f"{default.bound.f1:.3f}, Tool Attention {paper.bound.f1:.3f}",
             default.bound.f1 >= paper.bound.f1,
         ),
     )
     return Section(
         "attention-main",
-        "Tool Attention: tokens a turn and utilization",
+        "Tool Attention: tokens per turn and utilization",
         f"{PAPER}, tables 3 and 4",
-        f"tokens of tools in the context, the mean over the model calls of a turn, over turns, over "
-        f"{len(of.tasks):,} tasks; no model was called: a step calls the tool it needs where that is bound",
+        f"tool tokens in the context: the mean over a turn's model calls, then over turns, then over "
+        f"{len(of.tasks):,} tasks. No model was used: a step calls the tool it needs if that is bound",
         (_token_table(measured), _retrieval_table(measured), _kind_table(measured), _projected()),
         bars=bars,
     )
@@ -155,15 +155,15 @@ def _token_table(measured: Mapping[str, Measured]) -> Table:
     )
     notes = (
         "±: half of the 95 % bootstrap interval over tasks and seeds.",
-        "The published figure of Tool Attention leaves out its pool: compare it with the first column; with "
+        "The published figure of Tool Attention leaves out its pool: compare it with the first column. With "
         f"its pool it is {POOL_AND_SCHEMAS:,}. Our summaries are shorter than the paper's 40 tokens.",
-        f"ρ by equation 3 with the tax of one request, C_task {TASK_TOKENS:,} (500 tokens a turn, which is "
-        "what the published ρ of B1 to B3 imply) and our own system prompt. The first ρ counts all that is "
-        "there because of tools: pool, definitions, meta-tool, searches with their results.",
-        "B2: the 30 tools that 200 tasks of another seed need most often. B4: lists and helps as they "
-        "pile up, by a model that always picks the right server and tool; a lower bound.",
-        "Our default searches in every turn with what was said, even where only talk is needed; one search a "
-        "step. Search results stay in the conversation, and no history was cut.",
+        f"ρ follows equation 3 with the tax of one request, C_task {TASK_TOKENS:,} (500 tokens per turn, as "
+        "the published ρ of B1 to B3 imply) and our own system prompt. The first ρ counts everything that is "
+        "there because of tools: pool, definitions, meta-tool, and searches with their results.",
+        "B2: the 30 tools that 200 tasks of another seed need most often. B4: lists and help texts as they "
+        "accumulate, for a model that always picks the right server and tool; a lower bound.",
+        "Our default searches in every turn for what was said, even for small talk, once per step. Search "
+        "results stay in the conversation, and no history was cut.",
     )
     return Table(
         "Table 3, what the paper calls measured", headers, tuple(rows), frozenset(range(1, 8)), notes
@@ -177,24 +177,25 @@ def _rho(value: float | None) -> str:
 def _retrieval_table(measured: Mapping[str, Measured]) -> Table:
     rows = []
     for name, one in measured.items():
-        told = [*_three(one.bound), f"{one.found.f1:.3f}", f"{one.whole.f1:.3f}"]
+        cells = [*_three(one.bound), f"{one.found.f1:.3f}", f"{one.whole.f1:.3f}"]
         if name == B4:
-            told = [NOT_GIVEN] * 5
-        rows.append((name, *told, f"{one.calls:.1f}"))
+            cells = [NOT_GIVEN] * 5
+        rows.append((name, *cells, f"{one.calls:.1f}"))
     headers = (
         "method",
         "precision",
         "recall",
         "F1",
-        "F1 of the turn's own finds",
+        "F1 of the turn's own results",
         "F1 of the task",
         "calls/turn",
     )
     notes = (
-        "Per turn: what was bound against what the turn needs, the mean over turns that need tools. What a "
-        "session keeps from earlier turns counts against its precision; the turn's own finds leave it out.",
-        "Of the task: everything that was ever bound against the ground truth of the whole task.",
-        "A search is a model call more: the last column is what fewer tokens a call are paid with.",
+        "Per turn: what was bound compared to what the turn needs, the mean over turns that need tools. "
+        "What a session keeps from earlier turns counts against its precision; the turn's own results leave "
+        "it out.",
+        "Of the task: everything that was ever bound compared to the ground truth of the whole task.",
+        "Every search is another model call: the last column is the price of fewer tokens per call.",
     )
     return Table("Retrieval", headers, tuple(rows), frozenset(range(1, 7)), notes)
 
@@ -209,12 +210,12 @@ def _kind_table(measured: Mapping[str, Measured]) -> Table:
         (name, *(f"{one.tokens_of(kind):,.0f}" for kind in kinds), f"{one.by_turn:,.0f}")
         for name, one in measured.items()
     )
-    notes = ["With the pool, without search results. Table 3 takes a task as a case, the last column a turn."]
+    notes = ["With the pool, without search results. Table 3 averages tasks, the last column turns."]
     default, roomy = measured[DEFAULT], measured[TWELVE_BOUND]
     notes.append(
-        f"A long session keeps the room for tools full, so the room is what its turns cost: over all turns "
-        f"our default, with room for {BindingSettings().capacity}, has {default.by_turn:,.0f}; with room for "
-        f"12 it is {roomy.by_turn:,.0f}, at an F1 of {roomy.bound.f1:.3f}."
+        f"A long session always binds as many tools as the capacity allows, so the capacity sets its cost: "
+        f"over all turns our default, with a capacity of {BindingSettings().capacity}, has "
+        f"{default.by_turn:,.0f}; with 12 it has {roomy.by_turn:,.0f}, at an F1 of {roomy.bound.f1:.3f}."
     )
     headers = ("method", *kinds, "over all turns")
     right = frozenset(range(1, len(headers)))
@@ -239,7 +240,7 @@ def _projected() -> Table:
         ("method", "success", "P50", "P95", "cost/task", "judged quality"),
         rows,
         frozenset(range(1, 6)),
-        ("By section 6.1 no model was run for these: they are derived from token counts.",),
+        ("According to section 6.1 no model was run for these: they are derived from token counts.",),
     )
 
 
@@ -255,8 +256,8 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
         "attention-scaling",
         "Tool Attention: growing catalogs",
         f"{PAPER}, section 7.4",
-        "single-step and multi-step tasks over catalogs of the same mix; all tokens that are there because "
-        f"of tools, and ρ with the C_task of turn {TURNS} ({TASK_TOKENS:,})",
+        "single-step and multi-step tasks on catalogs of the same mix; all tokens that are there because of "
+        f"tools, and ρ with the C_task of turn {TURNS} ({TASK_TOKENS:,})",
         (
             Table(
                 "Tokens/turn",
@@ -264,8 +265,8 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
                 tokens,
                 right,
                 (
-                    "Pool, manifest and search results counted.",
-                    "Our default searches by words alone here, which never abstains and loads more; simple "
+                    "Pool, manifest and search results are counted.",
+                    "Here our default searches by words alone, so it never abstains and loads more; simple "
                     "retrieval ranks by summaries.",
                 ),
             ),

@@ -1,7 +1,7 @@
-"""What a prompt cache makes of each layout over a session (Tool Attention, section 5.6).
+"""What a prompt cache does for each layout over a session (Tool Attention, section 5.6).
 
-A request is blocks in the order in which providers read them: tool definitions, system prompt, messages. A
-session is one long task: every turn adds the same number of tokens to the conversation.
+A request is a list of blocks in the order in which providers read them: tool definitions, system prompt,
+messages. A session is one long task: every turn adds the same number of tokens to the conversation.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ _FIRST: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A session's requests, added up. `billed` is in input tokens at full price."""
+    """The totals of a session's requests. `billed` is in input tokens at full price."""
 
     name: str
     requests: int
@@ -32,13 +32,13 @@ class Layout:
 
     @property
     def hit_rate(self) -> float:
-        """The share of all input tokens that came out of the cache."""
+        """The share of all input tokens that came from the cache."""
         return self.read / self.tokens if self.tokens else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What the layouts are made from: definitions in tokens by tool, the system prompt and the pool."""
+    """What layouts are made of: each definition's tokens by tool, the system prompt and the pool."""
 
     tokens: Mapping[str, int]
     system: int
@@ -46,7 +46,7 @@ class Session:
     turns: Sequence[Turn]
 
     def definitions(self, tool_ids: Iterable[str], versions: Mapping[str, int] = _FIRST) -> Blocks:
-        """One block a definition; `versions` tells those that are no longer what they were."""
+        """One block per definition; `versions` names those that have changed."""
         return [
             Block(f"{tool_id}#{versions.get(tool_id, 0)}", self.tokens[tool_id], "tools")
             for tool_id in tool_ids
@@ -57,16 +57,16 @@ class Session:
         return [*blocks, Block("pool", self.pool, "pool")] if pool else blocks
 
     def before(self, turn: int) -> Blocks:
-        """The conversation when turn `turn` begins: what was said, what tools returned, what was answered."""
-        return [block for place in range(turn) for block in (*self.within(place), self.answer(place))]
+        """The conversation before turn `turn`: user messages, tool results and answers."""
+        return [block for earlier in range(turn) for block in (*self.within(earlier), self.answer(earlier))]
 
     def within(self, turn: int) -> Blocks:
-        """What was said, and what each step returned."""
+        """The turn's user message, and what each step returned."""
         results = [Block(f"{turn} result {n}", _RESULT_TOKENS, "history") for n in range(self.steps(turn))]
         return [Block(f"{turn} {self.turns[turn].text}", _SAID_TOKENS, "history"), *results]
 
     def answer(self, turn: int) -> Block:
-        """What is left of the turn's tokens."""
+        """The turn's answer, which has the rest of its tokens."""
         rest = TURN_TOKENS - _SAID_TOKENS - _RESULT_TOKENS * self.steps(turn)
         return Block(f"{turn} answer", max(rest, 0), "history")
 
@@ -74,14 +74,14 @@ class Session:
         return len(self.turns[turn].steps)
 
     def requests(self, turn: int, head: Blocks) -> Iterable[Blocks]:
-        """Those of a turn: each step is one, and so is the answer. `head` stands before what was said."""
+        """A turn's requests: one per step, and one for the answer. `head` comes before the user message."""
         said = self.within(turn)
         for shown in range(1, len(said) + 1):
             yield [*head, *said[:shown]]
 
 
 def measured(name: str, requests: Iterable[Blocks], terms: CacheTerms | None = None) -> Layout:
-    """Send the requests one after the other through an empty cache."""
+    """Send the requests in order through an empty cache."""
     terms = terms or CacheTerms()
     cache, charges = PromptCache(terms), []
     for number, blocks in enumerate(requests):
@@ -96,7 +96,7 @@ def measured(name: str, requests: Iterable[Blocks], terms: CacheTerms | None = N
 
 
 def full_schema(session: Session, changing: Callable[[int], str] | None = None) -> Iterable[Blocks]:
-    """All definitions in every request; `changing` says which one is new in a turn."""
+    """Requests with all definitions; `changing` names the one that changes in a turn."""
     changed = dict[str, int]()
     for turn in range(len(session.turns)):
         if changing is not None and turn:
@@ -106,31 +106,31 @@ def full_schema(session: Session, changing: Callable[[int], str] | None = None) 
 
 
 def at_random(session: Session, seed: int = 0) -> Callable[[int], str]:
-    """Any of the tools, another one every turn."""
+    """A function that picks a random tool for each turn."""
     random = Random(f"update {seed}")
     ids = list(session.tokens)
     return lambda turn: random.choice(ids)  # noqa: ARG005
 
 
 def paper_layout(session: Session, active: Callable[[str], Sequence[str]]) -> Iterable[Blocks]:
-    """The pool in the prefix, the schemas of the turn right before the user's message."""
+    """Requests with the pool in the prefix and the turn's schemas right before the user's message."""
     for turn, said in enumerate(session.turns):
         schemas = session.definitions(active(said.text))
         yield from session.requests(turn, [*session.prompt(pool=True), *session.before(turn), *schemas])
 
 
 def native_layout(session: Session, active: Callable[[str], Sequence[str]]) -> Iterable[Blocks]:
-    """The schemas of the turn where APIs have them, in `tools`, before everything else."""
+    """Requests with the turn's schemas where APIs put them: in `tools`, before everything else."""
     for turn, said in enumerate(session.turns):
         schemas = session.definitions(active(said.text))
         yield from session.requests(turn, [*schemas, *session.prompt(pool=True), *session.before(turn)])
 
 
 def discovery_layout(session: Session, discovery: Discovery, task: Task, proxy: int = 0) -> Iterable[Blocks]:
-    """Discovery with delivery `append`: the meta-tool, then the definitions in the order they were found.
+    """Requests with delivery `append`: the meta-tool, then the definitions in load order.
 
-    With `proxy`, the tokens of `call_tool`, it is delivery `call_tool`: that definition and no other. Every
-    model call is a request, and what searches left stands in the conversation.
+    With `proxy`, the tokens of `call_tool`, the delivery is `call_tool`: no other definition is sent. Every
+    model call is a request, and search results stay in the conversation.
     """
     meta = Block("meta-tools", discovery.meta + proxy, "meta")
     history: Blocks = []

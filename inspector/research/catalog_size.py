@@ -1,4 +1,4 @@
-"""Tokens of tools by catalog size (semantic tool discovery, section 11.1, Table 1, and section 11.4)."""
+"""Tool tokens by catalog size (semantic tool discovery, section 11.1, Table 1, and section 11.4)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ _SEED = 0
 
 
 def catalog_size(source: Source, steps: Steps) -> Section:
-    """Table 1 over generated catalogs, the demo's and other people's. Raises ToolsightError and Stopped."""
+    """Table 1 for generated catalogs, the demo's and other people's. Raises ToolsightError and Stopped."""
     meter = meter_of(source.counter)
     tables, bars = [], list[tuple[str, str, bool]]()
     for server_size in (SERVER_SIZE, SMALL_SERVER):
@@ -52,11 +52,11 @@ def catalog_size(source: Source, steps: Steps) -> Section:
         for count in SIZES:
             steps(f"generated catalog of {count} tools")
             catalogs.append(generated(count, meter, server_size=server_size))
-        title = f"Generated catalogs: {MEAN} tokens a tool, {server_size} tools a server"
+        title = f"Generated catalogs: {MEAN} tokens per tool, {server_size} tools per server"
         tables.append(_table(title, catalogs, meter))
         for catalog in catalogs:
             steps(title)
-            bars += _bars(catalog, meter, f"generated, {server_size} a server")
+            bars += _bars(catalog, meter, f"generated, {server_size} per server")
     steps("the demo's catalog")
     demo = source.demo()
     tables.append(_table("The demo's catalog", [*_parts(demo), demo], meter))
@@ -82,7 +82,7 @@ def catalog_size(source: Source, steps: Steps) -> Section:
 
 
 def skipped_table() -> Table:
-    """What stands in the place of catalogs that were not given."""
+    """The table in place of other people's catalogs if none were given."""
     return Table(
         "Other people's catalogs",
         ("catalog", "state"),
@@ -91,9 +91,9 @@ def skipped_table() -> Table:
 
 
 def part_of(catalog: NamedCatalog, count: int) -> NamedCatalog:
-    """Whole servers in an order of chance, always the same, until there are `count` tools; the last is cut.
+    """The first `count` tools, taking whole servers in a fixed random order; the last server may be cut.
 
-    One catalog's parts of growing size contain each other.
+    A larger part of a catalog contains its smaller parts.
     """
     by_server: dict[str, list[Tool]] = {}
     for tool in catalog.tools:
@@ -108,33 +108,34 @@ def findings() -> tuple[str, ...]:
     """Where the paper's own numbers do not agree, computed from them."""
     each = {static / tools for tools, (static, _, _) in PUBLISHED.items()}
     smallest, largest = PUBLISHED[min(PUBLISHED)][1], PUBLISHED[max(PUBLISHED)][1]
-    found = []
+    sentences = []
     if len(each) == 1:
-        found.append(
-            f"Static binding is exactly {each.pop():g} tokens a tool at every size: a constant times the "
-            "number of tools, no measured catalogs."
+        sentences.append(
+            f"Static binding is exactly {each.pop():g} tokens per tool at every size: a constant times the "
+            "number of tools, not measured catalogs."
         )
     if smallest < CORE:
-        found.append(
+        sentences.append(
             f"Discovery over {min(PUBLISHED)} tools costs {smallest:,} tokens in Table 1, less than the "
-            f"{CORE:,} that section 11.4 says a session starts with, core tools alone (12 of them, more than "
+            f"{CORE:,} of core tools alone with which a session starts in section 11.4 (12 tools, more than "
             "the catalog has)."
         )
     if min(STEADY) < largest < max(STEADY):
-        found.append(
+        sentences.append(
             f"Section 11.4 has a steady state of {STEADY[0]:,} to {STEADY[1]:,} tokens; Table 1 never has "
             f"more than {largest:,}."
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def _measured(source: Source) -> str:
     return (
         f"tokens of the `tools` array as compact JSON ({told(source.counter.tokenizer)}; the paper divides "
-        f"characters by {CHARACTERS_PER_TOKEN}), meta-tool, manifest and always-include set counted, under "
-        f"the default settings. Always included are the cheapest tools. “After a search” adds "
-        f"{DiscoverySettings().max_search_results} found tools, “steady” {BindingSettings().capacity} (as "
-        "many as stay bound), each of the waiting tools' mean size"
+        f"characters by {CHARACTERS_PER_TOKEN}), including the meta-tool, the manifest and the "
+        f"always-include set, with the default settings. The cheapest tools are always included. “After a "
+        "search” adds "
+        f"{DiscoverySettings().max_search_results} loaded tools, “steady” {BindingSettings().capacity} (as "
+        "many as stay bound), each of the deferred tools' mean size"
     )
 
 
@@ -183,7 +184,7 @@ def _bars(catalog: NamedCatalog, meter: BudgetMeter, whose: str) -> Iterator[tup
 
 
 def _remedy(catalog: NamedCatalog, meter: BudgetMeter, pinned: int) -> str:
-    """The budget of the manifest that reaches the bar, if any does."""
+    """The manifest budget that reaches the bar, if any does."""
     cut = BARS[len(catalog.tools)]
     shorter = reaching(catalog.tools, catalog.summaries, meter, pinned=pinned, cut=cut)
     if shorter is not None:
@@ -191,4 +192,4 @@ def _remedy(catalog: NamedCatalog, meter: BudgetMeter, pinned: int) -> str:
     always = cheapest(catalog.tools, pinned, meter)
     tokens = sum(meter.tool(tool) for tool in catalog.tools if tool.id in always)
     room = (1 - cut) * meter.static(catalog.tools)
-    return f"; no manifest reaches it: the {pinned} tools alone are {tokens:,} of {room:,.0f} tokens"
+    return f"; no manifest reaches it: the {pinned} tools alone have {tokens:,} of {room:,.0f} tokens"

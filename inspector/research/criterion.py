@@ -1,4 +1,4 @@
-"""The success criteria of the product (PRD section 6), each beside what is measured."""
+"""The product's success criteria (PRD section 6), each beside its measurement."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ Row = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Of `total` requests, how many found all the tools they need, and how many at least one of them."""
+    """Of `total` requests, how many found all the tools they need, and how many at least one."""
 
     whole: int
     some: int
@@ -48,7 +48,7 @@ class Found:
 
 
 def criteria(source: Source, steps: Steps) -> Section:
-    """Every criterion as a row. Raises ToolsightError and Stopped."""
+    """The section with one row per criterion. Raises ToolsightError and Stopped."""
     demo, others = source.demo(), source.others()
     meter = meter_of(source.counter)
     index = indexed(demo, source, steps)
@@ -60,9 +60,9 @@ def criteria(source: Source, steps: Steps) -> Section:
         (
             "works across providers: OpenAI, OpenRouter, Anthropic",
             "tested with all three",
-            "not measured by this command, which asks no provider. The test suite talks to stub servers with "
-            "the wire formats of OpenAI, Anthropic and Ollama; OpenRouter goes through the same adapter, and "
-            "only its model names are tested. No live provider was asked",
+            "not measured by this command, which calls no provider. The test suite talks to stub servers "
+            "with the wire formats of OpenAI, Anthropic and Ollama; OpenRouter uses the same adapter, and "
+            "only its model names are tested. No live provider was called",
             "in part",
         ),
     ]
@@ -71,8 +71,8 @@ def criteria(source: Source, steps: Steps) -> Section:
         "Success criteria",
         "PRD section 6",
         "each criterion on the demo's catalog"
-        + (f" and {len(others)} of other people" if others else "; other people's were not given")
-        + ", under the default settings",
+        + (f" and {len(others)} of other people's" if others else "; other people's were not given")
+        + ", with the default settings",
         (Table("Criteria", ("criterion", "target", "measured", "met"), tuple(rows)),),
     )
 
@@ -80,10 +80,7 @@ def criteria(source: Source, steps: Steps) -> Section:
 def found_tools(
     cases: Sequence[EvalCase], index: ToolIndex, source: Source, steps: Steps, ranker: str
 ) -> Found:
-    """What one search finds for each request that a tool fits.
-
-    Raises ToolsightError and Stopped.
-    """
+    """What one search finds for each possible request. Raises ToolsightError and Stopped."""
     settings = DiscoverySettings()
     rankers = CatalogRankers(index, settings)
     rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
@@ -99,7 +96,7 @@ def found_tools(
 
 
 def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[str, str]:
-    """The `tools` array with discovery off, and that of static binding, both as they are sent."""
+    """The `tools` array with discovery off and the one of static binding, both as they are sent."""
     servers = tuple(
         ServerSpec(name, name, defer_loading=True)
         for name in dict.fromkeys(tool.server for tool in catalog.tools)
@@ -116,7 +113,7 @@ def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[s
 
 
 def _reduction(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Row:
-    """The smallest cut among all catalogs and parts with enough deferred tools."""
+    """The smallest cut among all catalogs, and parts of catalogs, with enough deferred tools."""
     parts = [generated(size, meter) for size in SIZES]
     parts += [part_of(one, size) for one in catalogs for size in SIZES if size < len(one.tools)]
     parts += [one for one in catalogs if len(one.tools) >= DEFERRED]
@@ -129,7 +126,7 @@ def _reduction(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Step
     return (
         f"token reduction of the first call, {DEFERRED} or more deferred tools",
         f"over {percent(CUT)}",
-        f"{percent_down(worst)} at least: the smallest of {len(parts)} catalogs ({name})",
+        f"at least {percent_down(worst)}: the smallest of {len(parts)} catalogs ({name})",
         _met(worst > CUT),
     )
 
@@ -144,8 +141,8 @@ def _search_accuracy(demo: NamedCatalog, index: ToolIndex, source: Source, steps
                 f"search accuracy, {whose}, {ranker}",
                 f"over {percent(FOUND)} of test cases (with an LLM)",
                 f"{percent_down(found.share)} ({found.whole} of {found.total}) have every tool they need "
-                f"among {limit} results of one search, {found.some} at least one of them. No LLM took part, "
-                "and none searched a second time",
+                f"among the {limit} results of one search, {found.some} have at least one of them. No LLM "
+                "was used, and there was no second search",
                 _met(found.share > FOUND),
             )
 
@@ -153,7 +150,8 @@ def _search_accuracy(demo: NamedCatalog, index: ToolIndex, source: Source, steps
 def _unchanged(catalogs: Sequence[NamedCatalog], meter: BudgetMeter) -> Row:
     differing = [one.name for one in catalogs if len(set(sent_without_discovery(one, meter))) > 1]
     measured = (
-        f"`tools` is byte for byte that of static binding, for {len(catalogs)} of {len(catalogs)} catalogs"
+        f"`tools` is byte for byte the same as with static binding, for {len(catalogs)} of "
+        f"{len(catalogs)} catalogs"
     )
     if differing:
         measured = f"`tools` differs from static binding for {', '.join(differing)}"

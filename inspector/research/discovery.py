@@ -1,8 +1,8 @@
-"""Discovery as a session of this program does it, over the tasks: searched, bound, bounded, evicted.
+"""Runs discovery over the tasks as a Toolsight session does: search, bind, evict.
 
-The search, the manifest, the meta-tool and the eviction are the program's own. Only the model is missing: a
-planner that knows nothing searches with what was said in every turn, step by step where a turn has several,
-even where only talk is needed. A tool that a step needs is called where it is bound.
+The search, the manifest, the meta-tool and the eviction are Toolsight's own. Only the model is missing: a
+planner that knows nothing searches in every turn for what was said, step by step if there are several, and
+even for small talk. A tool that a step needs is called if it is bound.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -35,7 +35,7 @@ Count = Callable[[str], int]
 
 
 class _NoClock:
-    """The time that a search takes is measured elsewhere."""
+    """A clock that stands still: the time of a search is measured elsewhere."""
 
     def now(self) -> float:
         return 0.0
@@ -45,19 +45,19 @@ class _NoClock:
 
 
 class _NoStore:
-    """Keeps nothing: vectors are remembered by the embedder."""
+    """Keeps nothing, because the embedder remembers vectors."""
 
     def vectors(self, model: str, keys: Sequence[Key]) -> dict[Key, bytes]:  # noqa: ARG002
         return {}
 
     def keep_vectors(self, model: str, vectors: object) -> None:
-        """They stay where they are."""
+        """Do nothing."""
 
 
 class _Remembering:
-    """A ranker that ranks each query once: runs that differ in limits only share the rankings.
+    """A ranker that ranks each query once, so that runs that differ only in limits share the rankings.
 
-    Nobody reads the parts of a score here, so they are not made.
+    Scores have no parts, because nothing reads them here.
     """
 
     def __init__(self, ranker: Ranker, index: ToolIndex) -> None:
@@ -66,13 +66,13 @@ class _Remembering:
         self._index = index
         self._known: dict[str, Ranking] = {}
 
-    def terms(self, query: str) -> tuple[str, ...]:  # noqa: ARG002 - only a report for people tells them
+    def terms(self, query: str) -> tuple[str, ...]:  # noqa: ARG002 - only reports for people show them
         return ()
 
     def rank(self, query: str) -> Ranking:
         if query not in self._known:
-            found = self._ranker.rank(query)
-            self._known[query] = replace(found, explain=partial(self._score, found))
+            ranking = self._ranker.rank(query)
+            self._known[query] = replace(ranking, explain=partial(self._score, ranking))
         return self._known[query]
 
     def _score(self, ranking: Ranking, position: int) -> Score:
@@ -80,7 +80,7 @@ class _Remembering:
 
 
 class Searcher:
-    """The program's search over a testbed, by words alone without an `embedder`."""
+    """Toolsight's search over a testbed; without an `embedder`, by words alone."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Searcher:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a model call has: the bound tools in their order, and the tokens of all searches so far."""
+    """A model call's context: the bound tools in order, and the tokens of all searches so far."""
 
     bound: tuple[str, ...]
     traffic: int
@@ -118,20 +118,20 @@ class Context:
 
 @dataclass
 class _Session:
-    """What is bound in a running task. `traffic` are tokens of searches and results up to now."""
+    """What is bound in a running task. `traffic` is the tokens of searches and their results so far."""
 
     bound: dict[str, ToolState]
     traffic: int = 0
     calls: int = 0
 
     def context(self) -> Context:
-        """That of one more model call."""
+        """The context of the next model call."""
         self.calls += 1
         return Context(tuple(self.bound), self.traffic)
 
 
 class Discovery:
-    """Tools that are searched for, `capacity` of them bound (delivered in the order they were found)."""
+    """Tools that are searched for; up to `capacity` stay bound, delivered in load order."""
 
     resident = 0
 
@@ -147,7 +147,7 @@ class Discovery:
         by_step: bool = True,
         only_missing: bool = False,
     ) -> None:
-        """`only_missing`: the model sees what is bound, and searches only for what a step lacks."""
+        """With `only_missing`, the model searches only for tools that are not bound."""
         self.name = name
         self._testbed = testbed
         self._searcher = searcher
@@ -161,7 +161,7 @@ class Discovery:
 
     @cached_property
     def proxy(self) -> int:
-        """Tokens of the definition of `call_tool`, which delivery `call_tool` has in place of all others."""
+        """Tokens of `call_tool`'s definition, which replaces all others in delivery `call_tool`."""
         catalog = Catalog(self._testbed.tools, frozenset(self._testbed.tokens))
         loader = DefinitionLoader(catalog, 1)
         return sum(
@@ -173,7 +173,7 @@ class Discovery:
         return TaskRun(task.kind, tuple(self._run(turn, session) for turn in task.turns))
 
     def calls(self, task: Task) -> list[list[Context]]:
-        """The contexts of each model call, turn by turn."""
+        """The context of each model call, by turn."""
         session = _Session({})
         return [self._turn(turn, session)[0] for turn in task.turns]
 
@@ -194,7 +194,7 @@ class Discovery:
         )
 
     def _turn(self, turn: Turn, session: _Session) -> tuple[list[Context], list[str]]:
-        """Every search is a model call, so is every step, and so is the answer; and what was found."""
+        """The context of each model call (searches, steps and the answer), and what was found."""
         contexts: list[Context] = []
         found: list[str] = []
         for query, steps in self._plan(turn):
@@ -220,10 +220,10 @@ class Discovery:
         call = compact([{"name": SEARCH_TOOLS, "arguments": {"query": query}}])
         session.traffic += self._count(call) + self._count(f"{SEARCH_TOOLS}\n{answer.text}")
         found = [hit.tool_id for hit in answer.report.results]
-        for place, tool in enumerate(answer.to_load, start=1):
+        for rank, tool in enumerate(answer.to_load, start=1):
             tokens = self._testbed.tokens[tool.id]
             session.bound[tool.id] = ToolState(
-                tool.id, tokens, Binding.LOADED, last_turn=session.calls, place=place
+                tool.id, tokens, Binding.LOADED, last_turn=session.calls, place=rank
             )
         for tool in answer.already:
             session.bound[tool.id] = replace(session.bound[tool.id], last_turn=session.calls)

@@ -1,4 +1,4 @@
-"""Where the published figures of Tool Attention do not hold together: arithmetic on what the paper prints."""
+"""Where Tool Attention's published figures are inconsistent: arithmetic on what the paper prints."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,25 +35,25 @@ _ROUNDING = 0.005
 
 
 def table_2_total() -> int:
-    """Tools times tokens, added up over the servers of table 2."""
+    """The sum of tools times tokens over the servers of table 2."""
     return sum(size.tools * size.tokens for size in TABLE_2)
 
 
 def implied_task(rho: float, tax: float, system: float = 0.0) -> float:
-    """C_task that equation 3 needs for that rho: rho / (1 - rho) (T_tax + C_sys)."""
+    """The C_task that equation 3 needs for that rho: rho / (1 - rho) (T_tax + C_sys)."""
     return rho / (1 - rho) * (tax + system)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From the least to the most that a rounded figure can mean."""
+    """The least and the most that a rounded figure can mean."""
 
     low: float
     high: float
 
 
 def implied_tasks() -> Mapping[str, Span]:
-    """C_task of each row of table 3 by equation 3, without a system prompt, for every rho that rounds so."""
+    """The possible C_task of each row of table 3, by equation 3 without a system prompt and rounded rho."""
     return {
         name: Span(
             implied_task(row.rho - _ROUNDING, row.tokens), implied_task(row.rho + _ROUNDING, row.tokens)
@@ -63,7 +63,7 @@ def implied_tasks() -> Mapping[str, Span]:
 
 
 def fitted_context() -> tuple[float, float]:
-    """(C_task, C_sys) that give the rho of both B1 and B4 in table 3: two equations, two unknowns."""
+    """The C_task and C_sys that give the rho of both B1 and B4 in table 3: two equations, two unknowns."""
     first, last = TABLE_3[B1], TABLE_3[B4]
     a, b = (row.rho / (1 - row.rho) for row in (first, last))
     system = (a * first.tokens - b * last.tokens) / (b - a)
@@ -76,7 +76,7 @@ def scaling_rho(tools: int, window: int = WINDOW) -> float:
 
 
 def fracture_tools(window: int = WINDOW) -> float:
-    """Tools at which that formula gives the rho of the fracture, 0.3."""
+    """The number of tools at which the formula of section 7.4 gives the fracture's rho, 0.3."""
     return (1 / FRACTURE - 1) * window / 400
 
 
@@ -84,11 +84,11 @@ def catalog_findings() -> tuple[str, ...]:
     total = table_2_total()
     tools = sum(size.tools for size in TABLE_2)
     return (
-        f"Table 2 adds up to {total:,} tokens ({total / tools:.0f} a tool), not to the {FULL_TOKENS:,} "
-        f"(and {AVERAGE_TOKENS} a tool) that are printed below it and in table 3.",
-        f"The {TABLE_3[B1].tokens:,} ± {TABLE_3[B1].spread} of the full schema is the same for every task of "
-        "a catalog: a bootstrap over tasks gives ± 0, so the interval is of something else.",
-        "Section 6.6 says that all experiments use seed 42, table 3 says that it is a mean over 3 seeds.",
+        f"Table 2 adds up to {total:,} tokens ({total / tools:.0f} per tool), not to the {FULL_TOKENS:,} "
+        f"({AVERAGE_TOKENS} per tool) that are printed below it and in table 3.",
+        f"The {TABLE_3[B1].tokens:,} ± {TABLE_3[B1].spread} of the full schema are the same for every task "
+        "of a catalog: a bootstrap over tasks gives ± 0, so the interval is that of something else.",
+        "Section 6.6 says that all experiments use seed 42; table 3 says that it is a mean over 3 seeds.",
     )
 
 
@@ -98,30 +98,29 @@ def main_findings() -> tuple[str, ...]:
     cut, whole = 1 - row.tokens / full.tokens, 1 - POOL_AND_SCHEMAS / full.tokens
     return (
         f"The {row.tokens:,} tokens of Tool Attention leave out the summary pool that is always in the "
-        f"context ({POOL:,}, table 5): together {POOL_AND_SCHEMAS:,}, a cut by {percent(whole, 1)} and not "
-        f"{percent(cut, 1)}. Simple retrieval, with {retrieval.tokens:,} and no pool, is then the smaller "
-        "one.",
-        f"Section 7.1 calls simple retrieval three to four times the phase 2 of Tool Attention; "
+        f"context ({POOL:,}, table 5): together they are {POOL_AND_SCHEMAS:,}, a cut of {percent(whole, 1)}, "
+        f"not {percent(cut, 1)}. Simple retrieval, with {retrieval.tokens:,} and no pool, is then smaller.",
+        f"Section 7.1 says that simple retrieval is three to four times the phase 2 of Tool Attention; "
         f"{retrieval.tokens:,} / {row.tokens:,} is {retrieval.tokens / row.tokens:.2f}.",
         *_rho_findings(),
         *_session_findings(),
-        f"Section 7.5 takes {FAILED} failed tasks apart and section 5.5 counts recoveries of a model, but "
-        "by section 6.1 no model ran and success is a projection. "
+        f"Section 7.5 analyzes {FAILED} failed tasks and section 5.5 counts a model's recoveries, but "
+        "according to section 6.1 no model was run and success is a projection. "
         f"(Its {least} of {FAILED} are {percent(least / FAILED)}, not {FAILURES[least]} %.)",
     )
 
 
 def _rho_findings() -> tuple[str, ...]:
     spans = implied_tasks()
-    told = "; ".join(f"{name} {span.low:,.0f} to {span.high:,.0f}" for name, span in spans.items())
+    ranges = "; ".join(f"{name} {span.low:,.0f} to {span.high:,.0f}" for name, span in spans.items())
     task, system = fitted_context()
     row = TABLE_3[OURS]
     bare, pooled = (utilization(task, tax, system) for tax in (row.tokens, POOL_AND_SCHEMAS))
     return (
-        f"The rho of table 3 need a different C_task in every group of rows (equation 3, C_sys 0): {told}. "
-        "Rho at the same turn of the same tasks can have only one.",
+        "The rho values of table 3 need a different C_task in every group of rows (equation 3, C_sys 0): "
+        f"{ranges}. At the same turn of the same tasks there can be only one C_task.",
         f"C_task {task:,.0f} and C_sys {system:,.0f} give the rho of B1 and B4. With them Tool Attention has "
-        f"{bare:.2f} and not {row.rho}; with the pool in the context {pooled:.2f}.",
+        f"{bare:.2f}, not {row.rho}; with the pool in the context it has {pooled:.2f}.",
     )
 
 
@@ -133,22 +132,22 @@ def _session_findings() -> tuple[str, ...]:
     filled = (task + row.tokens) / WINDOW
     return (
         f"Equation 3 uses the tax of a whole session (equation 2). At turn {TURNS} that is {tax:,.0f} "
-        f"tokens: a rho of {row.rho} needs {needed:,.0f} tokens of task in a window of {WINDOW:,}. Only with "
-        "the tax of one request do the printed values come out, and so rho is computed here.",
-        f"Rho below {FRACTURE} is called equivalent to a window that is more than 70 % full. The rho of "
-        f"{row.rho} of B1 fills {percent(filled)} of {WINDOW:,} tokens.",
+        f"tokens: a rho of {row.rho} needs {needed:,.0f} tokens of task in a window of {WINDOW:,}. Only the "
+        "tax of one request gives the printed values, so rho is computed with it here.",
+        f"A rho below {FRACTURE} is said to equal a window that is more than 70 % full. The rho of B1, "
+        f"{row.rho}, fills {percent(filled)} of {WINDOW:,} tokens.",
     )
 
 
 def ablation_findings() -> tuple[str, ...]:
     none, phase_1 = TABLE_5[SUMMARIES_ONLY], TABLE_5[PHASE_1]
     return (
-        f"Two rows of table 5 leave nothing but the summaries in the context: “{SUMMARIES_ONLY}” with "
+        f"Two rows of table 5 leave only the summaries in the context: “{SUMMARIES_ONLY}” with "
         f"{none.tokens} tokens and {none.success} %, “{PHASE_1}” with {phase_1.tokens:,} and "
-        f"{phase_1.success} %. The first does not count the pool, as all other rows do not, the second does.",
-        f"Taking phase 2 away raises the tokens from {TABLE_3[OURS].tokens:,} to {phase_1.tokens:,} in that "
-        f"table; counted alike it is {POOL_AND_SCHEMAS:,} to {phase_1.tokens:,}, and k = 5 is "
-        f"{TABLE_5[K_5].tokens + POOL:,} and not {TABLE_5[K_5].tokens:,}.",
+        f"{phase_1.success} %. The first, like all other rows, does not count the pool; the second does.",
+        f"Removing phase 2 raises the tokens from {TABLE_3[OURS].tokens:,} to {phase_1.tokens:,} in that "
+        f"table. Counted the same way it is {POOL_AND_SCHEMAS:,} to {phase_1.tokens:,}, and k = 5 is "
+        f"{TABLE_5[K_5].tokens + POOL:,}, not {TABLE_5[K_5].tokens:,}.",
     )
 
 
@@ -158,11 +157,11 @@ def scaling_findings() -> tuple[str, ...]:
     held = utilization(task, summaries + TABLE_3[OURS].tokens, system)
     needed = implied_task(SCALE_RHO, summaries + TABLE_3[OURS].tokens, system)
     return (
-        f"1 / (1 + 400 N / C_max) is {scaling_rho(50):.2f} at N = 50 in a window of {WINDOW:,}, no fracture. "
+        f"1 / (1 + 400 N / C_max) is {scaling_rho(50):.2f} at N = 50 in a window of {WINDOW:,}: no fracture. "
         f"It falls to {FRACTURE} at N = {fracture_tools():,.0f}; for N = 50 the window would have to be "
-        f"{WINDOW * 50 / fracture_tools():,.0f} tokens. At N = 120 it gives {scaling_rho(120):.2f} where "
+        f"{WINDOW * 50 / fracture_tools():,.0f} tokens. At N = 120 it gives {scaling_rho(120):.2f}, but "
         f"table 3 prints {TABLE_3[B1].rho}.",
-        f"Summaries of {SUMMARY_TOKENS} tokens are {summaries:,} at N = {SCALE:,}. With the C_task of table "
-        f"3 ({task:,.0f}) rho is {held:.2f}; the claimed {SCALE_RHO} needs {needed:,.0f} tokens of task, "
-        f"more than a window of {WINDOW:,}. The pool grows in proportion to N, not with its logarithm.",
+        f"Summaries of {SUMMARY_TOKENS} tokens add up to {summaries:,} at N = {SCALE:,}. With the C_task of "
+        f"table 3 ({task:,.0f}) rho is {held:.2f}; the claimed {SCALE_RHO} needs {needed:,.0f} tokens of "
+        f"task, more than a window of {WINDOW:,}. The pool grows in proportion to N, not to its logarithm.",
     )

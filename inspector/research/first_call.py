@@ -1,7 +1,7 @@
-"""What a model is told of tools in a first call, after a search, and when the room for found tools is full.
+"""Tool tokens in a first call, after a search, and when as many tools are loaded as the capacity allows.
 
-Counted are the compact definitions of a `tools` array as it is sent: the meta-tool with the manifest in it,
-the always-include set, and the tools that searches found.
+What is counted are the compact definitions of the `tools` array as it is sent: the meta-tool with the
+manifest, the always-include set, and the loaded tools.
 """
 
 from bisect import bisect_left
@@ -16,18 +16,18 @@ from inspector.engine.ports import TokenCounter
 from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 
 _WINDOW = 128_000
-# What a search says around the tools it tells.
+# A minimal tool, to measure the text that surrounds a search's results.
 _SHORT = Tool("a", "b")
 
 
 @dataclass(frozen=True, slots=True)
 class FirstCall:
-    """Tokens of one catalog with so many tools always included.
+    """Tokens of one catalog with `pinned` tools always included.
 
-    `first` is sent before anything was found, `found` after a search that found as many tools as one does
-    at most, `steady` when as many as the session keeps are bound; found tools are of the waiting tools' mean
-    size. `text` is what such a search returns, which stays in the conversation. `bare` is the meta-tool
-    without a manifest, `manifest_limit` the setting (0: none).
+    `first` is sent before any search, `found` after one search with the most results, `steady` when the
+    session has loaded as many tools as it keeps; loaded tools have the deferred tools' mean size. `text` is
+    what such a search returns, which stays in the conversation. `bare` is the meta-tool without a manifest,
+    `manifest_limit` the setting (0: no limit).
     """
 
     tools: int
@@ -47,12 +47,12 @@ class FirstCall:
 
 
 def reduction(before: float, after: float) -> float:
-    """(before - after) / before; 0 of nothing."""
+    """(before - after) / before, or 0 if `before` is 0."""
     return (before - after) / before if before else 0.0
 
 
 def meter_of(counter: TokenCounter) -> BudgetMeter:
-    """A meter that counts with this tokenizer; the window plays no part here."""
+    """A meter that counts with this tokenizer; the window does not matter here."""
     return BudgetMeter(counter, FixedWindow(_WINDOW))
 
 
@@ -69,7 +69,7 @@ def first_call(
     pinned: int = 0,
     manifest_limit: int = 0,
 ) -> FirstCall:
-    """Count a catalog under the default settings, but for `manifest.max_tokens`."""
+    """Count a catalog with the default settings, except `manifest.max_tokens`."""
     always = cheapest(tools, pinned, meter)
     waiting = [tool for tool in tools if tool.id not in always]
     settings = ManifestSettings(max_tokens=manifest_limit)
@@ -95,7 +95,7 @@ def first_call(
 
 
 def _result_text(waiting: Sequence[Tool], results: int, meter: BudgetMeter) -> int:
-    """Tokens of the text of a search that finds so many tools of mean size."""
+    """Tokens of the text of a search with `results` tools of mean size."""
     if not waiting:
         return 0
     brief = DiscoverySettings().results == "brief"
@@ -107,9 +107,9 @@ def _result_text(waiting: Sequence[Tool], results: int, meter: BudgetMeter) -> i
 def reaching(
     tools: Sequence[Tool], summaries: Mapping[str, str], meter: BudgetMeter, *, pinned: int, cut: float
 ) -> FirstCall | None:
-    """The largest `manifest.max_tokens`, in steps of ten, with which the first call is cut by so much.
+    """The first call with the largest `manifest.max_tokens`, in steps of ten, that reaches the cut.
 
-    None where no manifest is short enough.
+    None if no manifest is short enough.
     """
     whole = first_call(tools, summaries, meter, pinned=pinned)
     if whole.cut >= cut:
@@ -119,6 +119,6 @@ def reaching(
         return first_call(tools, summaries, meter, pinned=pinned, manifest_limit=limit)
 
     limits = range(10, whole.first, 10)
-    # A larger budget never shows less, so the cut falls from the first limit to the last.
+    # A larger manifest budget never shows less, so the cut falls from the first limit to the last.
     reached = bisect_left(limits, True, key=lambda limit: limited(limit).cut < cut)
     return limited(limits[reached - 1]) if reached else None

@@ -1,6 +1,7 @@
-"""Catalogs of a stated size: so many tools, 420 tokens each on average, equal for an equal seed.
+"""Generates catalogs of a given size with 420 tokens per tool on average.
 
-Sizes are spread as those of published MCP servers are, log-normally: a few tools hold most of the tokens.
+The same seed gives the same catalog. Sizes are log-normal, as those of published MCP servers are: a few tools
+have most of the tokens.
 """
 
 import math
@@ -36,7 +37,7 @@ _WORDS = _SENTENCE.split()
 def generated(
     count: int, meter: BudgetMeter, *, seed: int = 0, server_size: int = SERVER_SIZE, mean: int = MEAN
 ) -> NamedCatalog:
-    """`count` tools on servers of `server_size`, together exactly `count * mean` tokens of definitions."""
+    """A catalog of `count` tools on servers of `server_size`, with exactly `count * mean` tokens."""
     random = Random(f"{seed}/{count}/{server_size}")
     weights = [math.exp(_SPREAD * random.gauss(0.0, 1.0)) for _ in range(count)]
     share = (mean - _SMALLEST) * count / sum(weights)
@@ -53,11 +54,11 @@ def generated(
 
 
 def _named(number: int, server_size: int, random: Random) -> Tool:
-    area, place = number // server_size, number % server_size
+    area, index = number // server_size, number % server_size
     again = area // len(_AREAS)
     server = f"{_AREAS[area % len(_AREAS)]}{again + 1 if again else ''}"
-    verb = _VERBS[place % len(_VERBS)]
-    noun = _NOUNS[(place // len(_VERBS) + area) % len(_NOUNS)]
+    verb = _VERBS[index % len(_VERBS)]
+    noun = _NOUNS[(index // len(_VERBS) + area) % len(_NOUNS)]
     properties = {
         name: {"type": "string", "description": f"The {name} of the {noun}."}
         for name in random.sample(_FIELDS, 1)
@@ -71,7 +72,7 @@ def _summary(server: str) -> str:
 
 
 def _sized(tool: Tool, target: int, meter: BudgetMeter, random: Random) -> Tool:
-    """The tool with parameters and words until its definition has so many tokens, or one or two more."""
+    """Add parameters and words to a tool until its definition has `target` tokens, or one or two more."""
     for name in random.sample(_FIELDS, len(_FIELDS)):
         longer = _with_parameter(tool, name, random)
         if _tokens(longer, meter) > target:
@@ -97,7 +98,7 @@ def _padded(tool: Tool, target: int, meter: BudgetMeter, random: Random) -> Tool
 
 
 def _fitted(tool: Tool, more: int, meter: BudgetMeter) -> Tool:
-    """The tool with `more` tokens, or fewer where that is negative; words come and go at the end."""
+    """Change a tool's size by `more` tokens, which may be negative, at the end of its description."""
     target = _tokens(tool, meter) + more
     for _ in range(20):
         rest = target - _tokens(tool, meter)
@@ -110,5 +111,5 @@ def _fitted(tool: Tool, more: int, meter: BudgetMeter) -> Tool:
 
 
 def _tokens(tool: Tool, meter: BudgetMeter) -> int:
-    """Not the meter's own count, which would be remembered for every length on the way."""
+    """A definition's tokens, not with the meter's own count, which would cache every intermediate length."""
     return meter.text(piece(compact(definition(tool))))

@@ -24,7 +24,7 @@ PUBLISHED: Mapping[str, tuple[float, float]] = {
     MARKETPLACE: (60, 180),
     END_TO_END: (80, 250),
 }
-# The ranker of ours that a tier is; beside them what the paper has no tier for.
+# Our ranker for each tier, and one that the paper has no tier for.
 TIERS: Mapping[str, str] = {
     "expert (keyword)": "keyword-expert",
     "system (keyword)": "keyword-system",
@@ -36,7 +36,7 @@ _DEPTH = 5
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds of `queries` searches; an answer has its `median` and its 95th percentile."""
+    """The median and 95th percentile of `queries` searches, in milliseconds."""
 
     median: float
     p95: float
@@ -44,24 +44,24 @@ class Latency:
 
 
 def latency(source: Source, steps: Steps) -> Section:
-    """Table 2 over the demo's catalog and the largest other one. Raises ToolsightError and Stopped."""
+    """Table 2 for the demo's catalog and the largest other one. Raises ToolsightError and Stopped."""
     catalogs = [source.demo(), *_largest(source.others())]
     queries = asked(source)
     return Section(
         "latency",
         "Latency of retrieval",
         "semantic tool discovery, section 11.2, Table 2",
-        f"milliseconds of a search on this machine ({len(queries)} queries a row, none twice; the packaged "
-        "encoder on the CPU). A vector tier's time has the embedding of the query in it. “End to end” is a "
-        "whole `search_tools` of the default ranker: ranking, the report with every score, the text for the "
-        "model. Times depend on the machine: compare their order, not their digits. The paper names neither "
-        "the catalog, its size, the encoder nor the machine",
+        f"milliseconds per search on this machine ({len(queries)} different queries per row; the packaged "
+        "encoder on the CPU). A vector tier's time includes embedding the query. “End to end” is a whole "
+        "`search_tools` call with the default ranker: ranking, the report with every score, and the text for "
+        "the model. Times depend on the machine: compare their order, not their digits. The paper does not "
+        "name the catalog, its size, the encoder or the machine",
         tuple(_table(catalog, queries, source, steps) for catalog in catalogs),
     )
 
 
 def asked(source: Source) -> tuple[str, ...]:
-    """The demo's requests and searches, each once."""
+    """The queries of the demo's requests and searches, each once."""
     cases = (*source.demo().cases, *source.searches())
     return tuple(dict.fromkeys(case.query for case in cases))
 
@@ -69,7 +69,7 @@ def asked(source: Source) -> tuple[str, ...]:
 def measured_ranker(
     name: str, index: ToolIndex, queries: Sequence[str], source: Source, steps: Steps
 ) -> Latency:
-    """Of ranking every tool and taking the first five. Raises ToolsightError and Stopped."""
+    """The latency of ranking every tool and taking the first five. Raises ToolsightError and Stopped."""
     ranker = _rankers(index, source).get(name)
 
     def ask(query: str) -> object:
@@ -79,7 +79,7 @@ def measured_ranker(
 
 
 def measured_search(index: ToolIndex, queries: Sequence[str], source: Source, steps: Steps) -> Latency:
-    """Of a whole search with its answer. Raises ToolsightError and Stopped."""
+    """The latency of a whole search with its answer. Raises ToolsightError and Stopped."""
     settings, rankers = DiscoverySettings(), _rankers(index, source)
     rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
     search = ToolSearch(index, rankers.names, rankers.get(settings.ranker), rules, source.clock)
@@ -119,12 +119,12 @@ def _row(tier: str, ranker: str, latency: Latency | None) -> tuple[str, ...]:
 
 
 def milliseconds(value: float) -> str:
-    """Two decimals below a millisecond, one above."""
+    """A number of milliseconds: two decimals below one millisecond, one above."""
     return f"{value:.2f}" if value < 1 else f"{value:.1f}"
 
 
 def _rankers(index: ToolIndex, source: Source) -> CatalogRankers:
-    """Rankers that remember no query: one that found the vectors of the ranker before would look fast."""
+    """Rankers without cached queries: one that found the previous ranker's vectors would look fast."""
     fresh = ToolIndex(index.tools, summaries=index.summaries, semantics=source.semantics(), before=index)
     return CatalogRankers(fresh, DiscoverySettings())
 
@@ -139,5 +139,5 @@ def _timed(
         started = source.clock.monotonic()
         ask(query)
         seconds.append(source.clock.monotonic() - started)
-    found = np.array(seconds) * 1000
-    return Latency(float(np.median(found)), float(np.percentile(found, 95)), len(queries))
+    times = np.array(seconds) * 1000
+    return Latency(float(np.median(times)), float(np.percentile(times, 95)), len(queries))

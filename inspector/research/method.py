@@ -1,7 +1,7 @@
-"""Ways to bring tools to a model, run over tasks (Tool Attention, section 6.4), and what they cost.
+"""Ways to give tools to a model, run over tasks (Tool Attention, section 6.4), and what they cost.
 
-Every method counts the same: a definition is its tokens as compact JSON, a turn is the mean over its model
-calls. A model call makes one step, and the last one answers.
+Every method counts the same way: a definition in tokens of compact JSON, a turn as the mean over its model
+calls. Each model call makes one step, and the last one answers.
 """
 
 from collections import Counter
@@ -24,11 +24,11 @@ ANY = -1.0
 
 @dataclass(frozen=True, slots=True)
 class TurnRun:
-    """What one turn had in the context, in tokens, on average over its model calls.
+    """One turn's tokens in the context, averaged over its model calls, and its tools.
 
-    `tools` are definitions and meta-tools, `traffic` what searches left in the conversation until then;
-    `end` is both at the last call. `bound` are the tools whose definitions were there, `found` those that
-    this turn's own searches brought.
+    `tools` are definitions and meta-tools, `traffic` is what searches have left in the conversation; `end`
+    is both at the last call. `bound` are the tools whose definitions were sent, `found` those that this
+    turn's own searches found.
     """
 
     tools: float
@@ -50,7 +50,7 @@ class Quality:
 
 
 def quality(chosen: frozenset[str], needed: frozenset[str]) -> Quality:
-    """0 for everything where nothing was chosen. Raises ZeroDivisionError where nothing is needed."""
+    """The quality of `chosen`; all 0 if nothing was chosen. Raises ZeroDivisionError if nothing is needed."""
     hits = len(chosen & needed)
     return Quality(
         hits / len(chosen) if chosen else 0.0, hits / len(needed), 2 * hits / (len(chosen) + len(needed))
@@ -67,14 +67,14 @@ def mean_quality(qualities: Sequence[Quality]) -> Quality:
 
 @dataclass(frozen=True)
 class TaskRun:
-    """A task under a method."""
+    """A task run with a method."""
 
     kind: str
     turns: tuple[TurnRun, ...]
 
     @cached_property
     def tools(self) -> float:
-        """Tokens a turn, tools only, without what is resident besides."""
+        """Tool tokens per turn, without what is resident."""
         return mean(turn.tools for turn in self.turns)
 
     @cached_property
@@ -83,28 +83,28 @@ class TaskRun:
 
     @cached_property
     def calls(self) -> float:
-        """Model calls a turn."""
+        """Model calls per turn."""
         return mean(turn.calls for turn in self.turns)
 
     @cached_property
     def bound(self) -> Quality:
-        """Of what was bound, against what the turn needed; the mean over turns that need tools."""
+        """The quality of what was bound, averaged over turns that need tools."""
         return mean_quality([quality(turn.bound, turn.needed) for turn in self.turns if turn.needed])
 
     @cached_property
     def found(self) -> Quality:
-        """The same of what the turn's own searches brought."""
+        """The same for what the turn's own searches found."""
         return mean_quality([quality(turn.found, turn.needed) for turn in self.turns if turn.needed])
 
     @cached_property
     def whole(self) -> Quality:
-        """Of everything that was bound at any time, against the ground truth of the task."""
+        """The quality of everything that was ever bound, compared to the task's ground truth."""
         bound = frozenset[str]().union(*(turn.bound for turn in self.turns))
         return quality(bound, frozenset[str]().union(*(turn.needed for turn in self.turns)))
 
 
 class Method(Protocol):
-    """`resident` are tokens that every request has besides: a summary pool."""
+    """A way to give tools to a model. `resident` are further tokens in every request: a summary pool."""
 
     @property
     def name(self) -> str: ...
@@ -131,10 +131,10 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Gated:
-    """The tools that are close enough to what was said, anew in every turn (Tool Attention, and B3).
+    """The tools that are close enough to what was said, chosen in every turn (Tool Attention, and B3).
 
-    With `writing`, tools of that set need their server among the scopes of the task (section 5.4). With
-    `by_step`, each step of a turn is looked at by itself, and the definitions change from call to call.
+    Tools in `writing` need their server among the task's scopes (section 5.4). With `by_step`, tools are
+    chosen for each step of a turn, and the definitions change from call to call.
     """
 
     name: str
@@ -172,7 +172,7 @@ def _gated(turn: Turn, bound: frozenset[str], tokens: float) -> TurnRun:
 
 
 def _ending(run: TurnRun, sizes: Sequence[int]) -> TurnRun:
-    """With what the last step needs also in the call that answers."""
+    """The run with the last step's tools also in the call that answers."""
     tools = mean([*sizes, sizes[-1]])
     return TurnRun(
         tools=tools,
@@ -196,10 +196,10 @@ _CLI_PROMPT = (
 
 
 class CommandLine:
-    """Tools behind a command line (B4): a fixed prompt, and lists and helps once they were asked for.
+    """Tools behind a command line (B4): a fixed prompt, plus lists and help texts after they are asked for.
 
-    It asks for no more than it needs, the list of a server and the help of a tool once a task, and it always
-    finds the right tool: a lower bound of its tokens, and nothing that a retrieval could be measured by.
+    It asks only for what it needs, a server's list and a tool's help once per task, and always finds the
+    right tool: a lower bound for its tokens, and not a measure of retrieval.
     """
 
     resident = 0
@@ -218,7 +218,7 @@ class CommandLine:
         return TaskRun(task.kind, tuple(self._turn(turn, known) for turn in task.turns))
 
     def _turn(self, turn: Turn, known: dict[str, int]) -> TurnRun:
-        """`known` are the texts in the conversation, by server or tool; what is read now joins them."""
+        """Run a turn. `known` are the texts in the conversation, by server or tool; new texts are added."""
         levels = []
         for step in turn.steps:
             server = step.tool_id.partition(":")[0]
@@ -242,12 +242,12 @@ class CommandLine:
 
 
 def list_text(server: str, tools: Sequence[Tool]) -> str:
-    """What `mcp --list` costs: the call and what it prints."""
+    """The text of `mcp --list`: the call and its output."""
     return "\n".join([f"mcp --list {server}", *(tool.name for tool in tools)])
 
 
 def help_text(tool: Tool) -> str:
-    """What `--help` of a tool costs: the call and what it prints."""
+    """The text of a tool's `--help`: the call and its output."""
     required = tool.input_schema.get("required", ())
     lines = [f"mcp {tool.server} {tool.name} --help", tool.description]
     for name, spec in tool.input_schema["properties"].items():
@@ -258,6 +258,6 @@ def help_text(tool: Tool) -> str:
 
 
 def most_needed(tasks: Iterable[Task], number: int = STATIC_TOOLS) -> frozenset[str]:
-    """The tools that those tasks need most often: how we curate the fixed subset of B2."""
+    """The tools that those tasks need most often: B2's fixed subset."""
     needs = Counter(step.tool_id for task in tasks for turn in task.turns for step in turn.steps)
     return frozenset(tool_id for tool_id, _ in needs.most_common(number))

@@ -1,8 +1,8 @@
-"""Poisoned descriptions that a gate keeps out of the request (Tool Attention, section 7.6).
+"""How often a gate keeps poisoned descriptions out of the request (Tool Attention, section 7.6).
 
-A poisoned description can only do something where the model reads it. Measured is how often it does not get
-there, for requests that do not need the tool. That is exposure, and no defence: whoever does need the tool
-gets the poison with it.
+A poisoned description can do harm only if the model reads it. This measures how often the model does not,
+for requests that do not need the tool. That is exposure, not a defense: a request that needs the tool gets
+the poison with it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,15 +33,15 @@ from inspector.research.source import NamedCatalog, Poison, Source, Steps, index
 
 # Long because the attack, its measures and its table are one experiment.
 
-# Section 7.6: of 50 descriptions on the queries that go with them.
+# Section 7.6: excluded descriptions of 50, on their accompanying queries.
 PUBLISHED, OF = 46, 50
-# What it projects from that: the success of attacks with every schema bound, and with the gate.
+# What the paper projects from that: the success of attacks with every schema bound, and with the gate.
 ATTACKS, GATED = 0.38, 0.06
-# Its testbed, and how many tools its gate binds at most (section 6.1, appendix A.1).
+# The tools in its testbed, and the most that its gate binds (section 6.1, appendix A.1).
 TESTBED, TESTBED_BOUND = 120, 10
 OTHER, SERVER, ITSELF = "another server", "its server, another tool", "the tool itself"
 GROUPS = (OTHER, SERVER, ITSELF)
-# Requests for a poison and group; comparing letters of every tool is slow.
+# Requests per poison and group: the fuzzy ranker, which compares letters, is slow.
 REQUESTS = 12
 SEARCHED = ("hybrid", "bm25", "prd-bm25", "fuzzy", "two-stage")
 _SEED = 0
@@ -51,9 +51,9 @@ Bound = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One request against one poison under one gate, which binds `bound` tools.
+    """One request against one poison with one gate, which binds `bound` tools.
 
-    `is_excluded` tells whether the poisoned tool is not among them, `was_excluded` whether it was not before
+    `is_excluded` says whether the poisoned tool is not among them, `was_excluded` whether it was not before
     it was poisoned.
     """
 
@@ -68,7 +68,7 @@ class Trial:
 def poison(source: Source, steps: Steps) -> Section:
     """The share of poisoned descriptions that each gate keeps out. Raises ToolsightError and Stopped."""
     demo, poisons = source.demo(), source.poisons()
-    found = list(trials(demo, poisons, source, steps))
+    results = list(trials(demo, poisons, source, steps))
     return Section(
         id="poison",
         title="Poisoned descriptions: exposure, not safety",
@@ -81,8 +81,8 @@ def poison(source: Source, steps: Steps) -> Section:
             "nothing about what a model does that reads it, and keeps nothing out that the task calls for"
         ),
         tables=(
-            _by_group(found, len(demo.tools), len(poisons)),
-            _by_kind(found),
+            _by_group(results, len(demo.tools), len(poisons)),
+            _by_kind(results),
             _pooled(demo.tools, poisons, source.counter),
         ),
         findings=findings(),
@@ -90,25 +90,25 @@ def poison(source: Source, steps: Steps) -> Section:
 
 
 def findings() -> tuple[str, ...]:
-    """What the paper makes of its number, computed anew."""
+    """What the paper concludes from its number, computed again."""
     exposed, by_chance = (OF - PUBLISHED) / OF, chance(TESTBED_BOUND, TESTBED)
     return (
-        f"The paper projects that {PUBLISHED} of {OF} excluded descriptions take the success of attacks from "
-        f"{percent(ATTACKS)} to {percent(GATED)}. {OF - PUBLISHED} of {OF} exposed is {percent(exposed)}, "
-        f"and {percent(ATTACKS)} of these would be {percent(ATTACKS * exposed)}.",
-        f"A gate that fills its {TESTBED_BOUND} places with any of the testbed's {TESTBED} tools excludes "
-        f"{percent(by_chance, 1)} of the descriptions, {by_chance * OF:.1f} of {OF}: the published "
-        f"{PUBLISHED} are what the size of the selection alone comes to.",
+        f"The paper projects that excluding {PUBLISHED} of {OF} descriptions cuts the success of attacks "
+        f"from {percent(ATTACKS)} to {percent(GATED)}. {OF - PUBLISHED} of {OF} exposed are "
+        f"{percent(exposed)}, and {percent(ATTACKS)} of these would be {percent(ATTACKS * exposed)}.",
+        f"A gate that binds {TESTBED_BOUND} random tools of the testbed's {TESTBED} excludes "
+        f"{percent(by_chance, 1)} of the descriptions, {by_chance * OF:.1f} of {OF}: the size of the "
+        f"selection alone explains the published {PUBLISHED}.",
     )
 
 
 def chance(bound: float, tools: int) -> float:
-    """The share of tools that are not bound, 0 to 1: what excludes a tool that nobody looks at."""
+    """The share of tools that are not bound, 0 to 1: how often a random selection excludes a tool."""
     return 1 - min(bound, tools) / tools if tools else 0.0
 
 
 def trials(demo: NamedCatalog, poisons: Sequence[Poison], source: Source, steps: Steps) -> Iterator[Trial]:
-    """Every poison with its requests under every gate. Raises ToolsightError and Stopped."""
+    """Try every poison with its requests and every gate. Raises ToolsightError and Stopped."""
     semantics = source.semantics()
     base = indexed(demo, source, steps)
     clean = ToolIndex(demo.tools, summaries=demo.summaries, semantics=semantics, before=base)
@@ -130,7 +130,7 @@ def trials(demo: NamedCatalog, poisons: Sequence[Poison], source: Source, steps:
 
 
 def poisoned(index: ToolIndex, one: Poison, semantics: Semantics | None) -> ToolIndex:
-    """The index with the poison in its tool's description, embedded anew where vectors are."""
+    """The index with the poison in its tool's description; with vectors, the tool is embedded again."""
     tools = [_with(tool, one.text) if tool.id == one.tool else tool for tool in index.tools]
     if semantics is not None:
         texts = texts_by_key([tool for tool in tools if tool.id == one.tool])
@@ -140,9 +140,9 @@ def poisoned(index: ToolIndex, one: Poison, semantics: Semantics | None) -> Tool
 
 
 def requests(demo: NamedCatalog, one: Poison) -> Mapping[str, Sequence[EvalCase]]:
-    """The requests of each group for a poison, REQUESTS at most, always the same ones.
+    """Each group's requests for a poison, at most REQUESTS and always the same ones.
 
-    What no tool fits belongs to the first group: there is nothing to bind for it.
+    Requests that no tool fits are in the first group: nothing should be bound for them.
     """
     groups: dict[str, list[EvalCase]] = {group: [] for group in GROUPS}
     for case in demo.cases:
@@ -155,7 +155,7 @@ def requests(demo: NamedCatalog, one: Poison) -> Mapping[str, Sequence[EvalCase]
 
 
 def bindings(index: ToolIndex, clock: Clock) -> Mapping[str, Bound]:
-    """What each gate binds for a request, by the name of the gate."""
+    """What each gate binds for a request, by the gate's name."""
     rankers = CatalogRankers(index, DiscoverySettings())
     settings = GateSettings()
     name = f"gate: {settings.ranker}, {settings.threshold:g}, at most {settings.top_k}"
@@ -216,15 +216,15 @@ def _by_group(trials: Sequence[Trial], tools: int, poisons: int) -> Table:
     rows = [paper, *(_group_row(gate, trials, tools) for gate in _gates(trials))]
     counted = {group: sum(trial.group == group for trial in trials) for group in GROUPS}
     each = max(len(_gates(trials)), 1)
-    told = ", ".join(f"{counted[group] // each:,} for {group}" for group in GROUPS)
+    requests_by_group = ", ".join(f"{counted[group] // each:,} for {group}" for group in GROUPS)
     return Table(
         "Share of poisoned descriptions that are not bound",
         headers,
         tuple(rows),
         frozenset(range(1, len(headers))),
         (
-            f"Requests asked under each: {told}; of {poisons} poisons.",
-            "“tools bound” is the mean, “by chance” what binding so many of the tools at random excludes.",
+            f"Requests for each of them: {requests_by_group}; with {poisons} poisons.",
+            "“tools bound” is the mean; “by chance” is what binding as many random tools excludes.",
         ),
     )
 
@@ -249,7 +249,7 @@ def _by_kind(trials: Sequence[Trial]) -> Table:
     kinds = list(dict.fromkeys(trial.kind for trial in trials))
     rows = [(gate, *(_kind_cell(trials, gate, kind) for kind in kinds)) for gate in _gates(trials)]
     return Table(
-        f"The same by the way of the attack, requests for {OTHER}",
+        f"The same by kind of attack, requests for {OTHER}",
         ("what binds", *kinds),
         tuple(rows),
         frozenset(range(1, len(kinds) + 1)),
@@ -265,27 +265,27 @@ def _kind_cell(trials: Sequence[Trial], gate: str, kind: str) -> str:
 
 
 def _pooled(tools: Sequence[Tool], poisons: Sequence[Poison], counter: TokenCounter) -> Table:
-    """How many poisons stand in the summaries that a gate keeps in every request, bound or not."""
+    """How many poisons appear in the summaries that a gate keeps in every request, bound or not."""
     by_id, limit = {tool.id: tool for tool in tools}, GateSettings().summary_tokens
 
-    def is_told(tool: Tool, description: str) -> bool:
+    def is_shown(tool: Tool, description: str) -> bool:
         poisoned = replace(tool, description=description)
         return tool_summary(poisoned, limit, counter.count) != tool_summary(tool, limit, counter.count)
 
     pairs = [(by_id[one.tool], one.text) for one in poisons if one.tool in by_id]
-    after = sum(is_told(tool, f"{tool.description} {text}") for tool, text in pairs)
-    before = sum(is_told(tool, f"{text} {tool.description}") for tool, text in pairs)
+    after = sum(is_shown(tool, f"{tool.description} {text}") for tool, text in pairs)
+    before = sum(is_shown(tool, f"{text} {tool.description}") for tool, text in pairs)
     return Table(
-        f"Summary pool of {limit} tokens a tool: poisons that every request tells in part",
-        ("where the poison stands", "in the pool", f"of {len(poisons)}, told"),
+        f"Summary pool of {limit} tokens per tool: poisons that every request shows in part",
+        ("where the poison is", "in the pool", f"of {len(poisons)}, shown"),
         (
             ("after the description", "its first sentence", f"{after}"),
             ("before the description", "its first sentence", f"{before}"),
         ),
         frozenset({2}),
         (
-            "A gate with a resident pool (the paper's has one) shows the beginning of every description, "
-            "gated out or not; its section 7.6 does not count that.",
+            "A gate with a resident pool, such as the paper's, shows the beginning of every description, "
+            "gated out or not; section 7.6 does not count that.",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The figures that Tool Attention publishes, by table and section."""
+"""Tool Attention's published figures, by table and section."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ OURS = "Tool Attention"
 
 @dataclass(frozen=True, slots=True)
 class Row3:
-    """Table 3. Only `tokens` and `rho` are called measured there; the rest is projected by its own words."""
+    """A row of table 3. The paper calls only `tokens` and `rho` measured, and the rest projected."""
 
     tokens: int
     spread: int
@@ -22,7 +22,7 @@ class Row3:
 
 @dataclass(frozen=True, slots=True)
 class Row5:
-    """Table 5: tool tokens (measured) and success (projected)."""
+    """A row of table 5: tool tokens (measured) and success (projected)."""
 
     tokens: int
     success: float
@@ -35,7 +35,7 @@ TABLE_3: Mapping[str, Row3] = {
     B4: Row3(480, 30, 0.94, 88, 2.4, 5.4, 0.03),
     OURS: Row3(2_368, 85, 0.91, 94, 2.0, 4.3, 0.03),
 }
-# Mean, standard deviation, percent of at least 4: a judge's marks, all of them projected.
+# A judge's marks (mean, standard deviation, percent of at least 4), all of them projected.
 TABLE_4: Mapping[str, tuple[float, float, float]] = {
     B1: (3.21, 1.04, 43.2),
     B2: (3.35, 0.98, 48.0),
@@ -73,4 +73,4 @@ CACHE_HITS, NAIVE_CACHE_HITS = 0.84, 0.22
 SCALE, SCALE_RHO = 1_000, 0.87
 TASKS, FAILED = 500, 29
 FAILURES: Mapping[int, int] = {14: 48, 7: 24, 5: 17, 3: 11}
-"""Failed tasks by cause, and the percent that section 7.5 says they are."""
+"""Numbers of failed tasks by cause, and their percentages according to section 7.5."""

@@ -1,4 +1,4 @@
-"""How many times fewer tokens (layered composition: the problem it states, and its layer 3)."""
+"""The token reduction as a factor (layered composition: the problem it states, and its layer 3)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,19 +14,19 @@ from inspector.research.source import NamedCatalog, Source, Steps, told
 
 # A production catalog before and after intent-based loading, and the factor as printed.
 BEFORE, AFTER, FACTOR = 77_000, 8_700, 9
-# MCP-Zero: the cut it reports for APIBank; its own catalog, in tools and tokens.
+# MCP-Zero: the cut it reports for APIBank, and its own catalog in tools and tokens.
 MCP_ZERO_CUT = 0.98
 MCP_ZERO_TOOLS, MCP_ZERO_TOKENS = 3_000, 248_000
-# What the stack says of its meta-tool, and from where on discovery is worth it.
+# What the paper says about its meta-tool, and from how many tools discovery is worth it.
 META_TOOL = 120
 SMALL = 20
-# Tokens of a catalog of a hundred tools, as the text has it.
+# Tokens of a catalog of a hundred tools, according to the paper.
 HUNDRED = (10_000, 60_000)
 _GENERATED = 200
 
 
 def token_reduction(source: Source, steps: Steps) -> Section:
-    """The published factors beside ours, and the size from which discovery pays.
+    """The published factors beside ours, and the catalog size from which discovery is cheaper.
 
     Raises ToolsightError and Stopped.
     """
@@ -52,15 +52,15 @@ def token_reduction(source: Source, steps: Steps) -> Section:
 
 
 def findings() -> tuple[str, ...]:
-    """What the published numbers leave open, computed from them."""
+    """What the published numbers leave unclear, computed from them."""
     each = MCP_ZERO_TOKENS / MCP_ZERO_TOOLS
     return (
-        f"{BEFORE:,} tokens to {AFTER:,} is a factor of {BEFORE / AFTER:.2f}, printed as {FACTOR}; how many "
-        "tools that catalog has, and whether searches are counted, is not said.",
+        f"{BEFORE:,} tokens to {AFTER:,} is a factor of {BEFORE / AFTER:.2f}, printed as {FACTOR}; the paper "
+        "does not say how many tools that catalog has, or whether searches are counted.",
         f"{MCP_ZERO_TOKENS:,} tokens over about {MCP_ZERO_TOOLS:,} tools are "
-        f"{each:.0f} a tool, {'below' if each < HUNDRED[0] / 100 else 'within'} the "
-        f"{HUNDRED[0] / 100:.0f} to {HUNDRED[1] / 100:.0f} that the text has for one, and its "
-        f"{percent(MCP_ZERO_CUT)} are of another benchmark (APIBank), not of this catalog.",
+        f"{each:.0f} per tool, {'below' if each < HUNDRED[0] / 100 else 'within'} the paper's "
+        f"{HUNDRED[0] / 100:.0f} to {HUNDRED[1] / 100:.0f}; and its {percent(MCP_ZERO_CUT)} are for another "
+        "benchmark (APIBank), not for this catalog.",
     )
 
 
@@ -124,33 +124,33 @@ def _meta(meter: BudgetMeter) -> Table:
 
 
 def _break_even(catalogs: Sequence[NamedCatalog], meter: BudgetMeter, steps: Steps) -> Table:
-    """From how many tools on a session that searches once pays less than with every tool bound."""
+    """From how many tools a session that searches once is cheaper than one with every tool bound."""
     rows = []
     for catalog in catalogs:
         steps(f"{catalog.name}: break-even")
         text = f"{first_call(catalog.tools, catalog.summaries, meter).text:,}"
         rows.append((catalog.name, f"{SMALL}", *_first_sizes(catalog, meter), text))
     return Table(
-        "The smallest catalog that discovery is cheaper for",
+        "The smallest catalog for which discovery is cheaper",
         (
             "catalog",
             "published rule: tools",
             "first call: tools",
             "after a search: tools",
-            "and its text: tools",
+            "with its text: tools",
             "text of a search: tokens",
         ),
         tuple(rows),
         frozenset(range(1, 6)),
         (
-            "Parts of the catalog, whole servers in an order of chance; from there on it stays cheaper. The "
-            "model call that a search takes more is not counted.",
+            "Parts of the catalog, whole servers in a fixed random order; from this size on, discovery stays "
+            "cheaper. The extra model call of a search is not counted.",
         ),
     )
 
 
 def _first_sizes(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[str, ...]:
-    """The size after the last one that was not cheaper: at first, after a search, and with its text."""
+    """The size after the last that was not cheaper: in the first call, after a search, and with its text."""
     top = min(max(SIZES), len(catalog.tools))
     last_dearer = [0, 0, 0]
     for count in range(1, top + 1):

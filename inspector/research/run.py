@@ -1,4 +1,4 @@
-"""The sections there are, and making one."""
+"""The report's sections, and making them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from inspector.domain.report import Section
 from inspector.research.source import Source, Steps, Stopped
 
 SEEDS, TASKS = 3, 500
-# What Tool Attention counts with.
+# The encoding that Tool Attention counts with.
 ATTENTION_ENCODING = "cl100k_base"
 
 Maker = Callable[[Source, Steps], tuple[Section, ...]]
@@ -18,7 +18,7 @@ Maker = Callable[[Source, Steps], tuple[Section, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One or more sections that are made together. `about` says in a line what is measured."""
+    """One or more sections that are made together. `about` says in one line what is measured."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class Chapter:
 
 
 def _one(module: str, name: str) -> Maker:
-    """What makes one section. It is imported when it is needed: the app's start does not wait for it."""
+    """The function that makes one section, imported on use so that the app's start does not wait for it."""
 
     def make(source: Source, steps: Steps) -> tuple[Section, ...]:
         section = getattr(import_module(f"inspector.research.{module}"), name)(source, steps)
@@ -44,7 +44,7 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
 
     steps("testbed")
     embedder = source.embedder
-    found = attention_sections(
+    sections = attention_sections(
         source.counter_like(ATTENTION_ENCODING),
         StoredEmbedder(embedder, source.vectors) if embedder is not None else None,
         steps.report,
@@ -54,7 +54,7 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
     )
     if steps.stopped():
         raise Stopped
-    return found
+    return sections
 
 
 CHAPTERS: tuple[Chapter, ...] = (
@@ -62,7 +62,7 @@ CHAPTERS: tuple[Chapter, ...] = (
         "catalog-size",
         "Tokens by catalog size",
         "semantic tool discovery, Table 1",
-        "static binding beside a first call with discovery, 10 to 200 tools",
+        "static binding and a first call with discovery, 10 to 200 tools",
         _one("catalog_size", "catalog_size"),
     ),
     Chapter(
@@ -83,7 +83,7 @@ CHAPTERS: tuple[Chapter, ...] = (
         "attention",
         "Tool Attention's testbed",
         "Tool Attention, sections 5.6, 6 and 7",
-        "120 tools on six servers, 500 tasks: tokens a turn, retrieval, ablations",
+        "120 tools on six servers, 500 tasks: tokens per turn, retrieval, ablations",
         _attention,
     ),
     Chapter(
@@ -104,14 +104,14 @@ CHAPTERS: tuple[Chapter, ...] = (
         "reduction",
         "Reduction as a factor",
         "layered composition; MCP-Zero",
-        "the 9x and 98 % in the same form, and where discovery begins to pay",
+        "the 9x and 98 % in the same form, and where discovery becomes cheaper",
         _one("reduction", "token_reduction"),
     ),
 )
 
 
 def chapters(names: Sequence[str]) -> tuple[Chapter, ...]:
-    """Those of these ids, each once, in the order of the report. Raises ConfigError with the closest ids."""
+    """The chapters with these ids, each once, in report order. Raises ConfigError with the closest ids."""
     known = [chapter.id for chapter in CHAPTERS]
     for name in names:
         if name not in known:
@@ -121,7 +121,7 @@ def chapters(names: Sequence[str]) -> tuple[Chapter, ...]:
 
 
 def make(wanted: Sequence[Chapter], source: Source, steps: Steps) -> Iterator[Section]:
-    """The sections of these chapters, each as soon as it is made. Raises ToolsightError and Stopped."""
+    """Yield each section of these chapters as soon as it is made. Raises ToolsightError and Stopped."""
     for chapter in wanted:
         steps(chapter.title)
         yield from chapter.make(source, steps)

@@ -1,8 +1,8 @@
 """Tokens and utilization as the catalog grows (Tool Attention, section 7.4), on catalogs of the same mix.
 
-The catalogs are nested: a larger one has all tools of a smaller one. The gate ranks by its summaries as it
-always does, and so does simple retrieval here; discovery searches by words alone, which never abstains and so
-loads more than it does with vectors: to embed every passage of 1,000 tools would take minutes.
+The catalogs are nested: a larger one has all the tools of a smaller one. The gate ranks by its summaries as
+always, and here so does simple retrieval. Discovery searches by words alone, because embedding every passage
+of 1,000 tools would take minutes; words never abstain, so it loads more than with vectors.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,9 +37,9 @@ _SHARES = {SINGLE: 2 / 3, MULTI: 1 / 3}
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A method at a size: tokens a turn, and rho with the same task as at turn 30 of a long one.
+    """A method at a catalog size: tokens per turn, and rho with the C_task of turn 30 of a long task.
 
-    `tokens` count all that is there because of tools: definitions, pool, manifest, searches.
+    `tokens` includes everything that is there because of tools: definitions, pool, manifest, searches.
     """
 
     name: str
@@ -54,17 +54,17 @@ def scaled(
     stopped: Callable[[], bool],
     sizes: Sequence[int] = SIZES,
 ) -> tuple[Scaled, ...] | None:
-    """Every method at every size; None where it was stopped. Raises ModelError."""
-    found: list[Scaled] = []
+    """Measure every method at every size; None if it was stopped. Raises ModelError."""
+    results: list[Scaled] = []
     for size in sizes:
         made = build_testbed(of.count, total=size)
         sample = tasks(made, _TASKS, 0, _SHARES)
         lines = [tool_summary(tool, SUMMARY_TOKENS, of.count) for tool in made.tools]
-        told = partial(progress, f"texts embedded for {size} tools")
-        if not of.embedder.learn([*lines, *texts(sample)], told, stopped):
+        report = partial(progress, f"texts embedded for {size} tools")
+        if not of.embedder.learn([*lines, *texts(sample)], report, stopped):
             return None
-        found += [_at(size, method, sample, of.system) for method in _methods(of, made, sample, lines)]
-    return tuple(found)
+        results += [_at(size, method, sample, of.system) for method in _methods(of, made, sample, lines)]
+    return tuple(results)
 
 
 def _methods(of: Bench, made: Testbed, sample: Sequence[Task], lines: Sequence[str]) -> Iterable[Method]:

@@ -1,4 +1,4 @@
-"""What the sections are measured on, and how one says how far it is."""
+"""The data that sections are measured on, and how they report progress."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 
 class Stopped(Exception):
-    """The work was asked to stop, and has."""
+    """The work was asked to stop, and stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Tells how far a section is, and stops it between two steps.
+    """Reports a section's progress, and stops it between two steps.
 
-    `report(what, done, total)` may be called from any thread; `stopped` says whether to go on.
+    `report(what, done, total)` may be called from any thread; `stopped` returns whether to stop.
     """
 
     report: Callable[[str, int, int], None] = lambda _what, _done, _total: None
     stopped: Callable[[], bool] = lambda: False
 
     def __call__(self, what: str, done: int = 0, total: int = 0) -> None:
-        """A step begins. Raises Stopped where it is not to."""
+        """Begin a step. Raises Stopped if the work was asked to stop."""
         if self.stopped():
             raise Stopped
         self.report(what, done, total)
@@ -38,10 +38,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class NamedCatalog:
-    """Tools of somebody's, with what their servers say of themselves and requests that may be asked of them.
-
-    `name` tells whose they are, for people.
-    """
+    """A catalog with its servers' summaries and its labelled requests. `name` says whose it is."""
 
     name: str
     tools: tuple[Tool, ...]
@@ -51,7 +48,7 @@ class NamedCatalog:
 
 @dataclass(frozen=True, slots=True)
 class PlayedScenario:
-    """A scenario that was played on the demo servers, and the session it ended in."""
+    """A scenario that was played on the demo servers, and its final session state."""
 
     name: str
     state: SessionState
@@ -59,9 +56,9 @@ class PlayedScenario:
 
 @dataclass(frozen=True, slots=True)
 class Poison:
-    """A poisoned description: `text` stands after the description of the tool with the id `tool`.
+    """A poisoned description: `text` is appended to the description of the tool with the id `tool`.
 
-    `kind` is the way of the attack. The payloads are fictitious and lead nowhere.
+    `kind` is the kind of attack. The payloads are fictitious and lead nowhere.
     """
 
     id: str
@@ -71,41 +68,41 @@ class Poison:
 
 
 class Source(Protocol):
-    """Where catalogs, sessions, vectors and token counts come from. What was made once is made no more."""
+    """Where catalogs, sessions, vectors and token counts come from. Each is made only once."""
 
     @property
     def clock(self) -> Clock: ...
 
     @property
     def counter(self) -> TokenCounter:
-        """The tokenizer that our own numbers are counted with."""
+        """The token counter for our own numbers."""
 
     @property
     def embedder(self) -> Embedder | None:
-        """None goes by words alone."""
+        """None means that searches use words alone."""
 
     @property
     def vectors(self) -> VectorStore:
-        """Vectors of earlier runs."""
+        """Vectors from earlier runs."""
 
     @property
     def versions(self) -> Sequence[str]:
-        """What numbers depend on besides our own code, each with its version, in words."""
+        """What numbers depend on, such as `numpy 2.4.6`."""
 
     def counter_like(self, encoding: str) -> TokenCounter:
-        """The tokenizer that a publication counted with, e.g. `cl100k_base`."""
+        """A token counter with a publication's encoding, such as `cl100k_base`."""
 
     def semantics(self) -> "Semantics | None":
-        """A source of vectors that remembers no query yet."""
+        """A source of vectors without cached queries."""
 
     def demo(self) -> NamedCatalog:
-        """The demo servers' tools with the requests people make of them. Raises ToolsightError."""
+        """The demo servers' tools, with people's requests for them. Raises ToolsightError."""
 
     def searches(self) -> Sequence[EvalCase]:
-        """What an agent would type into a search of the demo's tools."""
+        """What an agent would search for among the demo's tools."""
 
     def others(self) -> Sequence[NamedCatalog]:
-        """Catalogs of other people; none where no folder was given. Raises ConfigError."""
+        """Other people's catalogs; empty if no folder was given. Raises ConfigError."""
 
     def poisons(self) -> Sequence[Poison]: ...
 
@@ -114,7 +111,7 @@ class Source(Protocol):
 
 
 def indexed(catalog: NamedCatalog, source: Source, steps: Steps) -> "ToolIndex":
-    """The index over a catalog, with its vectors where there is an embedder. Raises ModelError, Stopped."""
+    """The index of a catalog, with vectors if there is an embedder. Raises ModelError and Stopped."""
     from inspector.engine.measure.prepare import prepare
 
     what = f"{catalog.name}: index of {len(catalog.tools)} tools"
@@ -133,5 +130,5 @@ def indexed(catalog: NamedCatalog, source: Source, steps: Steps) -> "ToolIndex":
 
 
 def told(tokenizer: Tokenizer) -> str:
-    """A tokenizer by name, with whether its counts are exact."""
+    """A tokenizer's name, and whether its counts are exact."""
     return f"{tokenizer.name}, {'exact' if tokenizer.exact else 'an estimate'}"

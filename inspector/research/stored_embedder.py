@@ -1,4 +1,4 @@
-"""An embedder that finds what it has embedded in an earlier run."""
+"""An embedder that reuses vectors from earlier runs."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ from inspector.engine.ports import Embedder, VectorStore
 
 
 class StoredEmbedder:
-    """An `Embedder` over another one and a store. Vectors come out equal to the last bit, new or kept."""
+    """An `Embedder` over another one and a store. New and kept vectors are equal to the last bit."""
 
     def __init__(self, embedder: Embedder, store: VectorStore) -> None:
         self._embedder = embedder
@@ -20,11 +20,11 @@ class StoredEmbedder:
         return self._embedder.name
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
-        """See Embedder."""
+        """See `Embedder`."""
         self._embedder.prepare(progress, cancelled)
 
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """One unit vector a text, in order. Raises ModelError and StoreError."""
+        """One unit vector per text, in order. Raises ModelError and StoreError."""
         keys = [key_of(text) for text in texts]
         known = dict(self._store.vectors(self.name, list(dict.fromkeys(keys))))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}

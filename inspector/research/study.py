@@ -1,4 +1,4 @@
-"""Every method over the tasks of the testbed: the numbers behind the tables of Tool Attention."""
+"""Runs every method over the testbed's tasks: the numbers behind Tool Attention's tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,19 +38,19 @@ from inspector.research.testbed import Testbed, build_testbed
 Count = Callable[[str], int]
 Progress = Callable[[str, int, int], None]
 THRESHOLD, TOP_K, SUMMARY_TOKENS = 0.28, 10, 60
-DEFAULT, ONE_SEARCH = "Toolsight, default", "Toolsight, one search a turn"
+DEFAULT, ONE_SEARCH = "Toolsight, default", "Toolsight, one search per turn"
 ONLY_MISSING = "Toolsight, searches only for what is not bound"
-THREE_RESULTS, TWELVE_BOUND = "Toolsight, 3 results a search", "Toolsight, 12 tools bound"
-FULL_RESULTS = "Toolsight, searches tell parameters"
+THREE_RESULTS, TWELVE_BOUND = "Toolsight, 3 results per search", "Toolsight, 12 tools bound"
+FULL_RESULTS = "Toolsight, search results with parameters"
 BY_STEP = "Tool Attention, gated step by step"
-# B2's curator looks at tasks that nothing is measured on.
+# B2's tools are chosen from tasks that nothing is measured on.
 HELD_OUT_SEED, HELD_OUT = 1_000_003, 200
 TASK_TOKENS = TURN_TOKENS * TURNS
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A method over all tasks and seeds. `resident` is its summary pool in tokens, `system` the prompt."""
+    """A method over all tasks and seeds. `resident` is the tokens of its pool, `system` of the prompt."""
 
     name: str
     runs: Sequence[TaskRun]
@@ -59,26 +59,26 @@ class Measured:
 
     @cached_property
     def tokens(self) -> Estimate:
-        """Tool tokens a turn without what is resident; a task is a case."""
+        """Tool tokens per turn without what is resident, averaged over tasks."""
         return estimate([run.tools for run in self.runs])
 
     @property
     def whole_tokens(self) -> float:
-        """The same with the pool."""
+        """Tool tokens per turn with the pool."""
         return self.tokens.mean + self.resident
 
     @property
     def by_turn(self) -> float:
-        """With the pool, a turn being a case and not a task: long tasks weigh as much as they are long."""
+        """Tool tokens with the pool, averaged over turns instead of tasks, so that long tasks weigh more."""
         return mean(turn.tools for run in self.runs for turn in run.turns) + self.resident
 
     def tokens_of(self, kind: str) -> float:
-        """With the pool, over the tasks of one kind. Raises StatisticsError where there are none."""
+        """Tool tokens with the pool, over the tasks of one kind. Raises StatisticsError if there are none."""
         return mean(run.tools for run in self.runs if run.kind == kind) + self.resident
 
     @cached_property
     def traffic(self) -> float:
-        """Tokens of searches and their results that stand in the conversation, on average over turns."""
+        """Tokens of searches and their results in the conversation, averaged over turns."""
         return mean(run.traffic for run in self.runs)
 
     @cached_property
@@ -99,12 +99,12 @@ class Measured:
 
     @cached_property
     def rho(self) -> float | None:
-        """At turn 30 of the tasks that get there, with everything that is in the context because of tools."""
+        """Rho at turn 30 of the tasks that reach it, with everything in the context because of tools."""
         return self._rho([turn.end + self.resident for turn in self._last_turns()])
 
     @cached_property
     def rho_bare(self) -> float | None:
-        """The same without the pool and without what searches left in the conversation."""
+        """Rho at turn 30 without the pool and without what searches left in the conversation."""
         return self._rho([turn.tools for turn in self._last_turns()])
 
     def _last_turns(self) -> Iterable[TurnRun]:
@@ -116,7 +116,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Bench:
-    """The testbed, the tasks and everything that compares them; made once."""
+    """The testbed, the tasks, and everything that compares them; built once."""
 
     testbed: Testbed
     tasks: Sequence[Task]
@@ -145,7 +145,7 @@ class Bench:
         preconditions: bool = True,
         by_step: bool = False,
     ) -> Gated:
-        """Tool Attention with the pool, by default as the paper has it."""
+        """Tool Attention with the pool, by default with the paper's settings."""
         return Gated(
             name=name,
             ranked=ranked_by or self.by_summary,
@@ -159,7 +159,7 @@ class Bench:
 
     @cached_property
     def overlap(self) -> float:
-        """Of the queries with the summaries of the tools that they need."""
+        """The mean overlap of queries with the summaries of the tools they need."""
         return mean_overlap(self.tasks, self.summaries)
 
 
@@ -172,7 +172,7 @@ def bench(
     seeds: Sequence[int],
     number: int,
 ) -> Bench | None:
-    """Embed and compare everything; None where it was stopped. Raises ModelError."""
+    """Embed and compare everything; None if it was stopped. Raises ModelError."""
     count = lru_cache(maxsize=None)(counter)
     made = build_testbed(count)
     all_tasks = [task for seed in seeds for task in tasks(made, number, seed)]
@@ -203,7 +203,7 @@ def bench(
 
 
 def methods(of: Bench) -> Iterable[Method]:
-    """Those of table 3, and discovery as this program does it."""
+    """The methods of table 3, and discovery as Toolsight does it."""
     made = of.testbed
     yield Fixed(B1, frozenset(made.tokens), made.tokens)
     yield Fixed(B2, most_needed(of.held_out), made.tokens)
@@ -235,21 +235,21 @@ def discovery(of: Bench, name: str) -> Discovery:
 
 
 def copied(of: Bench) -> Mapping[str, Quality]:
-    """What retrieval would look like if every query were a copy of its tool's summary."""
+    """The retrieval quality if every query were a copy of its tool's summary."""
     settings = DiscoverySettings()
     gate, search = [], []
     for tool_id, line in of.summaries.items():
         active = of.by_summary.active(line, THRESHOLD, TOP_K)
         answer = of.searcher.search(line, (), settings)
         gate.append(quality(frozenset(active), frozenset({tool_id})))
-        found = frozenset(hit.tool_id for hit in answer.report.results)
-        search.append(quality(found, frozenset({tool_id})))
+        results = frozenset(hit.tool_id for hit in answer.report.results)
+        search.append(quality(results, frozenset({tool_id})))
     return {OURS: mean_quality(gate), DEFAULT: mean_quality(search)}
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A threshold, and what Tool Attention is with it. `tokens` are those of phase 2."""
+    """A threshold, and Tool Attention's results with it. `tokens` are those of phase 2."""
 
     threshold: float
     quality: Quality
@@ -258,15 +258,15 @@ class Swept:
 
 def sweep(of: Bench) -> tuple[Swept, ...]:
     """Section 5.2: thresholds from 0.10 to 0.50 in steps of 0.02."""
-    found = []
+    swept = []
     for step in range(10, 51, 2):
         gated = of.measured(of.gated(f"{step}", step / 100))
-        found.append(Swept(step / 100, gated.bound, mean(run.tools for run in gated.runs)))
-    return tuple(found)
+        swept.append(Swept(step / 100, gated.bound, mean(run.tools for run in gated.runs)))
+    return tuple(swept)
 
 
 def best(swept: Sequence[Swept]) -> Swept:
-    """The threshold of the highest F1, the lowest of equals."""
+    """The threshold with the highest F1; the lowest of ties."""
     return max(swept, key=lambda one: (one.quality.f1, -one.threshold))
 
 

@@ -1,8 +1,7 @@
-"""Tasks with ground truth over the testbed (Tool Attention, section 6.3).
+"""Tasks with ground truth for the testbed (Tool Attention, section 6.3).
 
-People do not speak like tool descriptions: a request is made of other words for the thing and for what is
-done with it, of a concrete object, and of where it is. `overlap` tells how much of the tool's own words is
-left in it.
+People do not speak like tool descriptions: a request combines other words for the thing and the action with a
+concrete object and a place. `overlap` measures how many of the tool's own words are left.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,13 +16,13 @@ from inspector.research.vocabulary import library
 from inspector.research.vocabulary.word import plural, with_article
 
 SINGLE, MULTI, LONG = "single-step", "multi-step", "long-horizon"
-# The paper names the three kinds, not how many there are of each.
+# The paper names the three kinds, but not how many tasks of each there are.
 SHARES: Mapping[str, float] = {SINGLE: 0.6, MULTI: 0.3, LONG: 0.1}
 STEPS, TURNS, TOOLS = (2, 4), (15, 40), (6, 12)
-# Tools are not needed equally often: the n-th most needed one n^-0.7 times as often as the first.
+# Tools are not needed equally often: the n-th most needed tool is needed n^-0.7 times as often as the first.
 _SKEW = 0.7
 _TALK = 0.35
-# How often a thing is called by its name and not by another word.
+# How often a request uses a thing's own name and not another word.
 _PROPERLY = 0.5
 _WRITE_SCOPE = 0.5
 _PROPER = ("I ", "Kim", "Amira", "Jonas", "Sofia")
@@ -32,7 +31,7 @@ _QUESTIONS = ("which", "what", "is ", "how", "who", "when", "do ", "does", "why"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do: how it is asked for, and the tool that does it."""
+    """One thing to do: the query for it, and the tool that does it."""
 
     query: str
     tool_id: str
@@ -40,7 +39,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a person says, and the steps it takes; none where nothing but talk is needed."""
+    """What a person says, and the steps it takes; small talk takes none."""
 
     text: str
     steps: tuple[Step, ...] = ()
@@ -51,13 +50,13 @@ class Turn:
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """What is searched for: all that was said, or step by step where there are several steps."""
+        """What is searched for: the steps' queries if there are several, else everything that was said."""
         return tuple(step.query for step in self.steps) if len(self.steps) > 1 else (self.text,)
 
 
 @dataclass(frozen=True)
 class Task:
-    """A conversation. `scopes` are the servers that the session may change things on."""
+    """A conversation. `scopes` are the servers on which the session may change things."""
 
     kind: str
     turns: tuple[Turn, ...]
@@ -72,7 +71,7 @@ class Task:
 def tasks(
     testbed: Testbed, number: int = 500, seed: int = 0, shares: Mapping[str, float] = SHARES
 ) -> tuple[Task, ...]:
-    """So many tasks in those proportions; always the same for the same arguments."""
+    """`number` tasks with these shares; the same arguments give the same tasks."""
     random = Random(f"tasks {seed}")
     speaker = _Speaker(testbed, random)
     single, multi = (round(number * shares[kind]) for kind in (SINGLE, MULTI))
@@ -88,7 +87,7 @@ def texts(given: Iterable[Task]) -> list[str]:
 
 
 class _Speaker:
-    """Asks for tools in its own words. Which tools are popular is the testbed's, not the tasks'."""
+    """Asks for tools in its own words. The testbed, not the seed, decides which tools are popular."""
 
     def __init__(self, testbed: Testbed, random: Random) -> None:
         self._random = random
@@ -111,7 +110,7 @@ class _Speaker:
         return self._task(MULTI, [Turn(self._wrapped(" ".join(said)), steps)])
 
     def long(self) -> Task:
-        """Each of its tools is needed at least once, in the first turn one of them."""
+        """A long task: each of its tools is needed at least once, one of them in the first turn."""
         length, number = self._random.randint(*TURNS), self._random.randint(*TOOLS)
         plans = self._drawn(number, servers=2)
         spare = length - number
@@ -127,7 +126,7 @@ class _Speaker:
         return Turn(self._wrapped(step.query), (step,))
 
     def _task(self, kind: str, turns: Sequence[Turn]) -> Task:
-        """With the scopes that its tools need, and some others."""
+        """A task with the scopes that its tools need, and some others."""
         needed = {
             step.tool_id.partition(":")[0]
             for turn in turns
@@ -138,14 +137,14 @@ class _Speaker:
         return Task(kind, tuple(turns), frozenset(needed | spare))
 
     def _drawn(self, number: int, servers: int = 1) -> list[Plan]:
-        """Different plans, the popular ones more often, of at least so many servers."""
+        """Different plans, popular ones more often, from at least `servers` servers."""
         while True:
-            found: dict[str, Plan] = {}
-            while len(found) < number:
+            drawn: dict[str, Plan] = {}
+            while len(drawn) < number:
                 plan = self._random.choices(self._plans, self._weights)[0]
-                found[plan.tool_id] = plan
-            if len({plan.domain.server for plan in found.values()}) >= servers:
-                return list(found.values())
+                drawn[plan.tool_id] = plan
+            if len({plan.domain.server for plan in drawn.values()}) >= servers:
+                return list(drawn.values())
 
     def _step(self, plan: Plan) -> Step:
         choose, entity = self._random.choice, plan.entity
@@ -171,12 +170,12 @@ class _Speaker:
 
 
 def _lower(text: str) -> str:
-    """The text as it goes on inside a sentence; what is not a plain word stays as it is."""
+    """The text for use inside a sentence: its first letter in lower case, unless it is a name."""
     return text if text.startswith(_PROPER) or text[1:2].isupper() else text[0].lower() + text[1:]
 
 
 def overlap(one: str, other: str) -> float:
-    """The Jaccard index of the stemmed words of two texts, stop words left out (0 to 1)."""
+    """The Jaccard index of two texts' stemmed words without stop words, 0 to 1."""
     first, second = set(terms(one)), set(terms(other))
     return len(first & second) / len(first | second) if first | second else 0.0
 

@@ -1,9 +1,8 @@
-"""The testbed of Tool Attention (section 6.2, table 2): six servers whose definitions have the stated size.
+"""Tool Attention's testbed (section 6.2, table 2): six servers whose definitions have the stated sizes.
 
-The paper states how many tools a server has and how many tokens their definitions take on average. The tools
-are ours: a vocabulary says what a server's things are and what is done with them, and each definition gets
-documented parameters until it has its share of tokens. Sizes differ between tools as they do in real
-catalogs (coefficient of variation 0.3).
+The paper states each server's number of tools and the mean tokens of their definitions. The tools are ours: a
+vocabulary has a server's things and actions, and each definition gets documented parameters until it has its
+share of tokens. Sizes vary between tools as in real catalogs (coefficient of variation 0.3).
 """
 
 import math
@@ -22,7 +21,7 @@ from inspector.research.vocabulary.word import Action, Domain, Entity, with_arti
 
 Count = Callable[[str], int]
 VARIATION = 0.3
-# How much sooner a further entity gets its first tool than one that has tools its next one.
+# How many later entities get their first tool before an entity gets its next one.
 _BREADTH = 2
 _BISECTIONS = 40
 _CORRECTIONS = 4
@@ -31,7 +30,7 @@ _NOTED = 0.6
 
 @dataclass(frozen=True, slots=True)
 class ServerSize:
-    """A row of table 2: tools of a server, and the tokens of a definition on average."""
+    """A row of table 2: a server's number of tools, and the mean tokens of a definition."""
 
     server: str
     tools: int
@@ -54,7 +53,7 @@ TABLE_2 = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a tool is for: an action on an entity of a domain."""
+    """A tool's purpose: an action on an entity of a domain."""
 
     domain: Domain
     entity: Entity
@@ -69,30 +68,30 @@ class Plan:
         return f"{self.domain.server}:{self.name}"
 
     def words(self, template: str) -> str:
-        """A text of the tool's own: the formal names of things."""
+        """A text of the tool, with the formal names of things."""
         scope = "account" if self.domain.scope == self.entity.name else self.domain.scope
         one, many = self.entity.name, self.entity.plural
         return with_article(template.format(one=one, many=many, scope=scope, about=self.entity.about))
 
     @property
     def optional(self) -> Mapping[str, JsonObject]:
-        """The parameters that it may have besides."""
+        """Further parameters that the tool may have."""
         known = library.parameters()
         return known.writing if self.action.writes else known.reading
 
     def parameters(self) -> dict[str, JsonObject]:
-        """Those that the tool always has, the ones that say where first."""
+        """The parameters that the tool always has; those that say where come first."""
         known = library.parameters()
-        found = {name: known.located[name] for name in self.domain.located}
+        always = {name: known.located[name] for name in self.domain.located}
         for template in self.action.parameters:
             name = self._filled(template)
-            found.setdefault(name, known.known.get(name) or self._own(template, name))
+            always.setdefault(name, known.known.get(name) or self._own(template, name))
         if self.action.sets_fields:
-            found |= {name: self._own(name, name) for name in self.entity.fields if name not in found}
-        return found
+            always |= {name: self._own(name, name) for name in self.entity.fields if name not in always}
+        return always
 
     def required(self) -> list[str]:
-        """Where, and which one; of what sets fields the first."""
+        """The required parameters: where, which one and, for tools that set fields, the first field."""
         names = [self._filled(p) for p in self.action.parameters if "{one}" in p or p in ("query", "sql")]
         fields = [] if names or not self.action.sets_fields else self.entity.fields[:1]
         return list(dict.fromkeys([*self.domain.located, *names, *fields]))
@@ -115,7 +114,7 @@ def _text(about: str) -> JsonObject:
 
 @dataclass(frozen=True)
 class Testbed:
-    """Tools in server order with what each is for; `tokens` are those of each definition as compact JSON."""
+    """Tools in server order with their plans; `tokens` has each definition's tokens as compact JSON."""
 
     __test__ = False
 
@@ -138,14 +137,14 @@ class Testbed:
         return sum(self.tokens.values())
 
     def average(self, server: str) -> float:
-        """Tokens of a definition of that server."""
+        """The mean tokens of the server's definitions."""
         return mean(tokens for tool_id, tokens in self.tokens.items() if tool_id.startswith(f"{server}:"))
 
 
 def build_testbed(count: Count, seed: int = 0, total: int = 120) -> Testbed:
-    """The testbed with `total` tools (up to 1,000) in the mix of table 2; the same for the same arguments.
+    """The testbed with `total` tools (up to 1,000) in the mix of table 2.
 
-    `count` gives the tokens of a text.
+    `count` returns a text's tokens. The same arguments give the same testbed.
     """
     plans: list[Plan] = []
     tools: list[Tool] = []
@@ -157,14 +156,14 @@ def build_testbed(count: Count, seed: int = 0, total: int = 120) -> Testbed:
 
 
 def tokens_of(tool: Tool, count: Count) -> int:
-    """Tokens of a definition as compact JSON."""
+    """A definition's tokens as compact JSON."""
     return count(compact(definition(tool)))
 
 
 def plans_of(domain: Domain, number: int) -> list[Plan]:
-    """The first `number` tools of a domain: what is done most, with the things that matter most.
+    """The first `number` tools of a domain: the most common actions on the most important things.
 
-    Raises ValueError where the vocabulary has not so many.
+    Raises ValueError if the vocabulary has too few.
     """
     ranked: list[tuple[int, int, Plan]] = []
     for index, entity in enumerate(domain.entities):
@@ -179,7 +178,7 @@ def plans_of(domain: Domain, number: int) -> list[Plan]:
 
 
 def _shares(total: int) -> list[int]:
-    """`total` in the proportions of table 2, the largest remainders rounded up."""
+    """`total` divided in the proportions of table 2; the largest remainders are rounded up."""
     whole = sum(size.tools for size in TABLE_2)
     exact = [total * size.tools / whole for size in TABLE_2]
     shares = [math.floor(share) for share in exact]
@@ -190,9 +189,9 @@ def _shares(total: int) -> list[int]:
 
 
 def _sized(plans: Sequence[Plan], average: int, count: Count, seed: int) -> Sequence[Tool]:
-    """The tools of a server, their definitions `average` tokens long in the mean.
+    """A server's tools, whose definitions have `average` tokens on average.
 
-    What a parameter adds is known only roughly beforehand, so the aim is corrected by what came of it.
+    A parameter's tokens are known only roughly in advance, so the aim is corrected by each result.
     """
     smallest = [tokens_of(_tool(plan, seed, ()), count) for plan in plans]
     known = library.parameters()
@@ -202,14 +201,14 @@ def _sized(plans: Sequence[Plan], average: int, count: Count, seed: int) -> Sequ
     for _ in range(_CORRECTIONS):
         targets = _targets(plans, smallest, aim, seed)
         tools = [_grown(*entry, costs, seed) for entry in zip(plans, targets, smallest, strict=True)]
-        found = mean(tokens_of(tool, count) for tool in tools)
-        best = min(best, (abs(found - average), tools), key=lambda entry: entry[0])
-        aim += average - found
+        reached = mean(tokens_of(tool, count) for tool in tools)
+        best = min(best, (abs(reached - average), tools), key=lambda entry: entry[0])
+        aim += average - reached
     return best[1]
 
 
 def _targets(plans: Sequence[Plan], smallest: Sequence[int], average: float, seed: int) -> Sequence[float]:
-    """How large each tool is to be: no smaller than it can be, and `average` in the mean."""
+    """Each tool's target size: at least its smallest size, and `average` on average."""
     factors = [_factor(plan, seed) for plan in plans]
     low, high = 0.0, 4.0 * average
     for _ in range(_BISECTIONS):
@@ -220,13 +219,13 @@ def _targets(plans: Sequence[Plan], smallest: Sequence[int], average: float, see
 
 
 def _factor(plan: Plan, seed: int) -> float:
-    """How much larger than usual a tool is: lognormal, mean 1."""
+    """A tool's size relative to the average: log-normal, mean 1."""
     sigma = math.sqrt(math.log1p(VARIATION**2))
     return Random(f"size {seed} {plan.tool_id}").lognormvariate(-(sigma**2) / 2, sigma)
 
 
 def _grown(plan: Plan, target: float, tokens: int, costs: Mapping[str, int], seed: int) -> Tool:
-    """The tool with as many optional parameters as bring it closest to its size."""
+    """The tool with the optional parameters that bring it closest to its target size."""
     always = plan.parameters()
     names = [name for name in plan.optional if name not in always]
     Random(f"optional {seed} {plan.tool_id}").shuffle(names)
@@ -250,7 +249,7 @@ def _tool(plan: Plan, seed: int, optional: Sequence[str]) -> Tool:
 
 
 def _description(plan: Plan, seed: int) -> str:
-    """A sentence on what it does and mostly more; it does not depend on the other tools."""
+    """A sentence about what the tool does, usually with notes; it does not depend on other tools."""
     random = Random(f"description {seed} {plan.tool_id}")
     sentence = random.choice(plan.action.sentences)
     notes = [note for note in plan.action.notes if random.random() < _NOTED]

@@ -149,7 +149,7 @@ async def test_e_edits_one_of_them_and_asks_for_what_the_other_says() -> None:
 async def test_no_two_tools_alike_is_told_with_the_reason() -> None:
     async with app_rig(servers=_different(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
-        assert "No two tools are alike" in seen(pilot)
+        assert "No confusable tools" in seen(pilot)
         assert "esc goes back" in seen(pilot)
         await pilot.press("enter", "e", "y")
         assert isinstance(pilot.app.screen, ConfusableScreen)
@@ -159,7 +159,7 @@ async def test_a_changed_catalog_is_compared_again() -> None:
     async with app_rig(servers=offices()) as (pilot, rig):
         await _opened(pilot)
         rig.bench.switch_toolset("sums")
-        await until(pilot, lambda: "There are no tools to compare yet." in seen(pilot))
+        await until(pilot, lambda: "There are no tools to compare yet" in seen(pilot))
 
 
 def test_words_are_marked_in_whatever_form_they_are_written() -> None:

@@ -102,5 +102,5 @@ async def test_an_empty_group_says_what_to_do(size: tuple[int, int]) -> None:
     async with app_rig(size=size) as (pilot, _):
         await pilot.press("f6", "k")
         assert GROUPS[1] == "searches"
-        await until(pilot, lambda: any("k shows the next kind" in line for line in lines(pilot.app)))
+        await until(pilot, lambda: any("k shows the next group" in line for line in lines(pilot.app)))
         assert not dangerous("".join(lines(pilot.app)))

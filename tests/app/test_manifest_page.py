@@ -20,7 +20,7 @@ REQUEST = ModelRequest(system="Be brief.", messages=(), tools=ENTRIES, max_outpu
 
 def test_rows_are_the_prompt_each_entry_in_order_and_the_whole() -> None:
     rows = token_rows(REQUEST, 9, (40, 2))
-    assert [row.key for row in rows] == ["system prompt", "search_tools", "calc__add", "the whole array of 2"]
+    assert [row.key for row in rows] == ["system prompt", "search_tools", "calc__add", "whole array of 2"]
     assert [row.cells[1] for row in rows] == ["9", "40", "2", "42"]
 
 

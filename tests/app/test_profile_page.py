@@ -51,8 +51,8 @@ async def test_the_profile_in_use_is_marked_and_every_knob_is_there() -> None:
         profiles = pilot.app.screen.query_one("#profiles", RecordList)
         assert [record.key for record in profiles.records if record.cells[0] == "✓"] == ["toolsight"]
         assert _paths(pilot) == [one.path for one in knobs()]
-        assert "Every setting at its default." in said(pilot, "#profile-detail")
-        assert "Changes take effect on the next turn" in seen(pilot)
+        assert "Every setting is at its default." in said(pilot, "#profile-detail")
+        assert "Changes take effect with the next model call" in seen(pilot)
 
 
 async def test_enter_uses_a_profile_and_its_values_are_marked() -> None:
@@ -83,7 +83,7 @@ async def test_a_switch_turns_at_once_and_backspace_takes_it_back() -> None:
         assert rig.bench.policy.session_values == {}
         await pilot.press("r")
         assert [told.message for told in pilot.app._notifications] == [
-            "Only what was set in this session can be reset."
+            "Only settings changed in this session can be reset."
         ]
 
 

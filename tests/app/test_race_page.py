@@ -139,9 +139,9 @@ async def test_plus_and_minus_change_the_pace_and_without_animations_there_is_no
     async with opened(race_lab(tmp_path), pace=0.6) as (pilot, _):
         assert "no pause between calls" in said(pilot, "#race-status")
         await pilot.press("minus", "minus")
-        assert "0.2 s a call" in said(pilot, "#race-status")
+        assert "0.2 s per call" in said(pilot, "#race-status")
         await pilot.press("plus")
-        assert "0.1 s a call" in said(pilot, "#race-status")
+        assert "0.1 s per call" in said(pilot, "#race-status")
 
 
 async def test_with_a_pace_one_call_comes_after_the_other(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
 
 async def test_without_a_source_the_page_says_so() -> None:
     async with opened(None) as pilot:
-        assert "Nothing can be measured" in said(pilot, "#reproduce-status")
+        assert "cannot measure published results" in said(pilot, "#reproduce-status")
         await pilot.press("enter", "a", "o")
         assert set(_states(pilot).values()) == {"○ not run"}
 

@@ -60,7 +60,7 @@ async def _at(pilot: Pilot[None], step: int) -> None:
 async def test_left_and_right_move_the_counters_and_the_window(tmp_path: Path) -> None:
     async with opened(MemoryLab(written(tmp_path))) as (pilot, _):
         await _ran(pilot)
-        assert "No call was counted yet" in said(pilot, "#guard")
+        assert "No call counted yet" in said(pilot, "#guard")
         await pilot.press(*["right"] * 3)
         await _at(pilot, 4)
         assert "[A]" in said(pilot, "#guard")
@@ -87,7 +87,7 @@ async def test_a_loop_is_seen_with_its_window_its_guidance_and_its_eviction(tmp_
         assert [line[:6] for line in said(pilot, "#happened").splitlines()][2:] == ["✓ loop", "✓ evic"]
         await pilot.press("right")
         await _at(pilot, 17)
-        assert "It has to think" in said(pilot, "#read")
+        assert "The model has to think" in said(pilot, "#read")
 
 
 async def test_home_is_before_the_first_model_call(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ async def test_what_never_came_and_what_must_not_come_are_marked(tmp_path: Path)
         await _at(pilot, 4)
         assert "✕ must not occur: result" in said(pilot, "#happened")
         await pilot.press("end", "down")
-        await until(pilot, lambda: "Expected, and never came" in said(pilot, "#about"))
+        await until(pilot, lambda: "Expected, but never came" in said(pilot, "#about"))
         assert "there is no event loop" in said(pilot, "#about")
         await pilot.press("left")
         await _at(pilot, 6)
@@ -222,7 +222,7 @@ async def test_the_filters_take_the_keys_they_need(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [(None, "There is no lab in this session"), ("", "No scenario was found")]
+    ("text", "says"), [(None, "This session has no scenarios to run"), ("", "No scenario was found")]
 )
 async def test_where_there_is_nothing_to_run_the_page_says_so(
     tmp_path: Path, text: str | None, says: str

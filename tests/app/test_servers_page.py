@@ -37,11 +37,11 @@ def test_every_state_is_an_icon_and_a_word(phase: ServerPhase) -> None:
 def test_a_server_that_failed_without_a_hint_still_says_what_to_try() -> None:
     text = server_detail(ServerState("a", ServerPhase.FAILED, reason="gone")).plain
     assert "gone" in text
-    assert "r connects again." in text
+    assert "r reconnects." in text
 
 
 def test_a_stopped_server_says_how_to_start_it() -> None:
-    assert "r connects again." in server_detail(ServerState("a", ServerPhase.STOPPED)).plain
+    assert "r reconnects." in server_detail(ServerState("a", ServerPhase.STOPPED)).plain
 
 
 def test_no_server_says_where_to_add_one() -> None:

@@ -88,7 +88,7 @@ async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
     async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         assert _lane(pilot, "shop:list_orders").split() == ["○", "›●", "●", "●", "●", "●", "●"]
-        assert "never touched" in seen(pilot)
+        assert "never moved" in seen(pilot)
 
 
 async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> None:

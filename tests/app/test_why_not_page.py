@@ -135,7 +135,7 @@ SESSION = SessionState(
         ("down:anything", "failed: exit code 1"),
         ("slow:anything", "still connecting"),
         ("idle:anything", "not connected"),
-        ("shop:odd", "cannot be used: no schema"),
+        ("shop:odd", "is invalid: no schema"),
         ("shop:refund", "The toolset 'sums' hides every tool of the server 'shop'"),
         ("calc:evaluat", "No connected server has a tool of this name"),
         ("evaluate_it", "No connected server has a tool of this name"),

@@ -1,4 +1,4 @@
-"""The command line, as `main` runs it in this process on the demo servers, and as a process of its own."""
+"""The command line: run by `main` in this process on the demo servers, or in a separate process."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ from tests.support.memory_labs import FORECAST, MemoryLabs
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a command left behind."""
+    """A command's exit code and output."""
 
     exit_code: int
     stdout: str
@@ -27,7 +27,7 @@ class Done:
 
 
 class Toolsight(Protocol):
-    """Runs a command without a terminal. A variable that is None is not there; the unexpected is raised."""
+    """Runs a command without a terminal. A variable that is None is unset; unexpected errors are raised."""
 
     def __call__(self, *arguments: str, **environment: str | None) -> Done: ...
 
@@ -46,7 +46,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def variables(database: Path) -> dict[str, str]:
-    """The environment of a module's commands: one database, a wide terminal, nothing in the user's log."""
+    """The environment of a module's commands: one database, a wide terminal, and a separate log folder."""
     return {
         "TOOLSIGHT_DB": str(database),
         "XDG_STATE_HOME": str(database.parent),
@@ -76,7 +76,7 @@ def exit_code_of(arguments: Sequence[str]) -> int:
 
 @pytest.fixture(scope="module")
 def process(variables: dict[str, str]) -> Toolsight:
-    """The same, as its users have it: with every server in a process of its own."""
+    """Runs a command in a separate process, as users do, with every server in its own process."""
 
     def run(*arguments: str, **environment: str | None) -> Done:
         wanted = {**os.environ, **variables, **environment}
@@ -96,7 +96,7 @@ def process(variables: dict[str, str]) -> Toolsight:
 
 @pytest.fixture
 def labs(monkeypatch: pytest.MonkeyPatch) -> MemoryLabs:
-    """In place of the labs that a command would open on servers."""
+    """Labs in memory, in place of those that a command would open on servers."""
     made = MemoryLabs()
     monkeypatch.setattr(composition, "open_lab", made.open)
     return made

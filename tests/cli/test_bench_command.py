@@ -1,4 +1,4 @@
-"""`toolsight bench` over small data sets of its own."""
+"""`toolsight bench` on small data sets."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ def write_lines(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Four tools, three requests that one of them fits, and one that none does."""
+    """Four tools, three possible requests and one impossible one."""
     folder = tmp_path / "tiny"
     folder.mkdir()
     write_lines(folder / "tools.jsonl", [{"id": name, "server": "s", "name": name} for name in TOOLS])
@@ -77,13 +77,13 @@ def test_a_ranker_that_finds_everything_has_a_full_bar_and_refuses_the_impossibl
     assert "0 %" in line
 
 
-def test_the_columns_that_a_narrow_terminal_has_no_room_for_stand_below(run: Run) -> None:
+def test_columns_that_do_not_fit_a_narrow_terminal_go_below(run: Run) -> None:
     lines = run("--ranker", "bm25", COLUMNS="80").stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("bm25") for line in lines) == 2
 
 
-def test_markdown_and_csv_have_a_line_a_ranker(run: Run) -> None:
+def test_markdown_and_csv_have_one_line_per_ranker(run: Run) -> None:
     chosen = ("--ranker", "bm25", "--ranker", "fuzzy")
     assert len(run("--format", "markdown", *chosen).stdout.splitlines()) == 2 + 2
     rows = list(csv.DictReader(io.StringIO(run("--format", "csv", *chosen).stdout)))
@@ -136,13 +136,13 @@ def test_each_drop_is_named_and_gives_its_own_exit_code(run: Run, tmp_path: Path
     assert allowed.exit_code == 0
 
 
-def test_a_drop_that_is_no_number_is_refused_because_it_would_allow_every_drop(run: Run) -> None:
+def test_a_drop_that_is_not_a_number_is_refused_because_it_would_allow_every_drop(run: Run) -> None:
     result = run("--ranker", "bm25", "--max-drop", "nan")
     assert result.exit_code == 2
     assert "it is not a number" in result.stderr
 
 
-def test_a_ranker_that_the_baseline_has_and_the_run_has_not_does_not_pass(run: Run, tmp_path: Path) -> None:
+def test_a_ranker_missing_from_the_run_but_in_the_baseline_does_not_pass(run: Run, tmp_path: Path) -> None:
     stored(run, tmp_path / "base.json", "--ranker", "bm25", "--ranker", "fuzzy")
     result = run("--ranker", "bm25", "--baseline", str(tmp_path / "base.json"))
     assert result.exit_code == DROPPED
@@ -151,7 +151,7 @@ def test_a_ranker_that_the_baseline_has_and_the_run_has_not_does_not_pass(run: R
 
 
 @pytest.mark.parametrize("content", [None, "", "{}", "[1]", "\udcff", "[" * 100_000, "NaN"])
-def test_a_missing_or_damaged_baseline_is_told_before_anything_is_measured(
+def test_a_missing_or_invalid_baseline_is_reported_before_anything_is_measured(
     run: Run, tmp_path: Path, content: str | None
 ) -> None:
     path = tmp_path / "base.json"
@@ -163,26 +163,26 @@ def test_a_missing_or_damaged_baseline_is_told_before_anything_is_measured(
     assert "--format json" in refused.stderr.partition("hint:")[2]
 
 
-def test_an_unknown_ranker_is_told_with_the_closest_one(run: Run) -> None:
+def test_an_unknown_ranker_is_an_error_with_the_closest_name(run: Run) -> None:
     refused = run("--ranker", "bm-25")
     assert refused.exit_code == 1
     assert "bm25" in refused.stderr.partition("hint:")[2]
 
 
-def test_two_data_sets_of_one_name_are_refused(run: Run, data: Path) -> None:
+def test_two_data_sets_with_the_same_name_are_refused(run: Run, data: Path) -> None:
     refused = run("--data", str(data))
     assert refused.exit_code == 1
     assert "two data sets are named 'tiny'" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["nothing.jsonl", "n" * 5000])
-def test_data_that_is_not_there_is_an_error_with_its_path(run: Run, tmp_path: Path, name: str) -> None:
+def test_missing_data_is_an_error_with_its_path(run: Run, tmp_path: Path, name: str) -> None:
     refused = run("--data", str(tmp_path / name))
     assert refused.exit_code == 1
     assert name[:20] in refused.stderr
 
 
-def test_an_output_that_has_no_folder_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
+def test_an_output_without_a_folder_is_reported_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
     refused = run("--ranker", "bm25", "--output", str(tmp_path / "gone" / "report.md"))
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "its folder does not exist" in refused.stderr
@@ -218,7 +218,7 @@ def test_an_interrupted_run_prints_what_it_has_and_compares_nothing(
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_run_that_is_interrupted_while_embedding_has_nothing_to_print(
+def test_a_run_interrupted_while_embedding_has_nothing_to_print(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(composition, "make_embedder", lambda _: StoppingEmbedder("warm up"))
@@ -226,7 +226,7 @@ def test_a_run_that_is_interrupted_while_embedding_has_nothing_to_print(
     assert (result.exit_code, result.stdout) == (INTERRUPTED, "")
 
 
-def test_progress_tells_what_is_done_and_what_is_left(
+def test_progress_shows_what_is_done_and_what_is_left(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)

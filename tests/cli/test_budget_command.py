@@ -1,4 +1,4 @@
-"""`toolsight budget` over client files in a home folder of its own, and its reports."""
+"""`toolsight budget` on client files in a temporary home folder, and its reports."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def written(path: Path, content: object) -> Path:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Five clients: two that work, one that lacks keys, one that is broken, one that has no servers."""
+    """Five clients: two that work, one without its keys, one broken, one without servers."""
     folder = tmp_path_factory.mktemp("home")
     weather, calc = server("weather", folder), server("calc", folder)
     desktop = folder / ".config" / "Claude" / "claude_desktop_config.json"
@@ -76,7 +76,7 @@ def run(toolsight: Toolsight, home: Path) -> Run:
 
 
 def in_home(toolsight: Toolsight, home: Path) -> Run:
-    """Run the command in the folder `project` of a home."""
+    """Runs the command in the folder `project` of the home folder."""
     elsewhere = {
         name: None for name in ("XDG_STATE_HOME", *os.environ) if name.startswith(("XDG_", "CLAUDE_"))
     }
@@ -113,7 +113,7 @@ def test_without_consent_nothing_is_started(run: Run, tmp_path: Path) -> None:
     assert all(one["tokens"] == 0 for one in found["configurations"])
 
 
-def test_every_client_is_audited_and_what_it_shares_is_measured_alike(approved: dict[str, Any]) -> None:
+def test_every_client_is_audited_and_shared_servers_have_the_same_numbers(approved: dict[str, Any]) -> None:
     clients = [(one["client"], one["scope"]) for one in approved["configurations"]]
     assert clients == [
         ("Claude Desktop", "user"),
@@ -125,7 +125,7 @@ def test_every_client_is_audited_and_what_it_shares_is_measured_alike(approved: 
     assert all(tool["id"].startswith("sky:") for tool in code["sky"]["definitions"])
 
 
-def test_the_numbers_hang_together(approved: dict[str, Any]) -> None:
+def test_the_numbers_add_up(approved: dict[str, Any]) -> None:
     one = approved["configurations"][0]
     assert one["tokens"] == sum(server["tokens"] for server in one["servers"]) > 0
     assert one["saved"] == one["tokens"] - one["discovery_tokens"] > 0
@@ -263,7 +263,7 @@ def test_a_baseline_of_something_else_does_not_pass(run: Run, stored: tuple[Path
     assert "nothing measured now" in elsewhere.stderr
 
 
-def test_a_baseline_that_is_none_is_an_error(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_baseline_is_an_error(run: Run, tmp_path: Path) -> None:
     for path in (tmp_path / "none.json", *broken_baselines(tmp_path)):
         refused = run("--baseline", str(path))
         assert refused.exit_code == 1
@@ -287,7 +287,7 @@ def test_growth_is_a_percentage(run: Run, text: str) -> None:
     assert "percentage" in done.stderr
 
 
-def test_where_nothing_is_found_it_says_where_it_looked(toolsight: Toolsight, tmp_path: Path) -> None:
+def test_if_nothing_is_found_it_says_where_it_looked(toolsight: Toolsight, tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     done = in_home(toolsight, tmp_path)()
     assert done.exit_code == 1
@@ -295,7 +295,7 @@ def test_where_nothing_is_found_it_says_where_it_looked(toolsight: Toolsight, tm
     assert "toolsight demo" in done.stderr
 
 
-def test_a_file_that_is_not_there_broken_or_without_servers_is_an_error(run: Run, tmp_path: Path) -> None:
+def test_a_missing_broken_or_empty_file_is_an_error(run: Run, tmp_path: Path) -> None:
     broken = written(tmp_path / "broken.json", "{")
     empty = written(tmp_path / ".claude.json", "{}")
     for path, reason in (
@@ -341,7 +341,7 @@ def made(*names: str, tools: int = 3, **more: Any) -> Audit:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_slide_of_any_names_is_well_formed(text: str) -> None:
+def test_a_slide_with_any_names_is_well_formed(text: str) -> None:
     root = ET.fromstring(slide(made(text, "other")).encode())
     assert (root.get("width"), root.get("height")) == (str(WIDTH), str(HEIGHT))
     kinds = {element.tag.rpartition("}")[2] for element in root.iter()}
@@ -359,7 +359,7 @@ def test_everything_on_a_slide_is_inside_it(count: int) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_markdown_of_any_names_has_whole_tables(text: str) -> None:
+def test_markdown_with_any_names_has_complete_tables(text: str) -> None:
     problem = Problem("Cline", text, text, text, text)
     lines = audit_markdown(made(text, "other", problems=(problem,), empty=(text,))).splitlines()
     cells = [line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines if line.startswith("|")]
@@ -368,13 +368,15 @@ def test_markdown_of_any_names_has_whole_tables(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_text_of_any_names_drives_no_terminal(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_with_any_names_cannot_control_the_terminal(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     problem = Problem("Cline", text, text, text, text)
     say_audit(made(text, "other", problems=(problem,), empty=(text,)))
     assert "\x1b" not in capsys.readouterr().out
 
 
-def test_a_snapshot_is_told_with_its_date(
+def test_a_snapshot_is_shown_with_its_date(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
@@ -393,7 +395,7 @@ def test_a_stored_audit_is_read_back() -> None:
     assert stored_totals(stored) == (totals(found.configurations), "characters")
 
 
-def test_what_is_new_gone_or_not_comparable_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_new_gone_and_incomparable_servers_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     one, other, third = ("A", "", "a"), ("B", "", "b"), ("C", "", "c")
     moved: list[Change] = changes(
         {one: {"x": 5}, third: {"y": None, "z": 1}}, {other: {"x": 6}, third: {"y": 3, "z": 1}}

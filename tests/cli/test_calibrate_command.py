@@ -1,4 +1,4 @@
-"""`toolsight calibrate` over a small data set, and over the tools of a server."""
+"""`toolsight calibrate` on a small data set, and on a server's tools."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Run = Callable[..., Done]
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Four tools, three requests that one of them fits, and one that none does."""
+    """Four tools, three possible requests and one impossible one."""
     folder = tmp_path / "tiny"
     folder.mkdir()
     tools = [{"id": name, "server": "s", "name": name} for name in TOOLS]
@@ -33,7 +33,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Calibrate with vectors of words."""
+    """Calibrate with vectors made of words."""
 
     def embedder(name: str) -> Embedder | None:
         return None if name == "none" else MemoryEmbedder()
@@ -43,7 +43,7 @@ def run(toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.mark.parametrize(("ranker", "setting"), [("hybrid", "min_probability"), ("dense", "iso_threshold")])
-def test_the_curve_ends_with_the_line_to_write(run: Run, data: Path, ranker: str, setting: str) -> None:
+def test_the_curve_ends_with_the_setting_to_write(run: Run, data: Path, ranker: str, setting: str) -> None:
     result = run("--data", str(data), "--ranker", ranker)
     lines = result.stdout.splitlines()
     assert lines[0] == f"{ranker} over tiny: 3 possible and 1 impossible requests"
@@ -55,7 +55,7 @@ def test_the_curve_ends_with_the_line_to_write(run: Run, data: Path, ranker: str
     assert [line for line in lines if line.startswith("now")]
 
 
-def test_json_has_every_point_and_what_stands_out(run: Run, data: Path) -> None:
+def test_json_has_every_point_and_the_best_ones(run: Run, data: Path) -> None:
     found = json.loads(run("--data", str(data), "--json").stdout)
     assert (found["ranker"], found["setting"], found["possible"]) == ("hybrid", "min_probability", 3)
     assert len(found["points"]) == 41
@@ -64,7 +64,7 @@ def test_json_has_every_point_and_what_stands_out(run: Run, data: Path) -> None:
     assert found["now"] > 0
 
 
-def test_a_best_threshold_at_an_end_of_the_sweep_is_no_advice(run: Run, data: Path) -> None:
+def test_a_best_threshold_at_an_end_of_the_sweep_is_marked_as_unreliable(run: Run, data: Path) -> None:
     queries = (data / "queries.jsonl").read_text().splitlines()[:3]
     (data / "queries.jsonl").write_text("\n".join(queries))
     assert "cannot locate it" in run("--data", str(data)).stdout
@@ -78,14 +78,14 @@ def test_without_vectors_it_says_what_to_set(run: Run, data: Path) -> None:
     assert "packaged" in hint
 
 
-def test_without_data_the_requests_are_generated_and_that_is_said(run: Run, tmp_path: Path) -> None:
+def test_without_data_requests_are_generated_and_it_says_so(run: Run, tmp_path: Path) -> None:
     configuration = write_weather_configuration(tmp_path)
     result = run("--config", str(configuration), "--approve")
     assert result.stdout.startswith("hybrid over generated: ")
     assert "generated from the tools' own texts" in result.stderr
 
 
-def test_a_request_for_a_tool_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
+def test_a_request_for_a_missing_tool_is_an_error(run: Run, tmp_path: Path) -> None:
     configuration = write_weather_configuration(tmp_path)
     path = tmp_path / "mine.jsonl"
     path.write_text(json.dumps({"id": "1", "query": "rain", "relevant": ["weather:get_forcast"]}))

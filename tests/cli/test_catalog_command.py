@@ -1,4 +1,4 @@
-"""Headless twins over two of the demo servers."""
+"""Headless twins on two of the demo servers."""
 
 import json
 import sys
@@ -51,9 +51,7 @@ def test_nothing_starts_before_consent(toolsight: Toolsight, config: Path, tmp_p
     assert "--approve" in refused.stderr
 
 
-def test_consent_ends_with_the_content_it_was_given_for(
-    toolsight: Toolsight, config: Path, tmp_path: Path
-) -> None:
+def test_consent_ends_when_the_content_changes(toolsight: Toolsight, config: Path, tmp_path: Path) -> None:
     assert toolsight("tools", "--config", str(config), "--approve").exit_code == 0
     assert toolsight("tools", "--config", str(config)).exit_code == 0
     changed = tmp_path / "changed.json"

@@ -1,4 +1,4 @@
-"""Every command once as its users have it: a process of its own, on the demo servers in theirs."""
+"""Every command once, as users run it: in a separate process, on demo servers in their own processes."""
 
 import json
 import sys
@@ -50,7 +50,7 @@ SMOKES = {
 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> dict[str, tuple[str, ...]]:
-    """What stands for each of the words in the table; and there is a recorded session."""
+    """The arguments that replace each placeholder in the table; also records a session."""
     folder = tmp_path_factory.mktemp("smoke")
     server = {"command": sys.executable, "args": [str(SERVERS / "weather.py")], "defer_loading": True}
     discovery = {"enabled": True, "embedding_model": "none"}
@@ -70,7 +70,7 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> dict[str,
     }
 
 
-def test_every_command_but_the_demo_which_has_a_run_of_its_own_is_in_the_table() -> None:
+def test_every_command_except_the_demo_is_in_the_table() -> None:
     assert {*SMOKES, "demo"} == set(cli.list_commands(click.Context(cli)))
 
 

@@ -59,7 +59,7 @@ def test_a_recorded_session_is_priced_under_every_delivery(toolsight: Toolsight)
 
 
 @pytest.mark.usefixtures("recorded")
-def test_what_is_printed_says_whose_prices_and_what_broke_the_cache(toolsight: Toolsight) -> None:
+def test_the_output_names_the_prices_and_what_broke_the_cache(toolsight: Toolsight) -> None:
     printed = toolsight("cost", "--session", SESSION)
     assert printed.exit_code == 0, printed.stderr
     assert "a recorded session of 2 model calls over 40 tools" in printed.stdout
@@ -70,7 +70,7 @@ def test_what_is_printed_says_whose_prices_and_what_broke_the_cache(toolsight: T
 
 
 @pytest.mark.usefixtures("recorded")
-def test_an_hour_is_priced_where_the_model_has_a_price_for_it(toolsight: Toolsight) -> None:
+def test_an_hour_is_priced_if_the_model_has_a_price_for_it(toolsight: Toolsight) -> None:
     refused = toolsight("cost", "--session", SESSION, "--ttl", "1h")
     assert refused.exit_code == 1
     assert "'openai/gpt-5' has no price for a one-hour cache" in refused.stderr
@@ -80,7 +80,7 @@ def test_an_hour_is_priced_where_the_model_has_a_price_for_it(toolsight: Toolsig
 
 
 @pytest.mark.usefixtures("recorded")
-def test_a_model_that_nobody_prices_has_tokens_and_no_money(toolsight: Toolsight) -> None:
+def test_a_model_without_a_price_has_tokens_but_no_dollars(toolsight: Toolsight) -> None:
     nobody = ("--model", "nobody/nothing", "--set", "budget.priced_as=nobody/nothing")
     printed = toolsight("cost", "--session", SESSION, *nobody)
     assert printed.exit_code == 0, printed.stderr

@@ -1,4 +1,4 @@
-"""The headless demonstration, as `make demo` runs it without a terminal."""
+"""The headless demo, as `make demo` runs it without a terminal."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`toolsight eval`: making files of labelled requests without losing a line of them."""
+"""`toolsight eval`: writing files of labelled requests without losing a line."""
 
 import json
 import stat
@@ -29,7 +29,7 @@ def weather(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file with one line, which nothing ends."""
+    """A file with one line and no line break."""
     path = tmp_path / "mine.jsonl"
     path.write_bytes(KEPT)
     return path
@@ -43,7 +43,7 @@ def add(toolsight: Toolsight, file: Path, tmp_path: Path) -> Run:
     return run
 
 
-def test_an_added_request_follows_the_lines_that_were_there(add: Run, file: Path) -> None:
+def test_an_added_request_follows_the_existing_lines(add: Run, file: Path) -> None:
     assert add("--query", "late \U0001f389 orders", "--tool", "shop:a", "--tool", "shop:b").exit_code == 0
     assert add("--query", "cut my hair", "--impossible").exit_code == 0
     assert file.read_bytes().startswith(KEPT + b"\n")
@@ -53,18 +53,18 @@ def test_an_added_request_follows_the_lines_that_were_there(add: Run, file: Path
     assert (impossible.query, impossible.relevant, impossible.kind) == ("cut my hair", (), "impossible")
 
 
-def test_alternatives_are_one_group_of_which_any_tool_will_do(add: Run, file: Path) -> None:
+def test_alternatives_are_one_group_in_which_any_tool_will_do(add: Run, file: Path) -> None:
     assert add("--query", "late", "--tool", "shop:a | shop:b", "--tool", "mail:c").exit_code == 0
     assert read_cases(file)[-1].relevant == (frozenset({"shop:a", "shop:b"}), frozenset({"mail:c"}))
 
 
-def test_a_file_that_is_not_there_is_made(add: Run, file: Path) -> None:
+def test_a_missing_file_is_created(add: Run, file: Path) -> None:
     file.unlink()
     assert add("--query", "late orders", "--tool", "shop:list").exit_code == 0
     assert len(read_cases(file)) == 1
 
 
-def test_a_request_that_is_there_already_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
+def test_a_duplicate_request_is_refused_in_any_case_and_spacing(add: Run, file: Path) -> None:
     refused = add("--query", "refund it ", "--impossible")
     assert refused.exit_code == 1
     assert "already has this request, as 'mine' for shop:refund" in refused.stderr
@@ -132,7 +132,7 @@ def test_a_link_stays_a_link_and_the_mode_stays_too(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["gone/mine.jsonl", "mine.jsonl/more.jsonl", "n" * 5000, "\0", "."])
-def test_a_file_that_cannot_be_is_an_error_that_names_it(file: Path, name: str) -> None:
+def test_an_impossible_file_name_is_an_error_that_names_it(file: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="cannot be"):
         append_cases(file.parent / name, [EvalCase("1", "late orders")])
 
@@ -164,7 +164,7 @@ def test_a_session_that_is_not_recorded_is_an_error(add: Run) -> None:
     assert "no session 'gone'" in refused.stderr
 
 
-def test_a_tool_that_the_configuration_has_not_is_refused_with_the_closest(
+def test_a_tool_missing_from_the_configuration_is_refused_with_the_closest_name(
     toolsight: Toolsight, weather: Path, file: Path
 ) -> None:
     asked = ("eval", "add", str(file), "--query", "x", "--config", str(weather), "--approve", "--tool")

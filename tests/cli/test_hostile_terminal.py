@@ -1,4 +1,4 @@
-"""Hostile text from a server, printed into a pseudo-terminal: nothing in it may drive the terminal."""
+"""Hostile text from a server, printed to a pseudo-terminal: nothing in it may control the terminal."""
 
 import errno
 import json
@@ -26,7 +26,7 @@ DRIVING = [name for name in {**TERMINAL, **UNICODE} if sendable(name)]
 
 
 def printed_in_terminal(*arguments: str) -> bytes:
-    """What a command that succeeds writes when its output is a terminal."""
+    """What a successful command writes to a terminal."""
     ours, theirs = pty.openpty()
     with ThreadPoolExecutor(1) as threads:
         reading = threads.submit(_everything_from, ours)
@@ -73,7 +73,7 @@ def _terminal(variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture(scope="module")
 def script(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A model that calls every tool with a text that drives terminals, and then says one itself."""
+    """A model that calls every tool with a text that controls terminals, and then says one itself."""
     calls = [{"tool": f"hostile:hostile_{name}", "arguments": {}} for name in DRIVING]
     steps = [{"calls": calls}, {"say": TERMINAL["csi_clear"]}]
     path = tmp_path_factory.mktemp("script") / "hostile.yaml"
@@ -84,11 +84,11 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(
     "command", [["servers"], ["tools"], ["manifest"], ["search", TERMINAL["csi_clear"]]], ids=lambda c: c[0]
 )
-def test_no_raw_control_character_of_a_catalog_reaches_the_terminal(command: list[str], config: str) -> None:
+def test_no_raw_control_character_in_a_catalog_reaches_the_terminal(command: list[str], config: str) -> None:
     assert_harmless(printed_in_terminal(*command, "--config", config, "--approve"))
 
 
-def test_no_raw_control_character_of_an_answer_reaches_the_terminal(config: str, script: str) -> None:
+def test_no_raw_control_character_in_an_answer_reaches_the_terminal(config: str, script: str) -> None:
     given = ("--config", config, "--approve", "--yes", "--profile", "static")
     chat = printed_in_terminal("chat", TERMINAL["osc_title"], "--model", f"demo/script:{script}", *given)
     for output in (chat, printed_in_terminal("events"), printed_in_terminal("events", "--json")):

@@ -40,9 +40,7 @@ def events(recording: str) -> tuple[dict[str, Any], list[list[Any]]]:
 
 
 @pytest.mark.usefixtures("labs")
-def test_both_runs_and_every_call_stand_in_the_table(
-    toolsight: Toolsight, file: Callable[[str], str]
-) -> None:
+def test_both_runs_and_every_call_are_in_the_table(toolsight: Toolsight, file: Callable[[str], str]) -> None:
     printed = toolsight("race", file(FORECAST), "--profile", "prd")
     assert printed.exit_code == 0, printed.stderr
     assert "static: 1 scripted search left out, 1 model call fewer." in printed.stdout
@@ -71,7 +69,7 @@ def test_the_script_answers_without_its_searches_under_static(
     ]
 
 
-def test_a_model_of_its_own_mind_answers_in_both(
+def test_a_named_model_answers_in_both_lanes(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
 ) -> None:
     told = json.loads(toolsight("race", file(FORECAST), "--model", "demo/planner", "--json").stdout)
@@ -80,7 +78,7 @@ def test_a_model_of_its_own_mind_answers_in_both(
     assert not any("left out" in note for note in told["notes"])
 
 
-def test_a_setting_that_makes_another_profile_of_static_is_for_the_other_lane(
+def test_a_setting_that_would_change_static_applies_to_the_other_lane_only(
     toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
 ) -> None:
     both = ("--set", "binding.policy=keep", "--set", "chat.max_steps=9")
@@ -92,7 +90,7 @@ def test_a_setting_that_makes_another_profile_of_static_is_for_the_other_lane(
 
 
 @pytest.mark.usefixtures("labs")
-def test_the_recording_is_one_that_a_player_reads(
+def test_a_player_can_read_the_recording(
     toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
 ) -> None:
     path = tmp_path / "race.cast"
@@ -127,7 +125,7 @@ def test_the_picture_has_both_totals_and_what_was_saved(
 
 @settings(deadline=None)
 @given(st.one_of(st.text(max_size=200), st.sampled_from((*HOSTILE, LONG))))
-def test_no_text_breaks_the_picture_or_drives_the_terminal(text: str) -> None:
+def test_no_text_breaks_the_picture_or_controls_the_terminal(text: str) -> None:
     frames, verdict = race_of(text)
     ElementTree.fromstring(picture(text, frames, verdict))
     header, rest = events(cast(text, frames, verdict))
@@ -191,7 +189,7 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
 
 
 @pytest.mark.usefixtures("labs")
-def test_a_file_that_cannot_be_written_is_told(
+def test_a_file_that_cannot_be_written_is_an_error(
     toolsight: Toolsight, file: Callable[[str], str], tmp_path: Path
 ) -> None:
     failed = toolsight("race", file(FORECAST), "--svg", str(tmp_path / "none" / "race.svg"))

@@ -26,14 +26,14 @@ Run = Callable[..., Done]
 
 @pytest.fixture
 def run(toolsight: Toolsight, tmp_path: Path) -> Run:
-    """The command with vectors in a file of its own."""
+    """Runs the command with vectors in a separate file."""
     fixed = ("--db", str(tmp_path / "vectors.db"), "--embedding-model", "none")
     return lambda *arguments: toolsight("reproduce", *fixed, *arguments)
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every chapter takes no time and has the same section."""
+    """Makes every chapter return the same section at once."""
     canned = tuple(Chapter(one.id, one.title, one.source, one.about, _canned) for one in CHAPTERS)
     monkeypatch.setattr(module, "CHAPTERS", canned)
 
@@ -49,7 +49,7 @@ def catalog(folder: Path, names: Sequence[str]) -> Path:
     return folder
 
 
-def test_without_a_section_those_that_there_are_are_listed(run: Run) -> None:
+def test_without_a_section_all_sections_are_listed(run: Run) -> None:
     result = run()
     assert result.exit_code == 0
     for chapter in CHAPTERS:
@@ -57,15 +57,13 @@ def test_without_a_section_those_that_there_are_are_listed(run: Run) -> None:
     assert [row["id"] for row in json.loads(run("--json").stdout)] == [one.id for one in CHAPTERS]
 
 
-def test_an_unknown_section_is_told_with_the_nearest(run: Run) -> None:
+def test_an_unknown_section_is_an_error_with_the_nearest_name(run: Run) -> None:
     refused = run("latenci")
     assert refused.exit_code == 1
     assert "latency" in refused.stderr.partition("hint:")[2]
 
 
-def test_a_section_is_measured_on_the_demo_and_on_the_folders_that_were_named(
-    run: Run, tmp_path: Path
-) -> None:
+def test_a_section_is_measured_on_the_demo_and_on_the_named_folders(run: Run, tmp_path: Path) -> None:
     catalog(tmp_path / "theirs", [f"tool_{number}" for number in range(12)])
     result = run("catalog-size", "--data", str(tmp_path / "theirs"))
     assert result.exit_code == 0
@@ -77,7 +75,7 @@ def test_a_section_is_measured_on_the_demo_and_on_the_folders_that_were_named(
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_report_of_everything_goes_into_a_file(run: Run, tmp_path: Path) -> None:
+def test_the_whole_report_goes_into_a_file(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "report.md"
     path.write_text("what was there before")
     result = run("--all", "--output", str(path))
@@ -96,7 +94,7 @@ def test_json_has_every_table(run: Run) -> None:
     assert found["sections"][0]["tables"][0]["rows"][0][0] == "10"
 
 
-def test_stopped_it_leaves_the_file_as_it_was(
+def test_a_stopped_run_leaves_the_file_unchanged(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(_source: Source, steps: Steps) -> tuple[Section, ...]:
@@ -116,7 +114,7 @@ def test_stopped_it_leaves_the_file_as_it_was(
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
+def test_an_unwritable_file_is_reported_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
     refused = run("--all", "--output", str(tmp_path / "none" / "report.md"))
     assert refused.exit_code == 1
     assert "its folder does not exist" in refused.stderr
@@ -127,7 +125,7 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_measured(run: 
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
 
 
-def test_a_folder_of_catalogs_is_all_of_them_and_one_without_any_is_told(tmp_path: Path) -> None:
+def test_a_folder_of_catalogs_means_all_of_them_and_an_empty_one_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "many"
     folder.mkdir()
     for name in ("b", "a"):
@@ -141,7 +139,7 @@ def test_a_folder_of_catalogs_is_all_of_them_and_one_without_any_is_told(tmp_pat
         source.others()
 
 
-def test_there_are_fifty_poisons_each_over_a_tool_of_the_demo(tmp_path: Path) -> None:
+def test_there_are_fifty_poisons_each_for_a_demo_tool(tmp_path: Path) -> None:
     with ShippedSource(model="none", database=tmp_path / "x.db") as source:
         ids = {tool.id for tool in source.demo().tools}
         poisons = source.poisons()
@@ -157,7 +155,7 @@ def test_poisons_lead_nowhere() -> None:
             assert not host or host.rstrip(",.").split("/")[0].endswith(".invalid"), one
 
 
-def test_a_damaged_file_of_poisons_is_told(tmp_path: Path) -> None:
+def test_a_damaged_file_of_poisons_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "poison.jsonl"
     path.write_text('{"id": 1}\n')
     with pytest.raises(ConfigError, match="cannot be read"):

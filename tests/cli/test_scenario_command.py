@@ -32,7 +32,9 @@ def test_a_folder_is_listed_too_and_a_broken_file_is_named(
 
 
 @pytest.mark.usefixtures("labs")
-def test_a_run_is_a_line_a_record_then_its_totals(toolsight: Toolsight, file: Callable[[str], str]) -> None:
+def test_a_run_prints_one_line_per_record_then_its_totals(
+    toolsight: Toolsight, file: Callable[[str], str]
+) -> None:
     printed = toolsight("scenario", "run", file(FORECAST))
     assert printed.exit_code == 0, printed.stderr
     kinds = [line.split()[1] for line in printed.stdout.splitlines() if line.startswith("#")]
@@ -43,7 +45,9 @@ def test_a_run_is_a_line_a_record_then_its_totals(toolsight: Toolsight, file: Ca
 
 
 @pytest.mark.usefixtures("labs")
-def test_what_is_met_is_checked_off_with_its_place(toolsight: Toolsight, file: Callable[[str], str]) -> None:
+def test_a_met_expectation_is_checked_off_with_its_record(
+    toolsight: Toolsight, file: Callable[[str], str]
+) -> None:
     printed = toolsight("scenario", "run", file(FORECAST), "--check")
     assert printed.exit_code == 0, printed.stderr
     (line,) = [line for line in printed.stdout.splitlines() if line.startswith("✓ end")]
@@ -53,7 +57,7 @@ def test_what_is_met_is_checked_off_with_its_place(toolsight: Toolsight, file: C
 
 
 @pytest.mark.usefixtures("labs")
-def test_what_is_not_met_names_the_nearest_record_and_the_field(
+def test_an_unmet_expectation_names_the_nearest_record_and_the_field(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
     printed = toolsight("scenario", "run", file(FORECAST.replace("ok: true", "ok: false")), "--check")
@@ -63,7 +67,7 @@ def test_what_is_not_met_names_the_nearest_record_and_the_field(
 
 
 @pytest.mark.usefixtures("labs")
-def test_without_check_nothing_expected_decides_the_exit_code(
+def test_without_check_expectations_do_not_affect_the_exit_code(
     toolsight: Toolsight, file: Callable[[str], str]
 ) -> None:
     text = FORECAST.replace("ok: true", "ok: false")
@@ -139,7 +143,7 @@ def test_all_plays_every_shipped_scenario_once(
     assert [options.model for _, options in labs.opened] == [f"demo/script:{path}" for path in shipped]
 
 
-def test_servers_of_ones_own_are_started_after_consent_only(
+def test_configured_servers_are_started_only_after_consent(
     toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOOLSIGHT_DB", str(tmp_path / "toolsight.db"))
@@ -172,7 +176,7 @@ def test_a_shipped_scenario_goes_as_expected_on_the_demo_servers(
     assert f"session {session.id}" in printed.stdout
 
 
-def test_a_setting_of_the_command_line_goes_over_the_scenario(toolsight: Toolsight) -> None:
+def test_a_setting_on_the_command_line_overrides_the_scenario(toolsight: Toolsight) -> None:
     changes = ("--set", "binding.capacity=3", "--set", "discovery.embedding_model=none")
     changed = toolsight("scenario", "run", "capacity_overflow", "--check", *changes)
     assert changed.exit_code == 1

@@ -65,7 +65,7 @@ def by_path(found: dict[str, Any]) -> dict[str, tuple[Any, str]]:
 
 
 def chosen(*arguments: str) -> Options:
-    """What a command with the options is told."""
+    """The options that a command gets."""
     told: list[Options] = []
     command = click.command()(configured(lambda **values: told.append(options(**values))))
     command.main(list(arguments), standalone_mode=False)
@@ -90,7 +90,7 @@ def test_every_setting_is_listed_with_where_its_value_comes_from(
     assert values["gate.top_k"] == (10, "default")
 
 
-def test_a_profile_on_the_command_line_wins_over_the_files(listed: Listed, file: Path) -> None:
+def test_a_profile_on_the_command_line_overrides_the_file(listed: Listed, file: Path) -> None:
     found = listed("--config", str(file), "--profile", "prd")
     assert found["profile"] == "prd"
     assert by_path(found)["discovery.ranker"] == ("prd-bm25", "profile")
@@ -104,7 +104,7 @@ def test_without_a_configuration_the_profile_alone_is_listed(said: Said, listed:
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_the_list_says_what_a_setting_does_and_what_it_may_be(said: Said) -> None:
+def test_the_list_says_what_a_setting_does_and_what_is_allowed(said: Said) -> None:
     text = said("--set", "binding.capacity=3")
     assert text.startswith("profile toolsight ")
     assert "\nbinding\n" in text
@@ -157,7 +157,7 @@ def test_values_are_typed_checked_and_the_last_one_wins() -> None:
         (("--profile", "kamann"), "there is no profile 'kamann'", "kaman"),
     ],
 )
-def test_what_cannot_be_set_is_refused_with_what_was_meant(
+def test_an_invalid_setting_is_refused_with_a_suggestion(
     arguments: tuple[str, ...], message: str, hint: str
 ) -> None:
     with pytest.raises(ConfigError) as raised:
@@ -166,7 +166,7 @@ def test_what_cannot_be_set_is_refused_with_what_was_meant(
     assert hint in raised.value.hint
 
 
-def test_a_mistyped_setting_is_told_with_the_one_that_was_meant(toolsight: Toolsight, file: Path) -> None:
+def test_a_mistyped_setting_is_an_error_with_a_suggestion(toolsight: Toolsight, file: Path) -> None:
     refused = toolsight("settings", "--config", str(file), "--set", "binding.capacty=3")
     assert refused.exit_code == 1
     assert "Did you mean `binding.capacity`?" in refused.stderr
@@ -188,6 +188,6 @@ def test_a_session_has_the_profile_and_the_values_of_the_command_line(
     assert len(bound("--set", "binding.always_include=weather:get_*")) > 1
 
 
-def test_every_command_with_a_session_takes_them(toolsight: Toolsight) -> None:
+def test_every_command_that_opens_a_session_takes_the_options(toolsight: Toolsight) -> None:
     for command in ("demo", "tools", "search", "chat", "budget", "manifest", "bench"):
         assert {"--profile", "--set"} <= set(toolsight(command, "--help").stdout.split())

@@ -40,7 +40,7 @@ def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) 
 
 
 @pytest.mark.usefixtures("recorded")
-def test_a_session_without_a_turn_says_that_nothing_moved(toolsight: Toolsight) -> None:
+def test_a_session_without_a_turn_says_that_nothing_was_bound(toolsight: Toolsight) -> None:
     printed = toolsight("timeline", "20250101-b")
     assert printed.exit_code == 0, printed.stderr
     assert "0 turns" in printed.stdout

@@ -31,7 +31,7 @@ def test_a_search_can_use_another_ranker(toolsight: Toolsight, configured: tuple
     assert report["ranker"] == "prd-bm25"
 
 
-def test_an_unknown_ranker_is_told_with_those_that_there_are(
+def test_an_unknown_ranker_is_an_error_that_lists_the_known_ones(
     toolsight: Toolsight, configured: tuple[str, ...]
 ) -> None:
     done = toolsight("search", QUERY, "--ranker", "hibrid", *configured)
@@ -72,9 +72,7 @@ def test_an_edit_moves_a_tool_without_its_server_knowing(
     assert "parcels" not in tool["description"]
 
 
-def test_tools_that_are_taken_for_one_another_are_listed(
-    toolsight: Toolsight, configured: tuple[str, ...]
-) -> None:
+def test_confusable_tools_are_listed(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
     pairs = answer(toolsight, "confusable", *configured)
     assert all(pair["first"] != pair["second"] for pair in pairs)
     assert toolsight("confusable", *configured).exit_code == 0

@@ -1,4 +1,4 @@
-"""What holds for every ranker, whatever its formula. A new ranker joins by its line in `RANKERS`."""
+"""What holds for every ranker, whatever its formula. Every ranker of the list is tried."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,12 +14,8 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker
-from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
-from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
-from inspector.engine.discovery.rankers.pattern import PatternRanker
-from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
+from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.discovery.semantics import Semantics
 from tests.support.retrieval import embedded
 
@@ -53,23 +49,15 @@ def asked(index: ToolIndex, name: str) -> ToolIndex:
     return index
 
 
-def without_index(make: Callable[[Catalog], Ranker], catalogs: Sequence[Catalog]) -> Ranker:
-    """A ranker that reads the tools themselves."""
-    return make(catalogs[-1])
-
-
-INDEXED = ("hybrid", "bm25", "dense", "rrf", "z-fusion", "two-stage", "two-stage-product")
-RANKERS: list[tuple[str, Factory]] = [
-    *((name, partial(by_meaning, name)) for name in INDEXED),
-    *((f"{name} by words", partial(by_words, name)) for name in INDEXED),
-    ("prd-bm25", partial(without_index, PrdBm25Ranker)),
-    ("keyword-expert", partial(without_index, KeywordExpertRanker)),
-    ("keyword-system", partial(without_index, KeywordSystemRanker)),
-    ("fuzzy", partial(without_index, FuzzyRanker)),
-    ("fuzzy-repaired", partial(without_index, partial(FuzzyRanker, repaired=True))),
-    ("regex", partial(without_index, PatternRanker)),
+# Rankers that never look at vectors: trying them over an index that has some would show nothing more.
+READS_NO_VECTORS = frozenset(
+    {"prd-bm25", "keyword-expert", "keyword-system", "fuzzy", "fuzzy-repaired", "regex"}
+)
+CASES: list[tuple[str, Factory]] = [
+    *((name, partial(by_meaning, name)) for name in RANKERS if name not in READS_NO_VECTORS),
+    *((f"{name} by words", partial(by_words, name)) for name in RANKERS),
 ]
-every_ranker = pytest.mark.parametrize(("name", "factory"), RANKERS, ids=[name for name, _ in RANKERS])
+every_ranker = pytest.mark.parametrize(("name", "factory"), CASES, ids=[name for name, _ in CASES])
 
 KNOWN = ("create", "page", "createPage", "list_orders", "get-user", "the", "a", "database", "x1", "Ünïcode")
 characters = st.one_of(

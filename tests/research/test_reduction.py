@@ -40,7 +40,7 @@ def test_the_rule_for_small_catalogs_binds_everything_below_twenty_tools_only() 
 def test_the_findings_are_computed_from_the_published_numbers() -> None:
     factor, catalog = findings()
     assert "8.85" in factor
-    assert "83 a tool, below" in catalog
+    assert "83 per tool, below" in catalog
 
 
 def test_asked_to_stop_it_stops() -> None:

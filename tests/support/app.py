@@ -1,4 +1,4 @@
-"""The app on a workbench in memory, driven by real key presses."""
+"""The app on an in-memory workbench, driven by real key presses."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence

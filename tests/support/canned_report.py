@@ -1,4 +1,4 @@
-"""A section as `toolsight reproduce` makes them, with numbers that stay, for pictures and key presses."""
+"""A section like those of `toolsight reproduce`, with fixed numbers, for pictures and key presses."""
 
 from inspector.domain.report import Section, Table
 from inspector.research.catalog_size import HEADERS

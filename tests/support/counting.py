@@ -1,4 +1,4 @@
-"""A token counter whose numbers a test can work out by hand."""
+"""A token counter whose numbers can be worked out by hand."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from tests.support.told_model import ToldModel
 
 
 class CharacterCounter:
-    """One token a character."""
+    """One token per character."""
 
     tokenizer = Tokenizer("characters", exact=True)
 
@@ -26,16 +26,16 @@ class CharacterCounter:
 
 
 def character_accounting(live: LiveModel | None = None, *prices: Prices) -> Accounting:
-    """Counts characters, for a model that says nothing."""
+    """An accounting that counts characters, for a model that says nothing."""
     live = live or LiveModel(Settings(), ToldModel())
     return Accounting(lambda _: CharacterCounter(), MemoryPrices(*prices), live)
 
 
 def character_meter(window: int = 1000) -> BudgetMeter:
-    """Counts characters against a window of so many."""
+    """A meter that counts characters against a window."""
     return BudgetMeter(CharacterCounter(), FixedWindow(window))
 
 
 async def named_characters(tools: Sequence[Tool]) -> int:
-    """The characters of the names, for connections, which do not care what a token is."""
+    """The number of characters in the names, for connections, which accept any token count."""
     return sum(len(tool.name) for tool in tools)

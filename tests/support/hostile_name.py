@@ -1,4 +1,4 @@
-"""The names of the hostile strings as parameters; those of a megabyte are for the slow tier."""
+"""The hostile strings' names as parameters; strings of a megabyte are for the slow tier."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The demo servers in this process: everything of a connection but the child process and its pipes."""
+"""The demo servers in this process: a whole connection without the child process and its pipes."""
 
 import asyncio
 import sys
@@ -23,12 +23,12 @@ from inspector.domain.server import ServerSpec
 from tests.support.mcp_case import SERVERS
 
 _FAULTY = SERVERS / "faulty.py"
-# Later than any test ends: the clock's list is the same however long a busy machine takes.
+# Longer than any test takes, so that the clock's list is the same however busy the machine is.
 _NEVER = {"TOOLSIGHT_CLOCK_ADD_AFTER": "3600", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "7200"}
 
 
 class MemoryChannel:
-    """A way to a server that runs in this process."""
+    """A channel to a server that runs in this process."""
 
     def __init__(self, server: MCPServer[Any] | Server[Any]) -> None:
         self.ended = asyncio.Event()
@@ -47,7 +47,7 @@ class MemoryChannel:
 
 
 def channel(spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile) -> Channel:
-    """Stands in for `StdioChannel`: all but the demo servers, and the one that misbehaves, are processes."""
+    """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
     script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
         return StdioChannel(spec, environment, stderr)
@@ -56,9 +56,9 @@ def channel(spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile
 
 @cache
 def _started(script: Path, variables: frozenset[tuple[str, str]]) -> MCPServer[Any] | Server[Any]:
-    """The server of a script that was run with these variables, in modules of its own.
+    """A script's server, run with these variables and its own modules.
 
-    Kept: started again with the same variables, a server finds its state as it left it anyway.
+    It is cached, because a server that is started again with the same variables finds its old state anyway.
     """
     spec = spec_from_file_location(script.stem, script)
     assert spec is not None
@@ -69,7 +69,7 @@ def _started(script: Path, variables: frozenset[tuple[str, str]]) -> MCPServer[A
         module = sys.modules[script.stem] = module_from_spec(spec)
         spec.loader.exec_module(module)
         if "_state" in sys.modules:
-            # Tools ask for the folder when they are called; by then the variable is another one.
+            # Cache the folder now: tools ask for it when they are called, after the variable has changed.
             sys.modules["_state"].state_dir()
     server: MCPServer[Any] | Server[Any] = module.server
     return server
@@ -77,7 +77,7 @@ def _started(script: Path, variables: frozenset[tuple[str, str]]) -> MCPServer[A
 
 @contextmanager
 def _own_modules(folder: Path) -> Iterator[None]:
-    """Import from the folder, and leave none of its modules behind for the next server."""
+    """Import from the folder, and remove its modules again before the next server."""
     names = {path.stem for path in folder.glob("*.py")}
     before = {name: sys.modules.pop(name) for name in names & sys.modules.keys()}
     sys.path.insert(0, str(folder))

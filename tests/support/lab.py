@@ -1,4 +1,4 @@
-"""A lab in memory: written scenarios, played on fresh memory servers by a scripted model."""
+"""A lab in memory: scenarios played on fresh in-memory servers by a scripted model."""
 
 import asyncio
 import json
@@ -50,14 +50,14 @@ _VERBS = (
 
 
 def four_servers() -> dict[str, MemoryServer]:
-    """`shop_and_weather`, and a server with so many tools that it pays not to bind them all."""
+    """`shop_and_weather`, and a server with enough tools that not binding them all saves tokens."""
     about = "Work with the pages of a notebook: read them, change them, share them with others."
     tools = [Tool("notes", f"{verb}_page", f"{verb.title()} a page. {about}") for verb in _VERBS]
     return {**shop_and_weather(), "notes": MemoryServer(tools)}
 
 
 class MemoryLab:
-    """Runs the scenarios of a folder. While `gate` is not set, a run waits after its servers are there."""
+    """Runs a folder's scenarios. While `gate` is not set, a run waits after its servers have connected."""
 
     def __init__(self, folder: Path, servers: Callable[[], dict[str, MemoryServer]] = four_servers) -> None:
         self.gate = asyncio.Event()
@@ -207,7 +207,7 @@ turns:
 
 
 def hostile_servers(text: str) -> dict[str, MemoryServer]:
-    """A server whose tool says the text, in its description and in its answer."""
+    """A server whose tool has the text in its description and its answer."""
 
     async def answer(*_: object) -> ToolResult:
         return ToolResult(text)
@@ -218,7 +218,7 @@ def hostile_servers(text: str) -> dict[str, MemoryServer]:
 
 
 def hostile_scenario(text: str) -> str:
-    """A scenario that says the text wherever it can."""
+    """A scenario with the text wherever possible."""
     scenario = {
         "title": f"hostile {text}",
         "about": text,
@@ -238,7 +238,7 @@ def hostile_scenario(text: str) -> str:
 
 
 def written(folder: Path, **texts: str) -> Path:
-    """A folder of scenario files: those above, and one that cannot be read, unless `texts` says otherwise."""
+    """A folder of scenario files: `texts`, or by default those above and one that cannot be read."""
     texts = texts or {
         "alternate": ALTERNATE,
         "loop": LOOP,

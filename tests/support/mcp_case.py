@@ -1,4 +1,4 @@
-"""What the tests of the MCP adapters share: specs of servers that run here, and a way to open one."""
+"""What the MCP adapters' tests share: specs of local servers, and a way to open a connection."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ PATIENCE = 15.0
 
 
 def python(script: Path, name: str = "server", **options: Any) -> ServerSpec:
-    """A server that is a Python file."""
+    """The spec of a server in a Python file."""
     return ServerSpec(name, command=sys.executable, args=(str(script),), **options)
 
 
@@ -46,7 +46,7 @@ async def opened(
     era: Era | None = None,
     on_tools_changed: Callable[[], None] = lambda: None,
 ) -> AsyncGenerator[ServerLink, None]:
-    """A connection; opening it, and each wait inside, is bounded by the test's own patience."""
+    """Open a connection; the test limits how long it waits."""
     connector = McpConnector(folder)
     async with connector.connect(spec, era=era, on_tools_changed=on_tools_changed) as link:
         yield link
@@ -54,9 +54,9 @@ async def opened(
 
 @asynccontextmanager
 async def serving(app: Any) -> AsyncGenerator[str, None]:
-    """Serve an ASGI app on a free port of this machine; gives its origin.
+    """Serve an ASGI app on a free local port, and yield its origin.
 
-    The socket listens before the server runs, so nobody has to wait for it.
+    The socket listens before the server runs, so there is no need to wait for it.
     """
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -72,7 +72,7 @@ async def serving(app: Any) -> AsyncGenerator[str, None]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that is dead but not yet reaped does not."""
+    """Whether a process is running; a zombie is not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except FileNotFoundError:

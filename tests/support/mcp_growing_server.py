@@ -1,4 +1,4 @@
-"""A server whose tool `grow` adds the tool `sprout`, and says so in both eras. `python FILE` serves stdio."""
+"""A server whose tool `grow` adds the tool `sprout` and notifies in both eras. `python FILE` serves stdio."""
 
 from mcp.server.mcpserver import Context, MCPServer
 

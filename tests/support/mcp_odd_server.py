@@ -1,4 +1,4 @@
-"""Answers that the SDK would not send, by hand. ODD=modern_only refuses the older handshake."""
+"""A server whose answers the SDK would not send. ODD=modern_only rejects the older handshake."""
 
 import json
 import os
@@ -21,13 +21,13 @@ def text(value: str, **more: Any) -> dict[str, Any]:
 
 
 def spawn_helper(_arguments: Arguments) -> dict[str, Any]:
-    """Start a process that would outlive the server, and holds its stdout open."""
+    """Start a process that outlives the server and holds its stdout open."""
     helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     return text(str(helper.pid))
 
 
 def turn_stubborn(_arguments: Arguments) -> dict[str, Any]:
-    """Ignore the polite ways to be ended."""
+    """Ignore SIGTERM and a closed stdin."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     send({"method": "notifications/message", "params": {"level": "info", "data": "stubborn"}})
     return text(str(os.getpid()))

@@ -1,7 +1,7 @@
-"""Installs servers that other people wrote, once, into a cache folder, and says how to start them.
+"""Installs other people's servers once, in a cache folder, and returns how to start them.
 
-`npx -y` and `uv tool run` would ask their registries at every start. What cannot be installed within the
-time limit raises NotInstalled, with the reason.
+`npx -y` and `uv tool run` would ask their registries at every start. A server that cannot be installed within
+the time limit raises NotInstalled, with the reason.
 """
 
 import json
@@ -23,7 +23,7 @@ _WORKDIR = "WORKDIR"
 
 
 class NotInstalled(Exception):
-    """Why a server is not to be had here."""
+    """A server could not be installed here; says why."""
 
 
 def cache_folder() -> Path:
@@ -32,7 +32,7 @@ def cache_folder() -> Path:
 
 
 def installed(name: str, entry: Mapping[str, Any], workdir: Path) -> ServerSpec:
-    """The spec that starts an entry's server from the cache, with its paths in `workdir`."""
+    """The spec that starts an entry's server from the cache, with paths in `workdir`."""
     arguments = [str(argument).replace(_WORKDIR, str(workdir)) for argument in entry["args"]]
     install = {"npx": _npm, "uv": _uv}.get(entry["command"])
     if install is None:
@@ -73,7 +73,7 @@ def _uv(arguments: Sequence[str]) -> tuple[Path, Sequence[str]]:
 
 
 def _uv_command() -> str:
-    """The machine's uv, or one from PyPI in an environment of its own."""
+    """The machine's uv, or one from PyPI in a separate environment."""
     found = shutil.which("uv")
     if found:
         return found

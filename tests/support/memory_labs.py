@@ -1,4 +1,4 @@
-"""Scenarios from the command line without the demo servers: every lab that a command opens is in memory."""
+"""Scenarios on the command line without the demo servers: every lab that a command opens is in memory."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -42,7 +42,7 @@ turns:
 
 @dataclass(slots=True)
 class MemoryLabs:
-    """Opens every lab in memory, and keeps what it was asked for; number `interrupted` is a Ctrl+C."""
+    """Opens every lab in memory and keeps its options; lab number `interrupted` raises a Ctrl+C."""
 
     opened: list[tuple[str, Options]] = field(default_factory=list)
     interrupted: int = 0

@@ -1,4 +1,4 @@
-"""Servers with tools enough that a search has results, a limit, and tools that it misses."""
+"""Servers with enough tools that a search has results, a limit, and tools that it misses."""
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.domain.jsonvalue import JsonObject
@@ -26,7 +26,7 @@ TOOLS = {
 
 
 def office() -> dict[str, MemoryServer]:
-    """Four servers; the tools of calc are always loaded, the others wait for a search."""
+    """Four servers; the tools of calc are pinned, the others are deferred."""
     return {
         server: MemoryServer([Tool(server, name, text, _schema(words)) for name, text, words in tools])
         for server, tools in TOOLS.items()

@@ -1,4 +1,4 @@
-"""A provider that says a part of its answer and then falls silent, or hangs up in the middle of it."""
+"""A provider that sends part of its answer and then goes silent or hangs up."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class SilentStub:
-    """Its address, and whether the client has hung up."""
+    """The stub's address, and whether the client has hung up."""
 
     address: str = ""
     hung_up: asyncio.Event = field(default_factory=asyncio.Event)
@@ -16,7 +16,7 @@ class SilentStub:
 
 @asynccontextmanager
 async def silent_server(events: Sequence[str], *, cuts: bool = False) -> AsyncIterator[SilentStub]:
-    """Stream the events without ever ending the answer; with `cuts` close the connection after them."""
+    """Stream the events without ending the answer; with `cuts`, close the connection after them."""
     stub = SilentStub()
     serving: set[asyncio.Task[None]] = set()
 

@@ -1,4 +1,4 @@
-"""A source to reproduce on that needs no server, no model and no file."""
+"""A source for reproductions that needs no server, model or file."""
 
 from collections.abc import Sequence
 
@@ -20,12 +20,12 @@ def office_tools() -> tuple[Tool, ...]:
 
 
 def case(query: str, *tools: str) -> EvalCase:
-    """A request that needs all of these tools; none for one that no tool fits."""
+    """A request that needs all of these tools; without tools, an impossible request."""
     return EvalCase(query, query, tuple(frozenset({tool}) for tool in tools))
 
 
 class MemorySource:
-    """A `Source` in memory. Catalogs, poisons and played scenarios are what it was given."""
+    """A `Source` in memory, with the given catalogs, poisons and played scenarios."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class MemorySource:
         self._searches = searches
         self.vectors: VectorStore = MemoryVectors()
 
-    def counter_like(self, encoding: str) -> TokenCounter:  # noqa: ARG002 - there is one only
+    def counter_like(self, encoding: str) -> TokenCounter:  # noqa: ARG002 - there is only one
         return self.counter
 
     def semantics(self) -> Semantics | None:
@@ -72,6 +72,6 @@ class MemorySource:
 
 
 def session(discovered: Sequence[str], used: Sequence[str]) -> PlayedScenario:
-    """A scenario that found and used these tools, in one search."""
+    """A scenario that discovered and used these tools, in one search."""
     state = SessionState(searches=1, discovered=frozenset(discovered), used=frozenset(used))
     return PlayedScenario(f"{len(discovered)} found, {len(used)} used", state)

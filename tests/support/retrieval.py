@@ -1,4 +1,4 @@
-"""Retrieval without a model, and with one that knows words only by their letters."""
+"""Retrieval without a model, and with one that knows words only by their spelling."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from inspector.engine.ports import Clock
 
 
 class CountingEmbedder(MemoryEmbedder):
-    """Remembers what it was asked to embed."""
+    """Keeps the texts that it was asked to embed."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -25,14 +25,14 @@ class CountingEmbedder(MemoryEmbedder):
 
 
 def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
-    """Searches that go by words, and tell nobody how far the index is."""
+    """A retrieval that searches by words alone, and reports no progress."""
     return Retrieval(
         settings, clock, embedder=None, vectors=MemoryVectors(), tags={}, report=lambda _state: None
     )
 
 
 def embedded(index: ToolIndex, semantics: Semantics) -> ToolIndex:
-    """The same index with every passage and every server's text embedded; known vectors are kept."""
+    """The index with every passage and every server's text embedded; known vectors are kept."""
     texts = {**texts_by_key(index.tools), **{key_of(text): text for text in index.server_texts.values()}}
     semantics.embed({key: text for key, text in texts.items() if key not in index.vectors})
     return index.with_new_vectors()
@@ -47,6 +47,6 @@ def semantic_index(tools: Sequence[Tool], semantics: Semantics | None = None) ->
 def rankers_of(
     tools: Sequence[Tool], *, semantic: bool = True, settings: DiscoverySettings | None = None
 ) -> CatalogRankers:
-    """The rankers of a catalog; by words alone where it is not `semantic`."""
+    """A catalog's rankers; by words alone unless `semantic`."""
     index = semantic_index(tools) if semantic else ToolIndex(tools)
     return CatalogRankers(index, settings or DiscoverySettings())

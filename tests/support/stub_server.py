@@ -1,4 +1,4 @@
-"""A model provider on loopback that answers as it is told, and remembers what it was sent."""
+"""A local model provider that gives prepared answers, and keeps what it was sent."""
 
 import json
 import threading
@@ -32,14 +32,14 @@ class Stub:
 
 @contextmanager
 def stub_server(*answers: Answer) -> Iterator[Stub]:
-    """Serve the answers in turn, the last one over and over."""
+    """Serve the answers in order, repeating the last one."""
     stub = Stub(answers=list(answers))
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            # A client that gave up waiting has closed the connection.
+            # A client that stopped waiting has closed the connection.
             with suppress(ConnectionError):
                 self._answer()
 
@@ -66,7 +66,7 @@ def stub_server(*answers: Answer) -> Iterator[Stub]:
             self.close_connection = bool(answer.events)
 
         def log_message(self, *_: object) -> None:
-            """Nothing on stderr: the tests look at it."""
+            """Write nothing to stderr, because tests check it."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""A model that says what it is told to say."""
+"""A model that gives prepared answers."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 
 
 class ToldModel:
-    """Answers with the given steps in turn, thinks when it has to, and keeps what it was sent."""
+    """Answers with the given steps in order, thinks when asked to, and keeps what it was sent."""
 
     name, label, window = "told", "told (a test)", 32_000
 
@@ -38,8 +38,8 @@ def says(text: str) -> ModelReply:
 
 
 def calls(*pairs: tuple[str, Mapping[str, Any]], error: str = "") -> ModelReply:
-    made = tuple(ToolCall(f"c{i}", name, arguments, error) for i, (name, arguments) in enumerate(pairs))
-    return ModelReply("", made, finish_reason="tool_calls")
+    requested = tuple(ToolCall(f"c{i}", name, arguments, error) for i, (name, arguments) in enumerate(pairs))
+    return ModelReply("", requested, finish_reason="tool_calls")
 
 
 def searches(**arguments: Any) -> ModelReply:

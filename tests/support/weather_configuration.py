@@ -8,7 +8,7 @@ SERVER = Path(__file__).resolve().parents[2] / "fixtures" / "servers" / "weather
 
 
 def write_weather_configuration(folder: Path) -> Path:
-    """Its file, in `folder`; the server is called `weather`."""
+    """Write the configuration's file in `folder`; the server is named `weather`."""
     path = folder / "toolsight.json"
     server = {"command": sys.executable, "args": [str(SERVER)], "env": {"TOOLSIGHT_STATE": str(folder)}}
     path.write_text(json.dumps({"mcpServers": {"weather": server}}))

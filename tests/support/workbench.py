@@ -1,4 +1,4 @@
-"""A whole workbench in memory: servers, model, clock and record."""
+"""A whole workbench in memory: servers, model, clock and store."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -31,7 +31,7 @@ CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required"
 
 
 def shop_and_weather() -> dict[str, MemoryServer]:
-    """Two servers with deferred tools and one, calc, whose tool is always loaded."""
+    """Two servers with deferred tools and one, calc, whose tool is pinned."""
     return {
         "shop": MemoryServer(
             [
@@ -56,12 +56,12 @@ class Rig:
     clock: ManualClock
 
     def events(self, kind: str) -> list[Any]:
-        """The events of a kind so far, as they are stored."""
+        """The stored events of a kind so far."""
         return [record.event for record in self.bench.records((kind,))]
 
     @property
     def results(self) -> list[str]:
-        """What the model read of its calls, as far as its last request goes."""
+        """The call results in the model's last request."""
         return [
             message.text for message in self.model.requests[-1].messages if isinstance(message, ToolMessage)
         ]
@@ -78,12 +78,12 @@ class Rig:
 
 
 def names(request: ModelRequest) -> list[str]:
-    """What a request is bound to, as the model sees it."""
+    """The wire names of the tools that a request binds."""
     return [entry["function"]["name"] for entry in request.tools]
 
 
 def configured(servers: Iterable[str]) -> Configuration:
-    """Everything deferred but calc, and a toolset `sums` with nothing but calc."""
+    """A configuration in which all servers but calc are deferred, and a toolset `sums` with only calc."""
     return Configuration(
         "test.json",
         tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
@@ -106,7 +106,7 @@ async def opened(
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
 ) -> AsyncGenerator[Rig, None]:
-    """Nothing connected yet; the model goes through `steps`. Without a configuration, see `configured`."""
+    """A rig with nothing connected; the model plays `steps`. The default configuration is `configured`."""
     servers = servers or shop_and_weather()
     model, clock = ToldModel(*steps), ManualClock()
     store = store or MemoryStore()
@@ -145,7 +145,7 @@ async def connected(
     counter_for: Callable[[str], TokenCounter] | None = None,
     prices: Sequence[Prices] = (),
 ) -> AsyncGenerator[Rig, None]:
-    """Everything connected and indexed."""
+    """A rig with everything connected and indexed."""
     async with opened(
         *steps,
         servers=servers,

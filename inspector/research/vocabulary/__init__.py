@@ -1,1 +1,1 @@
-"""The words that generated catalogs and tasks are made of: JSON files, a server's things in a file each."""
+"""The words of generated catalogs and tasks: JSON files, one per server and four shared ones."""

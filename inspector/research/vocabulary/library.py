@@ -1,4 +1,4 @@
-"""The vocabularies, from the JSON files beside this module: each is read and checked once, if needed."""
+"""Reads the vocabularies from the JSON files beside this module; each is read and checked once, on use."""
 
 import json
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from inspector.research.vocabulary.word import Action, Domain, Entity, Parameter
 
 Made = TypeVar("Made")
 _LISTS = tuple[str, ...]
-# So many requests out of so many more begin, and end, without a phrase around them.
+# Empty phrases, so that many requests begin and end without one.
 _PLAIN = ("",) * 8
 
 
 @cache
 def domain(server: str) -> Domain:
-    """What there is on a server. Raises ValueError for a file that names what there is not."""
+    """A server's vocabulary. Raises ValueError if its file names an unknown action or parameter."""
     entry = _read(server)
     entities = tuple(_made(Entity, one, f"{server}: entity") for one in entry.pop("entities"))
     made = _made(Domain, {**entry, "entities": entities}, server)
@@ -29,13 +29,13 @@ def domain(server: str) -> Domain:
 
 @cache
 def actions() -> Mapping[str, Action]:
-    """What can be done with things, by name. The words of a request are not those of the tool's own text."""
+    """What can be done with things, by name. Requests use other words than the tool's own text."""
     return {name: _made(Action, entry, f"action {name}") for name, entry in _read("action").items()}
 
 
 @cache
 def parameters() -> Parameters:
-    """Parameters that tools of every kind have, with what servers write about them."""
+    """Parameters that tools of every kind have, with their descriptions."""
     entry = _read("parameter")
     common = entry.pop("any")
     optional = {name: {**common, **entry[name]} for name in ("reading", "writing")}
@@ -44,7 +44,7 @@ def parameters() -> Parameters:
 
 @cache
 def speech() -> Speech:
-    """How people put a request."""
+    """How people phrase requests."""
     entry = _read("speech")
     around = {name: [*_PLAIN, *entry[name]] for name in ("openings", "closings")}
     return _made(Speech, {**entry, **around}, "speech")
@@ -56,7 +56,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _made(kind: type[Made], entry: Mapping[str, Any], place: str) -> Made:
-    """The entry as the dataclass, its lists as tuples. Raises ValueError for what it cannot have."""
+    """The entry as the dataclass, with lists as tuples. Raises ValueError for anything that does not fit."""
     hints = get_type_hints(kind)
     for name, value in entry.items():
         if not _fits(value, hints.get(name)):

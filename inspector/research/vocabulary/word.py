@@ -1,4 +1,4 @@
-"""What a vocabulary is made of: things, what is done with them, and where."""
+"""The parts of a vocabulary: things, what is done with them, and where."""
 
 import re
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from inspector.domain.jsonvalue import JsonObject
 class Entity:
     """A thing that tools work on.
 
-    `said` is what people call it when they ask, `about` what a description says of it, `objects` how one of
-    them is pointed at, `fields` what can be set, `actions` what is most often done with it, the first first.
+    `said` is what people call it in requests, `about` what a description says about it, `objects` how people
+    refer to one of them, `fields` what can be set, `actions` what is done with it, most common first.
     """
 
     name: str
@@ -31,8 +31,9 @@ class Entity:
 class Action:
     """Something that is done with an entity.
 
-    `name` is the tool's, with {one} or {many}; `sentences` open its description, `notes` may follow;
-    `queries` are how people ask for it; `parameters` are those that it always has. `writes` needs a scope.
+    `name` is the tool's name, with {one} or {many}; `sentences` open its description, and `notes` may follow;
+    `queries` are how people ask for it; `parameters` are always present. An action that `writes` needs a
+    scope.
     """
 
     name: str
@@ -46,9 +47,9 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A server's vocabulary. `scope` is what its things belong to, `where` how people say that.
+    """A server's vocabulary. `scope` is what its things belong to, `where` how people say so.
 
-    `located` are the parameters that say where, `usual` the actions that every entity has in the end.
+    `located` are the parameters that say where, `usual` the actions that every entity also has.
     """
 
     server: str
@@ -61,9 +62,9 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The specifications of parameters by name.
+    """The schemas of parameters, by name.
 
-    `located` say where, `known` are part of actions; `reading` and `writing` tools may have the others.
+    `located` say where, `known` belong to actions; `reading` and `writing` tools may have the others.
     """
 
     located: Mapping[str, JsonObject]
@@ -74,7 +75,7 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What surrounds a request, what it is about, and (`small_talk`) turns that need no tool."""
+    """What surrounds a request, what it is about, and turns that need no tool (`small_talk`)."""
 
     openings: tuple[str, ...]
     closings: tuple[str, ...]
@@ -86,7 +87,7 @@ class Speech:
 
 
 def with_article(sentence: str) -> str:
-    """The sentence with `an` for `a` before a vowel that is heard."""
+    """The sentence with `an` instead of `a` before a vowel sound."""
     return _BEFORE_VOWEL.sub(r"\1n", sentence)
 
 
@@ -94,7 +95,7 @@ _BEFORE_VOWEL = re.compile(r"\b([Aa])(?= [aeio](?!ne\b)| u(?!s|ni|r))")
 
 
 def plural(noun: str) -> str:
-    """The English plural of a noun by its ending: that of its last word before a preposition."""
+    """The English plural of a noun, formed on its last word before a preposition."""
     head = _AFTER_HEAD.split(noun, maxsplit=1)[0]
     rest = noun[len(head) :]
     for ending, replacement in _ENDINGS.items():

@@ -1,1 +1,1 @@
-"""Place 6: experiments."""
+"""Place 6: experiments with rankers, scenarios and published results."""

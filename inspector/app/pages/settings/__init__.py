@@ -1,1 +1,1 @@
-"""Profile and settings of the session."""
+"""Settings: the session's profile and its values."""

@@ -1,1 +1,1 @@
-"""Place 2: servers, their tools, and the manifest as it is sent."""
+"""Place 2: servers, their tools, and the manifest as sent."""

@@ -21,7 +21,7 @@ class RankerInfo:
 _LIST = (
     RankerInfo(
         "hybrid",
-        "exact names, tiers, words and meaning; says when no tool fits",
+        "exact names, tiers, words and meaning; abstains when no tool fits",
         "0.21 z(BM25F) + 0.22 z(cosine) + 0.57 z(best passage)",
     ),
     RankerInfo(
@@ -36,12 +36,12 @@ _LIST = (
     ),
     RankerInfo(
         "rrf",
-        "bm25 and dense by their ranks, the plain way to join two lists",
+        "bm25 and dense fused by rank, the standard way to merge two lists",
         "1 / (60 + rank by words) + 1 / (60 + rank by cosine)",
     ),
     RankerInfo(
         "z-fusion",
-        "bm25 and dense by their scores, without passages",
+        "bm25 and dense fused by score, without passages",
         "0.30 z(BM25, one field) + 1.00 z(cosine of the summary)",
         "z-fus",
     ),
@@ -53,25 +53,25 @@ _LIST = (
     ),
     RankerInfo(
         "two-stage-product",
-        "servers first, then their tools, both scores multiplied",
+        "servers first, then their tools; the two scores are multiplied",
         "(s · t) · max(s, t) on the three best servers",
         "2prod",
     ),
     RankerInfo(
         "keyword-expert",
-        "weighted keywords, as for tools that an expert assigned",
+        "weighted keywords, as for tools assigned by an expert",
         "100 exact + 50 name within + 30 keywords + 10 description",
         "expert",
     ),
     RankerInfo(
         "keyword-system",
-        "keywords in both directions, as for system tools",
+        "keywords matched in both directions, as for system tools",
         "½ shared / query's words + ½ shared / tool's keywords",
         "system",
     ),
     RankerInfo(
         "prd-bm25",
-        "bm25 over whole words of name and description, for comparison",
+        "bm25 over whole words of name and description, as a baseline",
         "BM25Okapi, name and description split at whitespace",
         "prd",
     ),
@@ -82,14 +82,14 @@ _LIST = (
     ),
     RankerInfo(
         "fuzzy-repaired",
-        "fuzzy without the faults of its reference",
+        "fuzzy with the bugs of its reference fixed",
         "difflib ratio without autojunk + 0.12 for each whole word",
         "fuzzy+",
         slow=True,
     ),
     RankerInfo(
         "fuzzy",
-        "letters: how alike the query and a tool's text are",
+        "string similarity of the query and a tool's text",
         "difflib ratio with the whole text + 0.12 for each word in it",
         slow=True,
     ),

@@ -121,7 +121,7 @@ def _lexical(hit: Hit) -> Iterator[str]:
     if not by_field:
         return
     tools = next(iter(by_field.values())).get("N", 0.0)
-    yield f"{tools:.0f} tools; by field: words here / mean words ×weight"
+    yield f"of {tools:.0f} tools; words here / on average × weight:"
     yield "  ".join(
         f"{signal.value} {known['length']:.0f}/{known['mean length']:.1f}"
         + (f" ×{known['weight']:g}" if "weight" in known else "")

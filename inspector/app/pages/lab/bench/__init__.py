@@ -1,1 +1,1 @@
-"""Rankers measured on labelled requests."""
+"""The bench: rankers measured on labelled requests."""

@@ -1,4 +1,4 @@
-"""The bench page: rankers with what they measured, the state of a run, and the requests behind a number."""
+"""The texts of the bench page: rankers with their results, and the state of a run."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ COLUMNS = (
     Column("ranker", "ranker", min_width=17, shorten="middle", weight=8),
     Column("bar", "", width=BAR_WIDTH, weight=5),
     Column("ndcg", "nDCG@10", align="right", weight=9),
-    Column("interval", "95 % within", align="right", weight=4),
+    Column("interval", "95 % CI", align="right", weight=4),
     Column("hit", "hit@1", align="right", weight=8),
     Column("recall", "recall@5", align="right", weight=3),
     Column("mrr", "MRR", align="right", weight=2),
@@ -40,7 +40,7 @@ _LINE = "━"
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """How far a run is: ranker `number` of `of`, `done` of `total` requests. None: no estimate yet."""
+    """The progress of a run: ranker `number` of `of`, `done` of `total` requests; None is no estimate yet."""
 
     ranker: str
     number: int
@@ -57,7 +57,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What the status line is about. `is_stale`: what was measured is of other tools or thresholds."""
+    """What the status line shows. `is_stale`: the results are of other tools or thresholds."""
 
     chosen: int
     measured: Sequence[Measured] = ()
@@ -68,7 +68,7 @@ class State:
 
 
 def facts(evalset: EvalSet, *, is_semantic: bool) -> Content:
-    """Which requests are asked, in two lines."""
+    """Return the requests to measure with, in two lines."""
     kinds = Counter(case.kind for case in evalset.cases)
     names = {kind: visible(kind, newlines=False, limit=30) or "of no kind" for kind in kinds}
     counts = ", ".join(f"{count} {names[kind]}" for kind, count in kinds.items())
@@ -82,41 +82,39 @@ def facts(evalset: EvalSet, *, is_semantic: bool) -> Content:
 
 def _warning(evalset: EvalSet, is_semantic: bool) -> Content:
     if not evalset.tools:
-        return Content.styled("⚠ no tool is searched for: connect a server (f2)", "$text-warning")
+        return Content.styled("⚠ no tool to search for: connect a server (f2)", "$text-warning")
     if not is_semantic:
         return Content.styled("⚠ no vectors yet: words only", "$text-warning")
     generated = evalset.name == "generated"
-    return Content.styled("easier than what people ask" if generated else "labelled by people", MUTED)
+    return Content.styled("easier than real requests" if generated else "labelled by people", MUTED)
 
 
 def running(names: Sequence[str], what: str, done: int, total: int, seconds: float) -> Running:
-    """How far a run of `names` is after `seconds`; `what` ends with the ranker's name."""
+    """Return the progress of a run of `names` after `seconds`; `what` ends with the ranker's name."""
     ranker = what.rpartition(" ")[2]
-    place = names.index(ranker)
-    steps, all_steps = place * total + done, len(names) * total
+    position = names.index(ranker)
+    steps, all_steps = position * total + done, len(names) * total
     left = seconds / steps * (all_steps - steps) if steps else None
-    return Running(ranker, place + 1, len(names), done, total, left)
+    return Running(ranker, position + 1, len(names), done, total, left)
 
 
 def status(state: State, width: int) -> Content:
-    """What is going on, or what to do next, in one line."""
+    """Return the progress, or what to do next, in one line."""
     if state.is_running:
         return _progress(state, width)
     stopped = [one for one in state.measured if not one.run.is_complete]
     if state.is_stale:
         return Content.styled("⚠ Tools or thresholds have changed since: r measures again.", "$text-warning")
     if stopped:
-        return Content.styled("Stopped: what was measured until then stays.  r runs again.", "$text-warning")
+        return Content.styled("Stopped: the results so far are kept.  r runs again.", "$text-warning")
     if not state.chosen:
-        return Content.styled(
-            "Nothing is chosen: space chooses the ranker under the cursor.", "$text-warning"
-        )
+        return Content.styled("No ranker is chosen: space chooses the one under the cursor.", "$text-warning")
     if state.measured:
         return Content.assemble(
             ("✓ ", "$text-success"),
             f"{len(state.measured)} rankers measured.",
-            ("  enter: its requests.", MUTED),
-            ("  t: the threshold.", MUTED),
+            ("  enter lists requests.", MUTED),
+            ("  t fits the threshold.", MUTED),
         )
     return Content.assemble(("r", "bold $text-accent"), f" measures the {state.chosen} chosen rankers.")
 
@@ -142,7 +140,7 @@ def _progress(state: State, width: int) -> Content:
 def rows(
     chosen: Collection[str], measured: Mapping[str, Measured], waiting: Sequence[str] = ()
 ) -> tuple[Record, ...]:
-    """Every ranker; of those that wait for the run, the first is being measured."""
+    """Return one row per ranker; the first of the waiting ones is being measured."""
     values = [one.row.summary.ndcg_10.mean for one in measured.values() if one.row.summary.ndcg_10]
     best = max(values, default=None)
     return tuple(_row(name, name in chosen, measured.get(name), waiting, best) for name in RANKERS)
@@ -191,7 +189,7 @@ def _copied(measured: Measured) -> str:
 
 
 def detail(name: str, measured: Measured | None) -> Content:
-    """A ranker in words, and everything it measured."""
+    """Return a ranker in words, and all of its results."""
     about = INFO[name].about if name in INFO else ""
     title = Content.assemble((name, "bold"), (f"   {about}", MUTED))
     if measured is None:
@@ -219,7 +217,7 @@ def detail(name: str, measured: Measured | None) -> Content:
 
 
 def export_text(rows: Sequence[Row], path: Path) -> str:
-    """The table in the form that the file's ending asks for: .json, .csv, and Markdown for any other."""
+    """Return the table in the format of the file's extension: .json, .csv, or else Markdown."""
     forms: Mapping[str, Callable[[Sequence[Row]], str]] = {".json": json_text, ".csv": csv_text}
     return forms.get(path.suffix.lower(), markdown)(rows)
 
@@ -241,5 +239,5 @@ def _of(value: Share | None, what: str) -> str:
 
 
 def _ms(value: float | None) -> str:
-    """Words alone take some hundredths of a millisecond, meaning some whole ones."""
+    """Format milliseconds; fast rankers take hundredths of one."""
     return NOTHING if value is None else f"{value:.{1 if value >= 1 else 2}f}"

@@ -1,4 +1,4 @@
-"""The requests behind a ranker's numbers: its worst ones, or where it differs from another ranker."""
+"""The requests behind a ranker's numbers: its worst ones, or those where it differs from another ranker."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ _NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What the page of a ranker shows: a headline, rows, and the runs that a request is looked up in."""
+    """What a ranker's page shows: a headline, rows, and the runs to look a request up in."""
 
     title: Content
     columns: Sequence[Column]
@@ -42,10 +42,10 @@ class Page:
     runs: dict[str, dict[str, CaseRun]]
 
     def detail(self, case_id: str | None) -> Content:
-        """The request, what it needs, and what each ranker found first."""
+        """Return a request, the tools it needs, and the first results of each ranker."""
         case = self.cases.get(case_id or "")
         if case is None:
-            return Content.styled("The request under the cursor stands here, with what was found.", MUTED)
+            return Content.styled("Choose a request to see what was found for it.", MUTED)
         lines = [_wanted(case)]
         for ranker, outcomes in self.runs.items():
             lines.append(_found(ranker, case, outcomes[case.id]))
@@ -53,11 +53,11 @@ class Page:
 
 
 def page(measured: Measured, first: Measured | None) -> Page:
-    """The worst requests of a ranker, or with `first` the differences from that one."""
+    """Return the worst requests of a ranker, or its differences from `first`."""
     cases = {case.id: case for case in measured.evalset.cases}
     if first is None:
         weak = weakest(measured.run, measured.evalset)
-        rows = tuple(_weak_row(one) for one in weak)
+        rows = tuple(_weak_row(request) for request in weak)
         return Page(_worst_title(measured, weak), WORST_COLUMNS, rows, cases, _runs(measured))
     count = min(len(first.run.cases), len(measured.run.cases))
     title, rows = _changes(measured, first, count, cases)
@@ -72,7 +72,7 @@ def _worst_title(measured: Measured, weak: Sequence[Weak]) -> Content:
     total = len(measured.run.cases)
     return Content.assemble(
         (measured.run.ranker, "bold"),
-        f"   {len(weak)} of {count(total, 'request')} could be served better, the worst first",
+        f"   {len(weak)} of {count(total, 'request')} with room for improvement, the worst first",
     )
 
 
@@ -91,7 +91,7 @@ def _outcome(weak: Weak) -> Content:
 
 
 def _first_right(case: EvalCase, done: CaseRun) -> int:
-    """The rank of the first relevant tool, 0 where there is none."""
+    """Return the rank of the first relevant tool, 0 if there is none."""
     wanted = frozenset[str]().union(*case.relevant)
     return next((rank for rank, tool_id in enumerate(done.ranked, 1) if tool_id in wanted), 0)
 
@@ -102,7 +102,7 @@ def _changes(
     found = difference(_cut(first, count), _cut(measured, count), measured.evalset)
     names = Content.assemble((measured.run.ranker, "bold"), " compared with ", (first.run.ranker, "bold"))
     if found is None:
-        return Content.assemble(names, "   no possible request was asked of both"), ()
+        return Content.assemble(names, "   no possible request was measured with both"), ()
     mean = found.mean
     sure = "more than chance" if mean.low > 0 or mean.high < 0 else "may be chance"
     title = Content.assemble(
@@ -155,7 +155,7 @@ def _found(ranker: str, case: EvalCase, done: CaseRun) -> Content:
         else Content(middle(tool_id, _NAME))
         for tool_id in done.ranked[:_SHOWN]
     ]
-    refused = "" if done.answered or not done.ranked else "refused, in spite of  "
+    refused = "" if done.answered or not done.ranked else "abstained, despite  "
     listed = Content(", ").join(pieces) if pieces else Content("nothing")
     probability = "" if done.probability is None else f"   fit {done.probability:.2f}"
     return Content.assemble((f"{ranker}   ", MUTED), (refused, "$text-warning"), listed, (probability, MUTED))

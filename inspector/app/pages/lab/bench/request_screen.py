@@ -15,16 +15,16 @@ from widgets import KeyBar, RecordList
 
 
 class BenchRequestScreen(BaseScreen):
-    """The worst requests of a ranker, or with `first` those on which it differs most from that one."""
+    """The worst requests of a ranker, or those where it differs most from `first`."""
 
     CSS_PATH = "request_screen.tcss"
     AUTO_FOCUS = "#requests RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "The first ranker's worst requests; for any other, how each request changed against the first.",
-        "nDCG@10 is 1 where the right tools stand first and 0 where none is among the first ten.",
-        "false yes: answered, though no tool fits. false no: refused, though one does.",
-        "Where the interval after the mean change has 0 in it, the difference may be chance.",
-        "enter asks the request on the search page, which shows every score. y copies it, / filters.",
+        "For the first ranker its worst requests; for any other, how each request differs from the first.",
+        "nDCG@10 is 1 if the right tools rank first, and 0 if none is in the top ten.",
+        "false yes: answered, though no tool fits. false no: abstained, though a tool fits.",
+        "If the interval after the mean change includes 0, the difference may be chance.",
+        "enter opens the request on the search page with every score. y copies it, / filters.",
     )
 
     def __init__(self, measured: Measured, first: Measured | None) -> None:
@@ -38,7 +38,7 @@ class BenchRequestScreen(BaseScreen):
             self._page.columns,
             self._page.rows,
             header=True,
-            empty="Nothing to look into here: every request was served alike and well. esc goes back.",
+            empty="Nothing to improve here, and no request differs. esc goes back.",
             id="requests",
         )
         yield Static(self._page.detail(None), id="request-detail")

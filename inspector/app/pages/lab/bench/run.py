@@ -1,4 +1,4 @@
-"""What the bench page knows: the chosen rankers, the run that is under way, and what it measured."""
+"""The state of the bench page: the chosen rankers, the current run and its results."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from inspector.engine.view import DiscoveryView
 
 
 class BenchRun:
-    """Changed by the screen alone, but for `report`, which the thread of a run calls.
+    """Changed only by the screen, except `report`, which a run's thread calls.
 
-    Runs are numbered, so that what an earlier one still says is passed over. `live` is what there is to
-    measure, and everything in `measured` is of the same tools, requests and thresholds.
+    Runs are numbered, so that late reports of an earlier run are ignored. `live` is what can be measured, and
+    everything in `measured` is of the same tools, requests and thresholds.
     """
 
     def __init__(self) -> None:
@@ -28,11 +28,11 @@ class BenchRun:
         self._progress: Running | None = None
 
     def toggle(self, ranker: str) -> None:
-        """Choose a ranker, or take it back."""
+        """Choose a ranker, or undo the choice."""
         self.chosen = self.chosen ^ {ranker}
 
     def begin(self) -> tuple[str, ...]:
-        """Start a run; the rankers to measure, none where there is nothing to do or one is under way."""
+        """Start a run; return the rankers to measure, none if there is nothing to do or a run is active."""
         if self.waiting or self.live is None or not self.live.index.tools:
             return ()
         self.waiting = tuple(name for name in RANKERS if name in self.chosen)
@@ -43,12 +43,12 @@ class BenchRun:
     def report(
         self, number: int, names: Sequence[str], what: str, done: int, total: int, seconds: float
     ) -> None:
-        """Keep how far a run is after so many seconds."""
+        """Store the progress of a run after `seconds`."""
         if number == self.number:
             self._progress = running(names, what, done, total, seconds)
 
     def arrive(self, number: int, live: LiveBench, measured: Measured | None) -> None:
-        """A run starts over `live`, or one more ranker of it is measured."""
+        """Take the start of a run over `live`, or one more measured ranker of it."""
         if number != self.number:
             return
         if self._measured_over is None or not self._measured_over.is_same(live):
@@ -60,12 +60,12 @@ class BenchRun:
             self.waiting = tuple(other for other in self.waiting if other != name)
 
     def finish(self, number: int) -> None:
-        """A run has ended, whatever the reason."""
+        """End a run, for whatever reason."""
         if number == self.number:
             self.waiting, self._progress = (), None
 
     def state(self, retrieval: DiscoveryView) -> State:
-        """What the status line says; `retrieval` tells what the session searches now."""
+        """Return what the status line shows; `retrieval` is what the session searches now."""
         over = self._measured_over
         return State(
             len(self.chosen),
@@ -77,10 +77,10 @@ class BenchRun:
         )
 
     def table(self) -> list[Row]:
-        """What was measured, in the order of the page."""
+        """Return the results in the order of the page."""
         return [self.measured[name].row for name in RANKERS if name in self.measured]
 
     def compared_with(self, ranker: str) -> Measured | None:
-        """The first measured ranker; None for that one itself."""
+        """Return the first measured ranker, or None for that ranker itself."""
         first = next(name for name in RANKERS if name in self.measured)
         return None if first == ranker else self.measured[first]

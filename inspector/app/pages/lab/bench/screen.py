@@ -1,4 +1,4 @@
-"""The bench: how well and how fast each ranker finds the right tools of this session."""
+"""The bench page: how well and how fast each ranker finds the right tools of this session."""
 
 from functools import partial
 from pathlib import Path
@@ -22,16 +22,16 @@ from inspector.engine.measure.live import LiveBench
 from inspector.engine.measure.ranker_bench import Measured
 from widgets import KeyBar, RecordList, visible
 
-# Seconds between two drawings of a run's progress.
+# Seconds between redraws of a run's progress.
 _DRAWN_EVERY = 0.1
-_ENDINGS = "The ending decides the form: .md, .json or .csv."
+_ENDINGS = "The extension decides the format: .md, .json or .csv."
 
 
 _BENCH = "bench"
 
 
 class BenchScreen(BaseScreen):
-    """Chooses rankers, measures them in a thread, and shows each as soon as it is done."""
+    """Measures the chosen rankers in a thread, and shows each as soon as it is done."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#rankers RecordRows"
@@ -44,15 +44,15 @@ class BenchScreen(BaseScreen):
         Binding("o", "export", "export", id="bench.export"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Every request is asked of every ranker that has a check mark; nothing is loaded, nothing recorded.",
-        "space chooses a ranker, r measures those chosen, x or esc stops and keeps what is there.",
-        "nDCG@10 is 1 where the right tools stand first; with 95 % the true mean lies within the interval.",
+        "Every ranker marked ✓ searches for every labelled request; nothing is loaded or recorded.",
+        "space chooses a ranker, r measures the chosen ones, x or esc stops and keeps the results so far.",
+        "nDCG@10 is 1 if the right tools rank first; 95 % CI is the confidence interval of the mean.",
         "hit@1: the first tool is right. recall@5: the share of the needed tools among the first five.",
-        "false yes: impossible requests that were answered. false no: possible ones that were refused.",
-        "p50 and p95: half, and 95 %, of the searches took at most so long.",
-        "enter on a ranker lists its requests: compared with the first measured ranker, or its worst ones.",
-        "t finds the threshold below which a search had better say that no tool fits.",
-        "o writes the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
+        "false yes: impossible requests that got an answer. false no: possible ones that got none.",
+        "p50 and p95: the time within which half, and 95 %, of the searches finished.",
+        "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
+        "t fits the threshold below which a search abstains, that is, answers that no tool fits.",
+        "o exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
     )
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class BenchScreen(BaseScreen):
         self._show()
 
     def action_choose(self) -> None:
-        """Choose the ranker under the cursor, or not."""
+        """Choose the ranker under the cursor, or undo the choice."""
         current = self._list.current
         if current is not None:
             self._run.toggle(current.key)
@@ -126,7 +126,7 @@ class BenchScreen(BaseScreen):
         self._show()
 
     def action_stop(self) -> None:
-        """Stop the run after the request that is being answered; what is measured stays."""
+        """Stop the run after the current request; the results so far are kept."""
         if self._run.waiting:
             self._run.is_stopping = True
             self.stop_job(_BENCH)
@@ -140,7 +140,7 @@ class BenchScreen(BaseScreen):
             await self.app.run_action("back")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The footer shows what can be done now: run, or stop."""
+        """Offer either run or stop."""
         if action in ("run", "stop"):
             return bool(self._run.waiting) == (action == "stop")
         return super().check_action(action, parameters)
@@ -183,20 +183,20 @@ class BenchScreen(BaseScreen):
         self.app.push_screen(BenchRequestScreen(measured, self._run.compared_with(event.key)))
 
     def action_calibrate(self) -> None:
-        """Find the threshold of the ranker under the cursor, or of the default one."""
+        """Calibrate the threshold of the ranker under the cursor, or of the default one."""
         current = self._list.current
         name = current.key if current is not None and current.key in SETTINGS else next(iter(SETTINGS))
         self.app.push_screen(CalibrationScreen(name, self._run.live))
 
     @work(exit_on_error=False)
     async def action_export(self) -> None:
-        """Write the table to a file of the user's choice."""
+        """Export the table to a file."""
         rows = self._run.table()
         if not rows:
-            self.notify("Nothing is measured yet: r runs the chosen rankers.", markup=False)
+            self.notify("Nothing to export yet: r measures the chosen rankers.", markup=False)
             return
         suggested = Path(f"toolsight-bench-{self.session.session_id}.md")
         dialog = ExportDialog(suggested, partial(content.export_text, rows), _ENDINGS)
         chosen = await self.app.push_screen_wait(dialog)
         if chosen:
-            self.notify(f"Wrote {len(rows)} rankers to {visible(chosen)}", markup=False)
+            self.notify(f"{len(rows)} rankers to {visible(chosen)}", title="Exported", markup=False)

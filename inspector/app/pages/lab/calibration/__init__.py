@@ -1,1 +1,1 @@
-"""The threshold of a ranker, chosen on a curve."""
+"""Calibration: choosing a ranker's threshold on a curve."""

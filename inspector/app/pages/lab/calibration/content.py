@@ -1,4 +1,4 @@
-"""The curve of a threshold: the plot, a row for each point, and what is worth choosing."""
+"""The texts of the calibration page: the curve, a row for each threshold, and advice."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 def progress(ranker: str, done: int, total: int) -> Content:
-    """While requests are ranked."""
+    """Return the progress while requests are ranked."""
     return Content.assemble(
         ("Calibrating ", MUTED),
         (ranker, "bold"),
@@ -38,7 +38,7 @@ def progress(ranker: str, done: int, total: int) -> Content:
 
 
 def facts(found: Calibration, now: float | None) -> Content:
-    """What was measured, and the thresholds that stand out, in three lines."""
+    """Return what was measured, the notable thresholds and the advice, in three lines."""
     title = Content.assemble(
         (found.ranker, "bold"),
         f": threshold of its {KINDS[found.ranker]}",
@@ -54,22 +54,22 @@ def facts(found: Calibration, now: float | None) -> Content:
 
 def _cautious(point: Point | None) -> Content:
     if point is None:
-        return Content.styled(f"no threshold refuses at most {percent(MAX_REFUSED)}", MUTED)
-    return Content.assemble(CAUTIOUS, f" {point.threshold:.2f} refuses at most {percent(MAX_REFUSED)}")
+        return Content.styled(f"no threshold abstains on at most {percent(MAX_REFUSED)}", MUTED)
+    return Content.assemble(CAUTIOUS, f" {point.threshold:.2f} abstains on at most {percent(MAX_REFUSED)}")
 
 
 def _advice(found: Calibration) -> Content:
     if found.is_at_edge:
-        text = "⚠ The best is an end of the sweep: these requests do not tell where it lies."
+        text = "⚠ The best threshold is at the end of the range: these requests cannot locate it."
         return Content.styled(text, "$text-warning")
     if found.dataset == "generated":
-        text = "⚠ From generated requests, easier than people's: take it as a guess."
+        text = "⚠ From generated requests, which are easier than real ones: take it as a guess."
         return Content.styled(text, "$text-warning")
-    return Content.assemble(("a", "bold $text-accent"), " uses the threshold under the cursor from now on")
+    return Content.assemble(("a", "bold $text-accent"), " applies the threshold under the cursor")
 
 
 def rows(found: Calibration, now: float | None) -> tuple[Record, ...]:
-    """One row a threshold; `y` copies its line of configuration."""
+    """Return one row per threshold; `y` copies its line of configuration."""
     return tuple(
         Record(
             f"{point.threshold:g}",
@@ -90,8 +90,8 @@ def rows(found: Calibration, now: float | None) -> tuple[Record, ...]:
 
 
 def _mark(point: Point, found: Calibration, now: float | None) -> Content:
-    """At most two signs: those of the best, the present and the cautious threshold."""
-    nearest = min(found.points, key=lambda one: abs(one.threshold - (now or 0.0)))
+    """Return at most two signs, of the best, the current and the cautious threshold."""
+    nearest = min(found.points, key=lambda other: abs(other.threshold - (now or 0.0)))
     signs = [
         sign
         for sign, is_here in (
@@ -105,7 +105,7 @@ def _mark(point: Point, found: Calibration, now: float | None) -> Content:
 
 
 def curve(found: Calibration, now: float | None, cursor: float, width: int, height: int) -> Content:
-    """F1, precision and recall over the threshold, `height` lines high in all, with their legend."""
+    """Return F1, precision and recall over the threshold with their legend, in `height` lines."""
     curves = (
         Curve("F", [point.f1 for point in found.points], "$success"),
         Curve("P", [point.precision for point in found.points], "$primary", drawn=3, period=5),

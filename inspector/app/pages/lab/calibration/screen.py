@@ -1,4 +1,4 @@
-"""The threshold below which a search had better say that no tool fits."""
+"""The calibration page: the threshold below which a search abstains."""
 
 from typing import ClassVar
 
@@ -23,7 +23,7 @@ _STOPPED = "Stopped before every request was ranked. r starts again, esc goes ba
 
 
 class CalibrationScreen(BaseScreen):
-    """Ranks every request once in a thread, then draws the curve; `live` spares gathering them anew."""
+    """Ranks every request once in a thread, then draws the curve; `live` reuses gathered requests."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#points RecordRows"
@@ -34,13 +34,13 @@ class CalibrationScreen(BaseScreen):
         Binding("x", "stop", "stop", id="calibration.stop"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Each request is ranked once; then every threshold from 0.10 to 0.90 is tried on what was found.",
-        "hybrid: the probability below which a search says that no tool fits; counted are requests.",
-        "dense: the cosine that a tool needs; counted are single tools among the first ten.",
-        "precision: of what was answered, how much is right. recall: of what is needed, how much came.",
-        "★ has the best F1, ● is in use, ◆ is the highest that refuses at most 10 % of what is possible.",
-        "false yes: impossible requests that are answered. false no: possible ones that are refused.",
-        "a uses the threshold under the cursor for this session, y copies its line of configuration.",
+        "Each request is ranked once; then every threshold from 0.10 to 0.90 is tried on the results.",
+        "hybrid: the probability below which a search abstains; the counts are of requests.",
+        "dense: the cosine that a tool needs; the counts are of tools in the top ten.",
+        "precision: the share of the answers that is right. recall: the share of the needed that is found.",
+        "★ has the best F1, ● is in use, ◆ is the highest that abstains on at most 10 % of possible ones.",
+        "false yes: impossible requests that get an answer. false no: possible ones that get none.",
+        "a applies the threshold under the cursor to this session, y copies its line of configuration.",
         "k shows the other ranker, r measures again, x stops, esc goes back.",
     )
 
@@ -56,7 +56,7 @@ class CalibrationScreen(BaseScreen):
         yield Static(id="calibration-facts")
         with Container(id="calibration-body"):
             yield Static(id="curve")
-            yield RecordList(content.COLUMNS, header=True, empty="The thresholds stand here.", id="points")
+            yield RecordList(content.COLUMNS, header=True, empty="The thresholds appear here.", id="points")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -92,7 +92,7 @@ class CalibrationScreen(BaseScreen):
         self.action_again()
 
     def action_stop(self) -> None:
-        """Stop after the request that is being ranked."""
+        """Stop after the current request."""
         self.stop_job("calibration")
 
     def _calibrated(self, live: LiveBench, found: Calibration | None) -> None:
@@ -115,7 +115,7 @@ class CalibrationScreen(BaseScreen):
             self.query_one("#calibration-facts", Static).update(Content.styled(problem, "$text-warning"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The footer shows what can be done now."""
+        """Offer only the keys that work now."""
         if action == "stop":
             return self._job is not None
         if action in ("apply", "again"):
@@ -152,7 +152,7 @@ class CalibrationScreen(BaseScreen):
         curve.update(content.curve(self._found, self._now, cursor, width, height))
 
     def action_apply(self) -> None:
-        """Use the threshold under the cursor for this session."""
+        """Apply the threshold under the cursor to this session."""
         point = self._point
         if point is None or self._found is None:
             return
@@ -163,5 +163,5 @@ class CalibrationScreen(BaseScreen):
             return
         self._show()
         self._show_curve()
-        title = f"{self._ranker} now uses {point.threshold:.2f}, in this session"
-        self.notify("y copies the line that keeps it in the configuration.", title=title, markup=False)
+        text = f"{self._ranker} uses {point.threshold:.2f} in this session. y copies the line for the file."
+        self.notify(text, title="Applied", markup=False)

@@ -1,1 +1,1 @@
-"""One scenario under every profile."""
+"""Comparison of profiles on one scenario."""

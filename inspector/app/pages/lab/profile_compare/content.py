@@ -1,4 +1,4 @@
-"""One scenario under several profiles: what each came to, and what its tools cost in every model call."""
+"""One scenario under several profiles: the totals of each, and its tool tokens in every model call."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -28,7 +28,7 @@ BAR_COLUMNS = (
     Column("bar", "", weight=1, min_width=4),
     Column("tokens", "tokens", align="right", weight=7),
 )
-# The one that the others are held against.
+# The profile that the others are compared with.
 BASE = STATIC
 _LABEL = 18
 _CELL = 9 + 2
@@ -41,37 +41,37 @@ _WAITS = "…"
 
 Measure = Callable[[Totals], str]
 _MEASURES: tuple[tuple[str, Measure], ...] = (
-    ("model calls", lambda one: str(one.model_calls)),
-    ("tool tokens, first", lambda one: tokens(one.costs[0].tool_tokens) if one.costs else "–"),
-    ("tool tokens, last", lambda one: tokens(one.costs[-1].tool_tokens) if one.costs else "–"),
-    ("tool tokens, all", lambda one: tokens(one.tool_tokens)),
-    ("searches", lambda one: str(one.searches)),
-    ("loads", lambda one: str(one.loads)),
-    ("evictions", lambda one: str(one.evictions)),
-    ("calls", lambda one: str(one.calls)),
-    ("rejections", lambda one: str(one.rejections)),
-    ("loops", lambda one: str(one.loops)),
-    ("outcome", lambda one: one.outcome or "none"),
-    ("nothing new found", lambda one: str(one.redundant)),
+    ("model calls", lambda totals: str(totals.model_calls)),
+    ("tool tokens, first", lambda totals: tokens(totals.costs[0].tool_tokens) if totals.costs else "–"),
+    ("tool tokens, last", lambda totals: tokens(totals.costs[-1].tool_tokens) if totals.costs else "–"),
+    ("tool tokens, all", lambda totals: tokens(totals.tool_tokens)),
+    ("searches", lambda totals: str(totals.searches)),
+    ("loads", lambda totals: str(totals.loads)),
+    ("evictions", lambda totals: str(totals.evictions)),
+    ("calls", lambda totals: str(totals.calls)),
+    ("rejections", lambda totals: str(totals.rejections)),
+    ("loops", lambda totals: str(totals.loops)),
+    ("outcome", lambda totals: totals.outcome or "none"),
+    ("redundant searches", lambda totals: str(totals.redundant)),
 )
 _AFTER_TOKENS = "tool tokens, all"
 
 
 def order(names: Sequence[str]) -> tuple[str, ...]:
-    """Profiles as they are run and shown: the base first, the others in their own order."""
+    """Return the profiles in the order they run and are shown: the base first."""
     first = (BASE,) if BASE in names else ()
     return (*first, *(name for name in PROFILES if name in names and name != BASE))
 
 
 def compared(results: Mapping[str, ScenarioResult]) -> ProfileComparison:
-    """The results so far; a script says the same under every profile."""
+    """Compare the results so far; a script is the same under every profile."""
     return compare_profiles(tuple(results.values()), scripted=True)
 
 
 def choice_rows(
     chosen: frozenset[str], done: Mapping[str, ScenarioResult], running: str, failed: Mapping[str, str]
 ) -> tuple[Record, ...]:
-    """The profiles with a check mark where chosen, and how far each is."""
+    """Return the profiles with their state; chosen ones are marked."""
     return tuple(
         Record(
             name,
@@ -89,7 +89,7 @@ def _state(name: str, done: Mapping[str, ScenarioResult], running: str, failed: 
 
 
 def notes(found: ProfileComparison, most: int) -> Content:
-    """Where the script, or the scenario's own settings, mislead; in so many lines at most."""
+    """Return where the script or the scenario's own settings mislead, in at most `most` lines."""
     lines = [
         Content.styled(f"⚠ {visible(note, limit=200, newlines=False)}", "$text-warning")
         for note in found.notes
@@ -103,18 +103,18 @@ def notes(found: ProfileComparison, most: int) -> Content:
 
 
 def room(width: int) -> int:
-    """How many profiles a table of so many cells shows."""
+    """Return how many profiles fit into a table of this width."""
     return max((width - _EDGES - _LABEL) // _CELL, 1)
 
 
 def window(names: Sequence[str], offset: int, count: int) -> tuple[str, ...]:
-    """The profiles to show: the first always, of the others `count - 1` from `offset` on."""
+    """Return the profiles to show: the first, and `count - 1` of the others from `offset` on."""
     start = min(max(offset, 0), furthest(names, count))
     return (*names[:1], *names[1 + start : start + count])
 
 
 def furthest(names: Sequence[str], count: int) -> int:
-    """The last offset that still fills the table."""
+    """Return the last offset that still fills the table."""
     return max(len(names) - count, 0)
 
 
@@ -122,14 +122,14 @@ def table_columns(shown: Sequence[str]) -> tuple[Column, ...]:
     return (
         Column("measure", "", min_width=_LABEL, weight=30),
         *(
-            Column(name, name, align="right", width=_CELL - 2, weight=20 - place)
-            for place, name in enumerate(shown)
+            Column(name, name, align="right", width=_CELL - 2, weight=20 - number)
+            for number, name in enumerate(shown)
         ),
     )
 
 
 def table_rows(results: Mapping[str, ScenarioResult], shown: Sequence[str]) -> tuple[Record, ...]:
-    """A row a measure, a column a profile."""
+    """Return one row per measure with a column per profile."""
     if not results:
         return ()
     rows = []
@@ -143,7 +143,7 @@ def table_rows(results: Mapping[str, ScenarioResult], shown: Sequence[str]) -> t
 
 
 def _saved_row(found: ProfileComparison, shown: Sequence[str]) -> Record:
-    """What was saved of the tokens that binding everything costs."""
+    """Return the share of tokens saved compared with static binding."""
     shares = {row.profile: row.saved for row in found.rows}
     cells = (_share(shares[name], name) if name in shares else _WAITS for name in shown)
     return Record("saved", ("  saved", *cells))
@@ -160,21 +160,21 @@ def _met(result: ScenarioResult) -> str:
 
 
 def bar_rows(found: ProfileComparison, width: int) -> tuple[Record, ...]:
-    """Call by call, what each profile paid for its tools, all on one scale; calls are `message.call`."""
+    """Return each profile's tool tokens by call, on one scale; calls are named `message.call`."""
     most = max((count or 0 for call in found.calls for count in call.tool_tokens), default=0)
     cells = max(width - _BAR_REST, _LEAST_BAR)
     return tuple(row for call in found.calls for row in _call_rows(found, call, most, cells))
 
 
 def _call_rows(found: ProfileComparison, call: AlignedCall, most: int, cells: int) -> Iterator[Record]:
-    for place, (row, sent) in enumerate(zip(found.rows, call.tool_tokens, strict=True)):
+    for index, (row, sent) in enumerate(zip(found.rows, call.tool_tokens, strict=True)):
         number = f"{call.message}.{call.call}"
-        first, key = number if not place else "", f"{number}:{row.profile}"
+        first, key = number if not index else "", f"{number}:{row.profile}"
         if sent is None:
             ended = Content.styled("needed no more calls", MUTED)
             yield Record(key, (first, row.profile, ended, "–"), tone="muted")
             continue
-        bar = Content.styled(_bar(sent, most, cells), _COLORS[place % len(_COLORS)])
+        bar = Content.styled(_bar(sent, most, cells), _COLORS[index % len(_COLORS)])
         yield Record(key, (first, row.profile, bar, tokens(sent)), search=f"{number} {row.profile}")
 
 
@@ -185,11 +185,11 @@ def _bar(value: int, most: int, cells: int) -> str:
 def status(
     chosen: Sequence[str], done: Mapping[str, ScenarioResult], shown: Sequence[str], title: str
 ) -> Content:
-    """The scenario, and what to do next or what came of it."""
+    """Return the scenario, and what to do next or how many profiles ran."""
     name = Content.styled(visible(title, limit=60, newlines=False), "bold")
     if not done:
-        what = "r runs it under each of the chosen profiles" if chosen else "space chooses a profile"
+        what = "r runs it under each chosen profile" if chosen else "space chooses a profile"
         return Content.assemble(name, "   ", (what, MUTED))
-    hidden = len(done) - sum(one in done for one in shown)
+    hidden = len(done) - sum(profile in done for profile in shown)
     more = f", ← → shows {hidden} more" if hidden > 0 else ""
     return Content.assemble(name, "   ", (f"{count(len(done), 'profile')} ran{more}", MUTED))

@@ -1,4 +1,4 @@
-"""One scenario under several profiles, one after the other: counts side by side, tokens call by call."""
+"""One scenario under several profiles in turn: totals side by side, tokens call by call."""
 
 from functools import partial
 from typing import ClassVar
@@ -20,12 +20,12 @@ from inspector.domain.error import ToolsightError
 from inspector.engine.scenario.profile_comparison import ProfileComparison
 from widgets import KeyBar, RecordList
 
-_NO_TABLE = "r runs the scenario under each profile that has a check mark; space gives one."
-_NO_BARS = "Tokens of the tools in every model call stand here."
+_NO_TABLE = "r runs the scenario under each profile marked ✓; space marks one."
+_NO_BARS = "The tool tokens of every model call appear here."
 
 
 class ProfileCompareScreen(LabScreen):
-    """Chooses profiles, runs the scenario under each, and shows each as soon as it is done."""
+    """Runs the scenario under each chosen profile, and shows each as soon as it is done."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#compared RecordRows"
@@ -37,14 +37,14 @@ class ProfileCompareScreen(LabScreen):
         Binding("escape", "stop_or_leave", "back", show=False),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "space chooses a profile, r or enter runs the scenario under each one chosen, one after the other.",
-        "Every run has fresh servers. The script says the same; what it may call depends on the profile.",
-        "The scenario's own settings stay on under every profile; yours go with the session's profile only.",
-        "Tool tokens: what the model is sent of tool definitions, search_tools included. First and last are",
-        "of the first and the last model call; saved: of what binding every tool on every call costs.",
+        "space chooses a profile, r or enter runs the scenario under each chosen one in turn.",
+        "Every run has fresh servers and the same script; what it may call depends on the profile.",
+        "The scenario's own settings apply under every profile, yours only under the session's profile.",
+        "Tool tokens: the tool definitions sent, search_tools included. first, last: in the first and the",
+        "last model call. saved: compared with binding every tool in every call.",
         "Call 2.3 is the third model call after the second message. ⚠ says where the script misleads.",
-        "Expectations were written for one profile: under another, not all of them need to be met.",
-        "left and right bring the profiles that do not fit. tab changes the pane, esc stops or goes back.",
+        "Expectations are written for one profile; under another, some need not be met.",
+        "← → show more profiles. tab goes to the next pane, esc stops or goes back.",
     )
 
     def __init__(self, lab: Lab, file: ScenarioFile, run: Choice) -> None:
@@ -69,7 +69,7 @@ class ProfileCompareScreen(LabScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#compared").border_title = "Profiles"
-        self.query_one("#measures").border_title = "What it came to"
+        self.query_one("#measures").border_title = "Totals"
         self.query_one("#bars").border_title = "Tool tokens, call by call"
         self.show()
 
@@ -81,11 +81,11 @@ class ProfileCompareScreen(LabScreen):
         self.show_status()
 
     def on_descendant_focus(self) -> None:
-        """Where there is little room, the pane with the focus gets it."""
+        """In little room, give it to the focused pane."""
         self.set_class(self.query_one("#bars").has_focus_within, "-on-bars")
 
     def action_choose(self) -> None:
-        """Choose the profile under the cursor, or not."""
+        """Choose the profile under the cursor, or undo the choice."""
         current = self.query_one("#compared", RecordList).current
         if current is not None:
             self._chosen = self._chosen ^ {current.key}
@@ -156,16 +156,16 @@ class ProfileCompareScreen(LabScreen):
         self.query_one("#compare-status", Static).update(line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Leave the arrows to the filter while that is typed into."""
+        """Leave the arrow keys to the filter while it has the focus."""
         return action != "shift" or not isinstance(self.focused, Input)
 
     def action_shift(self, step: int) -> None:
-        """Bring other profiles into sight."""
+        """Show other profiles."""
         count = content.room(self.query_one("#measures").content_size.width)
         self._offset = min(max(self._offset + step, 0), content.furthest(self._ran, count))
         self.show()
 
     async def action_stop_or_leave(self) -> None:
-        """Stop the runs and keep those that ended, or go back."""
+        """Stop the runs and keep the finished ones, or go back."""
         if not self.stop("r runs all of them again."):
             await self.app.run_action("back")

@@ -1,1 +1,1 @@
-"""Published tables beside our own numbers."""
+"""Reproduction: published tables beside our own numbers."""

@@ -1,4 +1,4 @@
-"""The reproduction page: the chapters with their state, and a section as lines of text."""
+"""The texts of the reproduction page: chapters with their state, and a section as lines."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,7 +22,7 @@ _BAR = 20
 
 
 def rows(job: ReproduceJob, measured: Reproduction | None) -> tuple[Record, ...]:
-    """Every chapter with its state."""
+    """Return every chapter with its state."""
     return tuple(_row(chapter, job, measured) for chapter in CHAPTERS)
 
 
@@ -47,9 +47,9 @@ def _state(chapter: str, job: ReproduceJob, measured: Reproduction | None) -> tu
 
 
 def status(job: ReproduceJob, measured: Reproduction | None) -> Content:
-    """What is going on, or what to do next, in one line."""
+    """Return the progress, or what to do next, in one line."""
     if measured is None:
-        return Content.styled("⚠ Nothing can be measured in this session.", "$text-warning")
+        return Content.styled("⚠ This session cannot measure published results.", "$text-warning")
     if job.is_stopping:
         return Content.styled("Stopping after this step …", "$text-warning")
     if job.is_running:
@@ -67,7 +67,7 @@ def status(job: ReproduceJob, measured: Reproduction | None) -> Content:
     return Content.assemble(
         ("✓ ", "$text-success"),
         f"{done} of {len(CHAPTERS)} measured.",
-        ("  tab: read them.  o: write the report.", MUTED),
+        ("  tab goes to the tables.  o exports the report.", MUTED),
     )
 
 
@@ -87,19 +87,19 @@ def _progress(job: ReproduceJob) -> Content:
 
 
 def page(chapter: str, job: ReproduceJob, measured: Reproduction | None, width: int) -> Content:
-    """The sections of a chapter, or what it would measure, for so many cells."""
+    """Return the sections of a chapter, or what it would measure, `width` cells wide."""
     found = measured.sections.get(chapter, ()) if measured is not None else ()
     if not found:
-        return _invitation(next(one for one in CHAPTERS if one.id == chapter), job)
+        return _invitation(next(known for known in CHAPTERS if known.id == chapter), job)
     lines = [line for section in found for line in (*section_lines(section, width), Content())]
     return Content("\n").join(lines)
 
 
 def _invitation(chapter: Chapter, job: ReproduceJob) -> Content:
     if chapter.id in job.waiting:
-        what, then = "Measures", Content("The tables stand here as soon as it is done.")
+        what, then = "Measures", Content("The tables appear here when it is done.")
     elif job.is_running:
-        what, then = "Would measure", Content("One run at a time: this one can begin when the other is over.")
+        what, then = "Would measure", Content("Only one run at a time: wait for the other to end.")
     else:
         what = "Would measure"
         then = Content.assemble(("enter", "bold $text-accent"), " measures it now.")
@@ -115,7 +115,7 @@ def _invitation(chapter: Chapter, job: ReproduceJob) -> Content:
 
 
 def section_lines(section: Section, width: int) -> Iterator[Content]:
-    """Title and scope, then where numbers disagree, the bars and every table."""
+    """Yield title and scope, then every table, the targets and the published inconsistencies."""
     yield Content.styled(visible(section.title), "bold")
     if section.source:
         yield Content.styled(f"Published: {visible(section.source)}", MUTED)
@@ -128,7 +128,7 @@ def section_lines(section: Section, width: int) -> Iterator[Content]:
         yield from _table(_bars(section), width)
     if section.findings:
         yield Content()
-        yield Content.styled("Where the published numbers do not hold together", "bold $primary")
+        yield Content.styled("Where the published numbers are inconsistent", "bold $primary")
         yield from (
             Content.assemble(("⚠ ", "$text-warning"), visible(finding)) for finding in section.findings
         )
@@ -146,10 +146,10 @@ def _bars(section: Section) -> Table:
     rows = tuple(
         ("✓ met" if is_met else "✕ not met", demanded, found) for demanded, found, is_met in section.bars
     )
-    return Table("Bars", ("", "demanded", "measured"), rows)
+    return Table("Targets", ("", "target", "measured"), rows)
 
 
 def told(chapters: Sequence[str]) -> str:
-    """What repeats a report of these chapters."""
+    """Return the command that repeats a report of these chapters."""
     which = "--all" if len(chapters) == len(CHAPTERS) else " ".join(chapters)
     return f"toolsight reproduce {which}"

@@ -1,4 +1,4 @@
-"""How far a run of the reproduction page is."""
+"""The progress of a run of the reproduction page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is being done in a chapter; a `total` of 0 is unknown."""
+    """The current step of a chapter; a `total` of 0 is unknown."""
 
     what: str
     done: int = 0
@@ -14,7 +14,7 @@ class Step:
 
 
 class ReproduceJob:
-    """One run at a time. Runs are numbered, so that what an earlier one still says is passed over."""
+    """One run at a time. Runs are numbered, so that late reports of an earlier run are ignored."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -30,11 +30,11 @@ class ReproduceJob:
 
     @property
     def current(self) -> str:
-        """The chapter that is being measured; "" when none is."""
+        """The chapter being measured, "" if none is."""
         return self.waiting[0] if self.waiting else ""
 
     def begin(self, ids: Sequence[str]) -> int:
-        """A run of these chapters starts; its number."""
+        """Start a run of these chapters; return its number."""
         self.number += 1
         self.waiting = tuple(ids)
         self.step = None
@@ -44,18 +44,18 @@ class ReproduceJob:
         return self.number
 
     def report(self, number: int, what: str, done: int, total: int) -> None:
-        """A step of the current chapter; may be called from any thread."""
+        """Take a step of the current chapter; callable from any thread."""
         if number == self.number:
             self.step = Step(what, done, total)
 
     def arrive(self, number: int, chapter: str) -> None:
-        """A chapter is measured."""
+        """Take a measured chapter."""
         if number == self.number:
             self.waiting = tuple(id_ for id_ in self.waiting if id_ != chapter)
             self.step = None
 
     def finish(self, number: int, *, has_failed: bool = False) -> None:
-        """The run is over; what still waits was stopped, and the first of it may have failed."""
+        """End the run; the chapters still waiting were stopped, and the first of them may have failed."""
         if number != self.number:
             return
         if has_failed:

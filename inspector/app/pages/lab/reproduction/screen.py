@@ -1,4 +1,4 @@
-"""Reproduction: measures what was published anew, section by section, and shows both side by side."""
+"""The reproduction page: measures published results again, section by section, and shows both."""
 
 from contextlib import suppress
 from functools import partial
@@ -23,31 +23,31 @@ from inspector.research.run import CHAPTERS, chapters
 from inspector.research.source import Steps, Stopped
 from widgets import KeyBar, RecordList, visible
 
-# Seconds between two drawings of a run's progress.
+# Seconds between redraws of a run's progress.
 _DRAWN_EVERY = 0.1
 _RUN = "reproduce"
 
 
 class ReproduceScreen(BaseScreen):
-    """Chapters at the left, the one under the cursor at the right. What is measured stays in the session."""
+    """Chapters on the left, the current one on the right. Results are kept for the session."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#chapters RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "all", "measure all", id="reproduce.all"),
         Binding("x", "stop", "stop", id="reproduce.stop"),
-        Binding("o", "export", "write report", id="reproduce.export"),
+        Binding("o", "export", "export", id="reproduce.export"),
         Binding("escape", "stop_or_leave", "back", show=False),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Measures on this machine what papers say of tool discovery; their numbers stand beside ours.",
-        "enter measures the section under the cursor, a all of them, x or esc stops after the present step.",
-        "Sections run on the demo's servers and on made catalogs, never on yours; nothing is recorded.",
-        "tab goes to the tables to scroll them. Paper's columns say so; “–” is a number that is not given.",
-        "Bars are what was demanded of Toolsight: ✓ met, ✕ not met.",
-        "⚠ tells where published numbers do not hold together, computed from the numbers themselves.",
-        "o writes what is measured as Markdown. y copies the command that makes the section.",
-        "`toolsight reproduce --all --data FOLDER` measures other people's catalogs too.",
+        "Measures published claims about tool discovery on this machine and shows both numbers.",
+        "enter measures the section under the cursor, a all of them, x or esc stops after the current step.",
+        "Sections run on the demo servers and on generated catalogs, never on yours; nothing is recorded.",
+        "tab goes to the tables to scroll them. – is a number that the paper does not give.",
+        "Targets are what Toolsight has to reach: ✓ met, ✕ not met.",
+        "⚠ marks published numbers that contradict one another, computed from the numbers themselves.",
+        "o exports the measured sections as Markdown. y copies the command that measures the section.",
+        "`toolsight reproduce --all --data FOLDER` measures third-party catalogs too.",
     )
 
     def __init__(self, reproduction: Reproduction | None = None) -> None:
@@ -57,7 +57,7 @@ class ReproduceScreen(BaseScreen):
 
     @property
     def reproduction(self) -> Reproduction | None:
-        """Where it is measured: what was given, else the app's."""
+        """The reproduction given to this page, else the app's."""
         return self._given if self._given is not None else self.context.reproduction
 
     def compose(self) -> ComposeResult:
@@ -119,7 +119,7 @@ class ReproduceScreen(BaseScreen):
         self._show()
 
     def action_stop(self) -> None:
-        """Stop after the present step; what is measured stays."""
+        """Stop after the current step; the results so far are kept."""
         if self._job.is_running:
             self._job.is_stopping = True
             self.stop_job(_RUN)
@@ -133,7 +133,7 @@ class ReproduceScreen(BaseScreen):
             await self.app.run_action("back")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The footer shows what can be done now: measure, or stop."""
+        """Offer either measure or stop."""
         if action in ("all", "stop"):
             return self._job.is_running == (action == "stop")
         return super().check_action(action, parameters)
@@ -167,12 +167,13 @@ class ReproduceScreen(BaseScreen):
 
     @work(exit_on_error=False)
     async def action_export(self) -> None:
-        """Write what is measured to a file of the user's choice."""
+        """Export the measured sections to a file."""
         measured = self.reproduction
         if measured is None or not measured.sections:
-            self.notify("Nothing is measured yet: enter measures a section.", markup=False)
+            self.notify("Nothing to export yet: enter measures a section.", markup=False)
             return
         text = markdown(report(measured.made(), measured.source, content.told(measured.ids())))
         chosen = await self.app.push_screen_wait(ExportDialog(Path("toolsight-reproduction.md"), text))
         if chosen:
-            self.notify(f"Wrote {len(measured.sections)} sections to {visible(chosen)}", markup=False)
+            text = f"{len(measured.sections)} sections to {visible(chosen)}"
+            self.notify(text, title="Exported", markup=False)

@@ -1,1 +1,1 @@
-"""Scenarios played step by step, with the guards' counts."""
+"""The guard lab: scenarios step by step, with the guards' counts."""

@@ -1,4 +1,4 @@
-"""The guard lab: scenarios as rows, a run as steps, and one step with what the guard counted by then."""
+"""The texts of the guard lab: scenarios as rows, a scenario's description, the status line."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.run import ScenarioResult
 from widgets import Column, Record, Tone, middle, plain, visible
 
-# No profile is called like the row for none.
+# The key of the row for no profile; no profile has this name.
 OWN = "\0own"
 SCENARIO_COLUMNS = (
     Column("mark", width=1, weight=9),
@@ -23,14 +23,14 @@ SCENARIO_COLUMNS = (
 )
 _TEXT = 600
 _GAP = "   "
-# What is left of the narrowest pane for a title.
+# The room for a title in the narrowest pane.
 _TITLE = 40
 
 
 def scenario_rows(
     files: Sequence[ScenarioFile], results: Mapping[str, ScenarioResult], running: str = ""
 ) -> tuple[Record, ...]:
-    """A row a scenario, with what came of its last run; keys are paths."""
+    """Return one row per scenario, with the outcome of its last run; keys are paths."""
     return tuple(_scenario_row(file, results.get(str(file.path)), running) for file in files)
 
 
@@ -47,7 +47,7 @@ def _scenario_row(file: ScenarioFile, result: ScenarioResult | None, running: st
 
 def _state(file: ScenarioFile, result: ScenarioResult | None, running: str) -> tuple[str, str, Tone]:
     if file.scenario is None:
-        return "✕", "not readable", "error"
+        return "✕", "unreadable", "error"
     if str(file.path) == running:
         return "…", "running", "accent"
     if result is None:
@@ -61,7 +61,7 @@ def _unmet(result: ScenarioResult) -> str:
 
 
 def about(file: ScenarioFile, run: Choice | None) -> Content:
-    """What a scenario is about and what it expects, before it is run."""
+    """Return what a scenario is about and what it expects."""
     if file.scenario is None or run is None:
         problem = file.problem.replace(str(file.path), file.path.name)
         return Content.assemble(("✕ ", "$text-error"), plain(problem, limit=_TEXT))
@@ -72,7 +72,7 @@ def about(file: ScenarioFile, run: Choice | None) -> Content:
         plain(" ".join(scenario.about.split()), limit=_TEXT),
         Content(),
         _fact("runs under", run.profile, _with(scenario, run)),
-        _fact("script", f"{count(len(scenario.users), 'message')}, {count(steps, 'step')} of the model"),
+        _fact("script", f"{count(len(scenario.users), 'message')}, {count(steps, 'model step')}"),
         Content(),
         *_expected(scenario),
     ]
@@ -97,16 +97,17 @@ def _expected(scenario: Scenario) -> Iterator[Content]:
     for title, wanted in (("Expected, in this order", scenario.expect), ("Never", scenario.never)):
         if wanted:
             yield Content.styled(title, "bold")
-            yield from (Content("  ") + plain(one.text, newlines=False, limit=200) for one in wanted)
+            texts = (plain(expectation.text, newlines=False, limit=200) for expectation in wanted)
+            yield from (Content("  ") + text for text in texts)
     if not (scenario.expect or scenario.never):
-        yield Content.styled("It expects nothing: every run passes.", MUTED)
+        yield Content.styled("It has no expectations: every run passes.", MUTED)
 
 
 def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[Record, ...]:
-    """The profiles to run with; first, what stands if none is chosen."""
+    """Return the profiles to run under; the first row is for choosing none."""
     own = scenario.profile if scenario is not None else ""
     default = f"the scenario's own: {own}" if own else f"the session's: {session}"
-    rest = "each scenario's own, else that of the session"
+    rest = "each scenario's own profile, else the session's"
     return (
         Record(OWN, ("✓" if not chosen else " ", default, ""), detail=rest),
         *(
@@ -119,11 +120,11 @@ def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[
 def status(
     result: ScenarioResult | None, shown: Walkthrough, number: int, run: Choice | None, width: int
 ) -> Content:
-    """Verdict, profile, and where the walkthrough is."""
+    """Return the step, the verdict and the profile."""
     if result is None:
         if run is None:
-            return Content("It cannot be run as it is. y copies its path; the page reads it when it opens.")
-        return _joined([Content("enter runs it on servers of its own"), _fact("profile", run.profile)], width)
+            return Content("This file cannot run. y copies its path; the page reads it again when opened.")
+        return _joined([Content("enter runs it on fresh servers"), _fact("profile", run.profile)], width)
     met = sum(finding.met for finding in result.findings)
     verdict = (
         Content.styled(f"✓ passed, {met} of {met}", "$text-success")
@@ -143,18 +144,18 @@ def status(
 
 
 def steps_title(file: ScenarioFile | None) -> Content:
-    """What the steps are of."""
+    """Return the title of the list of steps."""
     return Content.assemble("Steps: ", middle(file.title, _TITLE)) if file is not None else Content("Steps")
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds of a session: 9:02."""
+    """Format a duration as minutes and seconds: 9:02."""
     whole = int(max(seconds, 0.0))
     return f"{whole // 60}:{whole % 60:02}"
 
 
 def running(progress: Progress) -> Content:
-    """How far a run is."""
+    """Return the progress of a run."""
     scenario = progress.file.scenario
     turns = len(scenario.users) if scenario is not None else 0
     pieces = [
@@ -167,7 +168,7 @@ def running(progress: Progress) -> Content:
 
 
 def _played(progress: Progress, turns: int) -> Content:
-    """The conversation once it has begun; before that, what it waits for."""
+    """Return the progress of the conversation or, before it starts, of the index."""
     index = progress.index
     if progress.turns or index.phase in (IndexPhase.OFF, IndexPhase.READY):
         return Content(f"message {progress.turns} of {turns}{_GAP}model call {progress.calls}")
@@ -175,7 +176,7 @@ def _played(progress: Progress, turns: int) -> Content:
 
 
 def _joined(pieces: list[Content], width: int) -> Content:
-    """As many of the pieces as fit into a line, the first always."""
+    """Join as many pieces as fit into a line, always including the first."""
     while len(pieces) > 1 and Content(_GAP).join(pieces).cell_length > width:
         pieces = pieces[:-1]
     return Content(_GAP).join(pieces)

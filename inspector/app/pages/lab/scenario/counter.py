@@ -1,4 +1,4 @@
-"""The iteration guard's windows drawn: a letter for equal calls, and a bar against each limit."""
+"""Draws the iteration guard's windows: a letter for equal calls, and a bar for each limit."""
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -9,26 +9,26 @@ from inspector.domain.number import count
 from inspector.domain.settings import GuardSettings
 from widgets import middle, visible
 
-# Bars of limits up to this have a cell a call.
+# Limits up to this have one bar cell per call.
 _CELLS = 6
 _COLORS = ("$text-primary", "$text-accent", "$text-success", "$text-secondary")
 _SHOWN = 8
 _HASH = 8
 _FIRST = ord("A")
-_NONE = "(A): its tool was found again, so the count starts anew. Neither window holds a call."
+_NONE = "(A): its tool was found again, so counting restarted. Neither window holds a call."
 
 
 def color(letter: str) -> str:
-    """The colour of a group of equal calls; the letter says the same without it."""
+    """Return the color of a group of equal calls; its letter says the same."""
     return _COLORS[(ord(letter[:1] or "A") - _FIRST) % len(_COLORS)]
 
 
 def windows(frame: StepFrame, width: int) -> Content:
-    """The sliding window as a row of letters, then every group of equal calls with its counts."""
+    """Return the sliding window as a row of letters, then every group of equal calls with its counts."""
     if not frame.calls:
-        return Content.styled("No call was counted yet: searches and rejected calls are none.", MUTED)
+        return Content.styled("No call counted yet: searches and rejected calls do not count.", MUTED)
     counters = frame.counters()
-    blocks = [_strip(frame, width), *(_counter(one, frame, width) for one in counters[:_SHOWN])]
+    blocks = [_strip(frame, width), *(_counter(counter, frame, width) for counter in counters[:_SHOWN])]
     if len(counters) > _SHOWN:
         blocks.append(Content.styled(f"… and {len(counters) - _SHOWN} more", MUTED))
     if not counters:
@@ -37,7 +37,7 @@ def windows(frame: StepFrame, width: int) -> Content:
 
 
 def _strip(frame: StepFrame, width: int) -> Content:
-    """The last calls, the newest at the right: [A] is this step's, (A) counts no more."""
+    """Return the last calls, the newest on the right: [A] is this step's, (A) no longer counts."""
     calls = frame.window
     label = f"last {count(len(calls), 'call')} "
     room = max((width - len(label) - 2) // 3, 1)
@@ -57,7 +57,7 @@ def _cell(call: CountedCall | None, counted: CountedCall | None) -> Content:
 
 
 def _counter(counter: Counter, frame: StepFrame, width: int) -> Content:
-    """Two lines: what is called, and how often in either window."""
+    """Return two lines: the call, and how often it is in either window."""
     guard, counted = frame.guard, counter.counted
     short = visible(counted.arguments_hash[:_HASH], newlines=False)
     name = middle(counted.tool, max(width // 2 - 6, 8))
@@ -82,7 +82,7 @@ def _counter(counter: Counter, frame: StepFrame, width: int) -> Content:
 
 
 def _bar(count: int, limit: int) -> Content:
-    """A cell a call up to the limit, and what is over it apart."""
+    """Draw a cell per call up to the limit, and an excess apart from it."""
     cells = min(limit, _CELLS)
     filled = min(round(count / limit * cells), cells) if limit else cells
     filled = max(filled, 1) if count else 0
@@ -94,7 +94,7 @@ def _bar(count: int, limit: int) -> Content:
 def _verdict(counter: Counter, guard: GuardSettings) -> Content:
     if counter.counted.exempt:
         return Content.styled("   exempt", MUTED)
-    # Over a limit the loop has been seen, which the bar shows.
+    # Over a limit the loop was detected, which the bar shows.
     is_over = counter.in_time > guard.max_repeats or counter.in_calls > guard.window_repeats
     if is_over or not counter.fires_next:
         return Content()

@@ -1,4 +1,4 @@
-"""The scenarios of a lab with what came of each."""
+"""The list of scenarios with the outcome of each."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,14 +10,12 @@ from inspector.engine.view import SessionView
 from widgets import RecordList
 
 _READING = "Reading the scenarios …"
-_NO_LAB = "There is no lab in this session. `toolsight demo` opens one with scenarios to run."
-_NO_SCENARIO = (
-    "No scenario was found. Those that come with Toolsight are part of its package: install it anew."
-)
+_NO_LAB = "This session has no scenarios to run. `toolsight demo` opens one that has."
+_NO_SCENARIO = "No scenario was found. Toolsight's own are part of its package: reinstall it."
 
 
 class ScenarioList(RecordList):
-    """Reads the scenarios once, and knows which one the cursor is on."""
+    """Reads the scenarios once, and knows the one under the cursor."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(SCENARIO_COLUMNS, empty=_READING, id=id, classes="pane")
@@ -25,7 +23,7 @@ class ScenarioList(RecordList):
         self._files: tuple[ScenarioFile, ...] = ()
 
     async def read(self, lab: Lab | None) -> None:
-        """Read what there is to run. Raises ToolsightError."""
+        """Read the scenarios. Raises ToolsightError."""
         if lab is None:
             self.empty = _NO_LAB
             return
@@ -38,20 +36,20 @@ class ScenarioList(RecordList):
     def file(self) -> ScenarioFile | None:
         """The scenario under the cursor."""
         current = self.current
-        return next((one for one in self._files if current and str(one.path) == current.key), None)
+        return next((file for file in self._files if current and str(file.path) == current.key), None)
 
     @property
     def key(self) -> str:
-        """The path of the scenario under the cursor, "" without one."""
+        """The path of the scenario under the cursor, "" if there is none."""
         return str(self.file.path) if self.file is not None else ""
 
     def choice(self, session: SessionView, chosen: str) -> Choice | None:
-        """What the scenario under the cursor runs under; None for one that cannot be run."""
+        """Return what the scenario under the cursor runs under; None if it cannot run."""
         file = self.file
         return (
             choice(file.scenario, session, chosen) if file is not None and file.scenario is not None else None
         )
 
     def show(self, results: Mapping[str, ScenarioResult], running: str) -> None:
-        """Draw the scenarios; `running` is the path of the one that runs."""
+        """Draw the scenarios; `running` is the path of the running one."""
         self.records = scenario_rows(self._files, results, running)

@@ -1,4 +1,4 @@
-"""The guard lab: runs a scenario, and steps through what came of it with counters, windows and hashes."""
+"""The guard lab: runs a scenario and steps through the run, with the guards' counters and windows."""
 
 from functools import partial
 from typing import ClassVar
@@ -31,34 +31,34 @@ _ALL = 1_000_000
 
 
 class Walkthroughs:
-    """The last run of each scenario, by its path, and the step that is shown of it."""
+    """The last run of each scenario by path, and the step shown of it."""
 
     def __init__(self) -> None:
         self._walkthroughs: dict[str, Walkthrough] = {}
-        self._places: dict[str, int] = {}
+        self._steps: dict[str, int] = {}
 
     def get(self, key: str) -> Walkthrough | None:
-        """The run; None where there was none."""
+        """Return the last run, None if there was none."""
         return self._walkthroughs.get(key)
 
     def add(self, key: str, result: ScenarioResult) -> None:
-        """Keep a run, at its first model call."""
+        """Store a run, and show its first model call."""
         self._walkthroughs[key] = walkthrough(result.records, result.findings)
         self.go(key, 1)
 
-    def place(self, key: str) -> int:
-        """The number of the step that is shown."""
-        return self._places.get(key, 0)
+    def number(self, key: str) -> int:
+        """Return the number of the shown step."""
+        return self._steps.get(key, 0)
 
     def go(self, key: str, number: int) -> int:
-        """Show a step, or the nearest there is; its number."""
+        """Show a step, or the nearest one there is; return its number."""
         last = len(self._walkthroughs.get(key, ())) - 1
-        self._places[key] = max(min(number, last), 0)
-        return self._places[key]
+        self._steps[key] = max(min(number, last), 0)
+        return self._steps[key]
 
 
 class GuardLabScreen(LabScreen):
-    """Scenarios at the left; the chosen one's last run as steps, and one step in detail."""
+    """Scenarios on the left, the last run of the current one as steps, and one step in detail."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#scenarios RecordRows"
@@ -74,13 +74,13 @@ class GuardLabScreen(LabScreen):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",
-        "Then left and right go through its steps, home and end to the first and the last; a step is a model",
-        "call or one call of the model. ✓ was expected there; ✕ must not occur, or never came.",
-        "Equal calls have one letter: the same tool, the same arguments once they are normalised.",
-        "■ counts equal calls against the limit of the time window and of the last calls; over it is a loop.",
-        "A loop evicts its tool; found again, its calls stand in (A) and the count starts anew.",
-        "p runs under another profile, c runs the scenario under several and compares what they cost.",
-        "tab changes the pane, esc stops a run or goes back. / filters, y copies. r runs once more.",
+        "Then ← → step through the run, home and end go to its first and last step. A step is a model call",
+        "or one call by the model. ✓ was expected there; ✕ must not occur, or was expected but never came.",
+        "Equal calls share a letter: the same tool and the same arguments after normalization.",
+        "■ counts equal calls in the time window and among the last calls; over either limit is a loop.",
+        "A loop evicts its tool. Once the tool is found again, its calls show as (A) and counting restarts.",
+        "p runs under another profile; c runs the scenario under several and compares their costs.",
+        "tab goes to the next pane, esc stops a run or goes back. / filters, y copies, r runs again.",
     )
 
     def __init__(self, lab: Lab | None = None) -> None:
@@ -127,8 +127,8 @@ class GuardLabScreen(LabScreen):
         return self._walkthroughs.get(self._scenarios.key)
 
     @property
-    def _place(self) -> int:
-        return self._walkthroughs.place(self._scenarios.key)
+    def _number(self) -> int:
+        return self._walkthroughs.number(self._scenarios.key)
 
     @property
     def _choice(self) -> Choice | None:
@@ -136,7 +136,7 @@ class GuardLabScreen(LabScreen):
 
     @on(RecordList.Selected, "#scenarios")
     def action_run(self) -> None:
-        """Run the scenario under the cursor; one that runs is given up."""
+        """Run the scenario under the cursor, dropping any current run."""
         file, lab, run = self._scenarios.file, self.lab, self._choice
         if file is None or run is None or lab is None:
             return
@@ -162,7 +162,7 @@ class GuardLabScreen(LabScreen):
             self.query_one("#steps", RecordList).focus()
 
     def show(self) -> None:
-        """The scenarios, and the walkthrough of the one under the cursor."""
+        """Draw the scenarios and the walkthrough of the one under the cursor."""
         if self.is_attached:
             progress = self.job.progress
             self._scenarios.show(self.job.results, str(progress.file.path) if progress is not None else "")
@@ -170,7 +170,7 @@ class GuardLabScreen(LabScreen):
 
     @on(RecordList.Highlighted, "#scenarios")
     def _show_scenario(self) -> None:
-        """The walkthrough of the scenario under the cursor, or what it is about."""
+        """Draw the walkthrough of the scenario under the cursor, or what it is about."""
         shown = self._walkthrough
         self.set_class(shown is not None, "-walkthrough")
         self.on_descendant_focus()
@@ -178,11 +178,11 @@ class GuardLabScreen(LabScreen):
             steps = self.query_one("#steps", RecordList)
             steps.border_title = content.steps_title(self._scenarios.file)
             steps.records = step.step_rows(shown)
-            steps.move_to(str(self._place))
+            steps.move_to(str(self._number))
         self._show_step()
 
     def on_descendant_focus(self) -> None:
-        """Where there is little room, the scenarios make way for the walkthrough."""
+        """In little room, show the walkthrough instead of the scenarios."""
         self.set_class(self._walkthrough is not None and not self._scenarios.has_focus_within, "-stepping")
 
     @on(RecordList.Highlighted, "#steps")
@@ -200,7 +200,7 @@ class GuardLabScreen(LabScreen):
         self.show_status()
         shown, detail, file = self._walkthrough, self.query_one(StepDetail), self._scenarios.file
         if shown is not None:
-            detail.show_step(shown, self._place)
+            detail.show_step(shown, self._number)
         elif file is not None:
             detail.show_about(content.about(file, self._choice))
 
@@ -211,25 +211,25 @@ class GuardLabScreen(LabScreen):
         elif not line and self._scenarios.file is not None:
             width = self.size.width - 2
             line = content.status(
-                result, self._walkthrough or Walkthrough(), self._place, self._choice, width
+                result, self._walkthrough or Walkthrough(), self._number, self._choice, width
             )
         self.query_one("#lab-status", Static).update(line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """The keys of a walkthrough need one, and are off while a filter is typed into."""
+        """Offer the walkthrough's keys only if there is a walkthrough and no filter has the focus."""
         if action == "step":
             return self.is_mounted and self._walkthrough is not None and not isinstance(self.focused, Input)
         return True
 
     def action_step(self, by: int) -> None:
-        """Go so many steps on, or back, as far as there are any."""
+        """Move by that many steps, within the run."""
         if self._walkthrough is not None:
-            place = self._walkthroughs.go(self._scenarios.key, self._place + by)
-            self.query_one("#steps", RecordList).move_to(str(place))
+            number = self._walkthroughs.go(self._scenarios.key, self._number + by)
+            self.query_one("#steps", RecordList).move_to(str(number))
             self._show_step()
 
     def action_profile(self) -> None:
-        """Choose what the scenarios run under."""
+        """Choose the profile to run under."""
         file = self._scenarios.file
         rows = content.profile_rows(file.scenario if file else None, self.session.profile, self._chosen)
         dialog = ChoiceDialog("Run under", rows, self._choose, self._chosen or content.OWN)
@@ -239,7 +239,7 @@ class GuardLabScreen(LabScreen):
         self._chosen = "" if name == content.OWN else name
 
     def action_compare(self) -> None:
-        """Run the scenario under several profiles, side by side."""
+        """Compare the scenario under several profiles."""
         file, lab, run = self._scenarios.file, self.lab, self._choice
         if file is not None and lab is not None and run is not None:
             self.app.push_screen(ProfileCompareScreen(lab, file, run))
@@ -251,6 +251,6 @@ class GuardLabScreen(LabScreen):
         if self._scenarios.has_focus_within or not self._scenarios.records:
             await self.app.run_action("back")
             return
-        # What is not displayed cannot have the focus.
+        # A hidden widget cannot take the focus.
         self.remove_class("-stepping")
         self.call_after_refresh(self._scenarios.focus)

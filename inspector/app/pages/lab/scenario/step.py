@@ -1,4 +1,4 @@
-"""One step of a run: its events, what the model read, and what was bound by then."""
+"""One step of a run: its events, what the model read, and what is bound after it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,7 +28,7 @@ from inspector.domain.number import count, percent, tokens
 from inspector.domain.session import Binding
 from widgets import Column, Record, Tone, middle, plain, visible
 
-# The keys of what is no step; steps go by their numbers.
+# The key prefix of rows that are no step; the keys of steps are their numbers.
 MISSED = "missed:"
 STEP_COLUMNS = (
     Column("number", "", align="right", weight=9),
@@ -39,12 +39,12 @@ STEP_COLUMNS = (
 )
 _TEXT = 600
 _LINES = 4
-_NOT_TOLD = (BudgetMeasured, IndexChanged, CallStarted, ModelRequested, ServerConnecting)
+_HIDDEN = (BudgetMeasured, IndexChanged, CallStarted, ModelRequested, ServerConnecting)
 _TONES: dict[str, Tone] = {REJECT: "error", START: "muted"}
 
 
 def step_rows(shown: Walkthrough) -> tuple[Record, ...]:
-    """A row a step, with what was expected of it, then what was expected and never came."""
+    """Return one row per step with its expectations, then the expectations that were never met."""
     rows = [_step_row(frame) for frame in shown.frames]
     for number, finding in enumerate(shown.missed):
         text = visible(finding.text, newlines=False, limit=300)
@@ -53,11 +53,11 @@ def step_rows(shown: Walkthrough) -> tuple[Record, ...]:
 
 
 def missed(shown: Walkthrough, key: str) -> Content:
-    """An expectation that nothing met, by the key of its row."""
+    """Return an unmet expectation, by the key of its row."""
     finding = shown.missed[int(key.removeprefix(MISSED))]
     text = plain(finding.expectation.text, limit=_TEXT)
     reason = plain(finding.reason, limit=_TEXT)
-    return Content.assemble(("✕ Expected, and never came\n", "bold $text-error"), text, "\n\n", reason)
+    return Content.assemble(("✕ Expected, but never came\n", "bold $text-error"), text, "\n\n", reason)
 
 
 def _step_row(frame: StepFrame) -> Record:
@@ -81,7 +81,7 @@ def _is_redundant(frame: StepFrame) -> bool:
 
 
 def _line(frame: StepFrame) -> tuple[str, str]:
-    """The kind of a step in a word, and what it did."""
+    """Return the kind of a step in a word, and what it did."""
     events = [record.event for record in frame.records]
     for event in events:
         match event:
@@ -91,7 +91,7 @@ def _line(frame: StepFrame) -> tuple[str, str]:
                 found = "nothing new" if _is_redundant(frame) else f"{len(event.report.results)} found"
                 return "search", f"{found}: {event.report.request.label()}"
             case CallStarted():
-                failed = any(isinstance(one, CallFinished) and not one.ok for one in events)
+                failed = any(isinstance(other, CallFinished) and not other.ok for other in events)
                 kind = "loop" if frame.loop is not None else "failed" if failed else "call"
                 return kind, f"{event.tool} {arguments_text(event.arguments)}"
             case CallRejected():
@@ -108,7 +108,7 @@ def _model_line(events: Sequence[Event]) -> str:
 
 
 def guard_title(frame: StepFrame) -> str:
-    """What the guard allows."""
+    """Return the guard's limits."""
     guard = frame.guard
     in_time = f"{guard.max_repeats} in {guard.window_seconds:g} s"
     limits = f"{in_time}, {guard.window_repeats} in {count(guard.window_calls, 'call')}"
@@ -116,17 +116,17 @@ def guard_title(frame: StepFrame) -> str:
 
 
 def step_title(frame: StepFrame) -> str:
-    """The step by its number and kind."""
+    """Return the step's number and kind."""
     return f"Step {frame.number}: {_line(frame)[0]}" if frame.number else "Before the first model call"
 
 
 def happened(frame: StepFrame, width: int) -> Content:
-    """Every event of the step in a line; ✓ is what was expected, ✕ what must not be."""
+    """Return every event of the step in a line; ✓ was expected, ✕ must not occur."""
     met = {finding.seq for finding in frame.met}
     broken = {finding.seq for finding in frame.broken}
     lines = []
     for record in frame.records:
-        if isinstance(record.event, _NOT_TOLD) and record.seq not in met | broken:
+        if isinstance(record.event, _HIDDEN) and record.seq not in met | broken:
             continue
         mark = ("✕", "bold $text-error") if record.seq in broken else ("✓", "$text-success")
         sign = mark if record.seq in met | broken else (" ", "")
@@ -141,7 +141,7 @@ def _broken(text: str, width: int) -> Content:
 
 
 def read(frame: StepFrame) -> tuple[str, Content]:
-    """A title, and what the model read in the step, or what it said; notes and guidance stand out."""
+    """Return a title, and what the model read or said in the step; notes and guidance stand out."""
     texts: list[Content] = []
     for record in frame.records:
         event = record.event
@@ -162,15 +162,16 @@ def read(frame: StepFrame) -> tuple[str, Content]:
 
 
 def _first_lines(text: str) -> Content:
-    """So much of a result that the guidance after it stays in sight."""
+    """Return the first lines of a result, so that the guidance after it stays visible."""
     lines = text[:_TEXT].splitlines() or [""]
     more = "\n…" if len(lines) > _LINES or len(text) > _TEXT else ""
     return Content.assemble(plain("\n".join(lines[:_LINES])), (more, MUTED))
 
 
 def _without_note(text: str, frame: StepFrame) -> str:
-    """A search's text ends with the note, which stands out by itself."""
-    notes = [one.event.note for one in frame.records if isinstance(one.event, RedundantSearch)]
+    """Return a search's text without the note at its end, which is shown separately."""
+    events = (record.event for record in frame.records)
+    notes = [event.note for event in events if isinstance(event, RedundantSearch)]
     return text.removesuffix(notes[0]).rstrip() if notes else text
 
 
@@ -179,14 +180,15 @@ def _request(event: ModelRequested) -> Iterator[Content]:
         f"is sent {count(len(event.bound), 'tool')}, {tokens(event.tokens.tool_tokens)} tokens", MUTED
     )
     if event.think:
-        yield Content.styled("⚠ It has to think: it may not call a tool.", "bold $text-warning")
+        yield Content.styled("⚠ The model has to think: it may not call a tool.", "bold $text-warning")
 
 
 def bound(shown: Walkthrough, number: int, width: int) -> Content:
-    """What is bound after a step, what was evicted and why, and searches that brought nothing new."""
+    """Return what is bound after a step, what was evicted and why, and the redundant searches."""
     frame = shown.frames[number]
     state = frame.state
-    moved = {one.event.tool for one in frame.records if isinstance(one.event, ToolLoaded | ToolEvicted)}
+    events = (record.event for record in frame.records)
+    moved = {event.tool for event in events if isinstance(event, ToolLoaded | ToolEvicted)}
     pinned = len(state.with_binding(Binding.PINNED))
     waiting = len(state.with_binding(Binding.DEFERRED))
     lines = [Content.styled(f"⌂ {pinned} pinned   ○ {waiting} deferred", MUTED)]
@@ -210,7 +212,7 @@ def _tool(sign: str, color: str, tool_id: str, reason: str, moved: bool, width: 
 
 
 def _overlaps(shown: Walkthrough, number: int, width: int) -> Iterator[Content]:
-    """The searches up to a step that found what an earlier one had found."""
+    """Yield the searches up to a step that found what an earlier search had found."""
     for frame in shown.frames[: number + 1]:
         for record in frame.records:
             event = record.event

@@ -1,4 +1,4 @@
-"""One step of a run in four sections: the guard's windows, its events, what the model read, what is bound."""
+"""One step of a run in four sections: guard windows, events, what the model read, what is bound."""
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -13,7 +13,7 @@ _LEAST = 20
 
 
 class StepDetail(VerticalScroll):
-    """Shows a step of a walkthrough, or while there is none what the scenario is about."""
+    """Shows a step of a walkthrough or, without a walkthrough, what the scenario is about."""
 
     DEFAULT_CSS = """
     StepDetail { scrollbar-size-vertical: 1; }
@@ -28,12 +28,12 @@ class StepDetail(VerticalScroll):
             yield Static(id=name, classes="section")
 
     def show_about(self, text: Content) -> None:
-        """Say what a scenario is about."""
+        """Show what a scenario is about."""
         self._show_sections(shown=False)
         self.query_one("#about", Static).update(text)
 
     def show_step(self, walkthrough: Walkthrough, number: int) -> None:
-        """Show a step, by its number."""
+        """Show the step of this number."""
         self._show_sections(shown=True)
         frame = walkthrough.frames[number]
         width = max(self.scrollable_content_region.width - 2, _LEAST)
@@ -41,7 +41,7 @@ class StepDetail(VerticalScroll):
         self._show("guard", step.guard_title(frame), windows(frame, width))
         self._show("happened", step.step_title(frame), step.happened(frame, width))
         self._show("read", title, read)
-        self._show("bound", "Bound after it", step.bound(walkthrough, number, width))
+        self._show("bound", "Bound after this step", step.bound(walkthrough, number, width))
 
     def _show_sections(self, *, shown: bool) -> None:
         self.query_one("#about").display = not shown

@@ -1,6 +1,6 @@
-"""A walkthrough of a session: a frame for each step, with the state and the guard's counts by then.
+"""A session's records as a walkthrough: one frame per step, with the state and the iteration guard's counts.
 
-A step is a model call, or one call of the model: a search, a call that ran, or one that was rejected.
+A step is a model call, or one call by the model: a search, a call that ran, or a rejected call.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,9 +62,9 @@ _BEFORE_A_MODEL_CALL = (
 
 @dataclass(frozen=True, slots=True)
 class CountedCall:
-    """A call that the iteration guard has counted. `at` is seconds since 1970.
+    """A call that the iteration guard counted. `at` is seconds since 1970.
 
-    `cleared` once its tool was found again: it keeps its place among the last calls, and counts no more.
+    It is `cleared` once its tool is found again: it stays among the last calls but no longer counts.
     """
 
     at: float
@@ -74,16 +74,16 @@ class CountedCall:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What equal calls share."""
+        """The key that equal calls share."""
         return self.counted.tool, self.counted.arguments_hash
 
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """Equal calls at a step: how many in either window, and what they do.
+    """Equal calls at a step, counted in either window.
 
-    `leaves` are the seconds until the oldest leaves the time window, None without one. `fired` is the window
-    of a loop that was detected at this step, `fires_next` whether one more call now would be a loop.
+    `leaves` is the seconds until the oldest leaves the time window, None if there is none. `fired` is the
+    window of a loop detected at this step; `fires_next` says whether one more call now would be a loop.
     """
 
     letter: str
@@ -100,7 +100,7 @@ class Counter:
 class StepFrame:
     """One step. `records` are its own, without the pieces of a streamed answer; `state` is after them.
 
-    `calls` are all that were counted by then. Number 0 is what was there before the first model call.
+    `calls` are all calls counted so far. StepFrame 0 is everything before the first model call.
     """
 
     number: int
@@ -118,8 +118,9 @@ class StepFrame:
 
     @property
     def loop(self) -> LoopDetected | None:
-        """The loop that the guard saw in this step."""
-        return next((one.event for one in self.records if isinstance(one.event, LoopDetected)), None)
+        """The loop that the guard detected in this step."""
+        events = (record.event for record in self.records)
+        return next((event for event in events if isinstance(event, LoopDetected)), None)
 
     @property
     def counted(self) -> CountedCall | None:
@@ -129,32 +130,33 @@ class StepFrame:
 
     @property
     def guard(self) -> GuardSettings:
-        """The guard's settings in force."""
+        """The guard's settings at this step."""
         return guard_settings(self.state.settings)
 
     @property
     def window(self) -> tuple[CountedCall | None, ...]:
-        """The sliding window, the newest call last; None where nothing was called yet."""
+        """The sliding window, the newest call last; None is a slot without a call yet."""
         size = self.guard.window_calls
         last = self.calls[-size:]
         return (*(None for _ in range(size - len(last))), *last)
 
     def counters(self) -> tuple[Counter, ...]:
-        """Every group of equal calls that is in a window, the newest first."""
+        """Return every group of equal calls in a window, the newest first."""
         newest = {call.key: call for call in self.calls}
-        order = sorted(newest, key=lambda key: -max(_places(self.calls, key)))
-        found = (self._counter(newest[key]) for key in order)
-        return tuple(one for one in found if one.in_time or one.in_calls or one.fired)
+        order = sorted(newest, key=lambda key: -max(_positions(self.calls, key)))
+        counters = (self._counter(newest[key]) for key in order)
+        return tuple(counter for counter in counters if counter.in_time or counter.in_calls or counter.fired)
 
     def _counter(self, call: CountedCall) -> Counter:
         guard = self.guard
-        recent = [one for one in _equal(self.calls, call) if self.at - one.at <= guard.window_seconds]
+        equal = _equal(self.calls, call)
+        recent = [other for other in equal if self.at - other.at <= guard.window_seconds]
         window = _equal(self.calls[-guard.window_calls :], call)
-        # A further call pushes the oldest one out of the sliding window.
+        # One more call pushes the oldest out of the sliding window.
         staying = _equal(self.calls[max(len(self.calls) - guard.window_calls + 1, 0) :], call)
         is_current = self.counted is not None and self.counted.key == call.key
         counted = call.counted
-        # The guard's own count, where it has just counted: its clock is the one that decides.
+        # If the guard has just counted, its own count is used: its clock decides.
         in_time = counted.in_time if is_current else len(recent)
         in_calls = counted.in_calls if is_current else len(window)
         loop = self.loop
@@ -175,7 +177,7 @@ class StepFrame:
 
 @dataclass(frozen=True, slots=True)
 class Walkthrough:
-    """Every frame of a session, and the expectations that nothing met."""
+    """Every frame of a session, and the unmet expectations."""
 
     frames: tuple[StepFrame, ...] = ()
     missed: tuple[Finding, ...] = ()
@@ -186,7 +188,7 @@ class Walkthrough:
 
 
 def walkthrough(records: Iterable[Record], findings: Sequence[Finding] = ()) -> Walkthrough:
-    """Cut a session into steps, with the state after each of them folded from its records."""
+    """Cut a session into steps, each with the state folded from its records."""
     frames: list[StepFrame] = []
     state, calls = SessionState(), _Calls()
     for number, group in enumerate(_groups(records)):
@@ -202,16 +204,16 @@ def walkthrough(records: Iterable[Record], findings: Sequence[Finding] = ()) -> 
                 tuple(group),
                 state,
                 tuple(calls.calls),
-                tuple(one for one in marks if one.met and not one.forbidden),
-                tuple(one for one in marks if not one.met and one.forbidden),
+                tuple(finding for finding in marks if finding.met and not finding.forbidden),
+                tuple(finding for finding in marks if not finding.met and finding.forbidden),
             )
         )
-    missed = tuple(one for one in findings if not one.met and not one.forbidden)
+    missed = tuple(finding for finding in findings if not finding.met and not finding.forbidden)
     return Walkthrough(tuple(frames), missed, calls.letters)
 
 
 def guard_settings(settings: Mapping[str, Any]) -> GuardSettings:
-    """The guard's part of the settings that a record holds; defaults for what an old one does not."""
+    """Return the guard's recorded settings, with defaults for what an old record lacks."""
     given, defaults = settings.get("guard"), GuardSettings()
     if not isinstance(given, Mapping):
         return defaults
@@ -224,14 +226,14 @@ def guard_settings(settings: Mapping[str, Any]) -> GuardSettings:
 
 
 class _Calls:
-    """The calls that the guard has counted, with a letter for each group of equal ones."""
+    """The calls that the guard counted, with a letter for each group of equal ones."""
 
     def __init__(self) -> None:
         self.calls: list[CountedCall] = []
         self.letters: dict[tuple[str, str], str] = {}
 
     def after(self, record: Record) -> None:
-        """Go on by one record: a call is counted, or a tool was found again and starts anew."""
+        """Take one record: a call was counted, or a tool was found again and its counting restarts."""
         event = record.event
         if isinstance(event, CallCounted):
             key = (event.tool, event.arguments_hash)
@@ -239,7 +241,8 @@ class _Calls:
             self.calls.append(CountedCall(record.at, letter, event))
         elif isinstance(event, ToolLoaded):
             self.calls = [
-                replace(one, cleared=True) if one.counted.tool == event.tool else one for one in self.calls
+                replace(call, cleared=True) if call.counted.tool == event.tool else call
+                for call in self.calls
             ]
 
 
@@ -248,21 +251,21 @@ def _letter(number: int) -> str:
 
 
 def _equal(calls: Sequence[CountedCall], call: CountedCall) -> list[CountedCall]:
-    return [one for one in calls if one.key == call.key and not one.cleared]
+    return [other for other in calls if other.key == call.key and not other.cleared]
 
 
-def _places(calls: Sequence[CountedCall], key: tuple[str, str]) -> Iterator[int]:
-    return (place for place, call in enumerate(calls) if call.key == key)
+def _positions(calls: Sequence[CountedCall], key: tuple[str, str]) -> Iterator[int]:
+    return (position for position, call in enumerate(calls) if call.key == key)
 
 
 def _groups(records: Iterable[Record]) -> list[list[Record]]:
-    """The records of each step; before a model call stands what was made ready for it."""
+    """Return the records of each step; what prepares a model call belongs to that call."""
     groups: list[list[Record]] = [[]]
     for record in records:
         if isinstance(record.event, AnswerStreamed):
             continue
         if _head(record.event):
-            before = _made_ready(groups[-1]) if isinstance(record.event, ModelRequested) else []
+            before = _preparation(groups[-1]) if isinstance(record.event, ModelRequested) else []
             groups.append([*before, record])
         else:
             groups[-1].append(record)
@@ -286,21 +289,21 @@ def _kind(group: Sequence[Record]) -> str:
     return next((kind for kind in (_head(record.event) for record in group) if kind), START)
 
 
-def _made_ready(group: list[Record]) -> list[Record]:
-    """Take what belongs to the next model call from the end of a step.
+def _preparation(group: list[Record]) -> list[Record]:
+    """Remove the records that prepare the next model call from the end of a step, and return them.
 
-    What a search or a loop evicts is their own; only what goes before a model call belongs to that.
+    Evictions by a search or a loop stay with their step; only those for a model call go with the call.
     """
-    start = _ready_from(group)
-    ready = group[start:]
+    start = _preparation_start(group)
+    prepared = group[start:]
     del group[start:]
-    return ready
+    return prepared
 
 
-def _ready_from(group: Sequence[Record]) -> int:
+def _preparation_start(group: Sequence[Record]) -> int:
     if _kind(group) == START:
-        said = (place for place, record in enumerate(group) if isinstance(record.event, UserSaid))
-        return next(said, len(group))
+        messages = (index for index, record in enumerate(group) if isinstance(record.event, UserSaid))
+        return next(messages, len(group))
     start = len(group)
     while start and isinstance(group[start - 1].event, _BEFORE_A_MODEL_CALL):
         start -= 1

@@ -1,1 +1,1 @@
-"""The profile in use, and every setting of it."""
+"""The profile page: the profile in use and every setting."""

@@ -1,4 +1,4 @@
-"""Profiles and settings as rows, and what one of them does."""
+"""The texts of the profile page: profiles and settings as rows, and the details of each."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from inspector.domain.settings import Settings
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from widgets import Column, Record, middle, visible
 
-# Below its heading a path is indented.
-_PATH_WIDTH = 2 + max(len(one.path) for one in knobs())
+# Paths are indented below their heading.
+_PATH_WIDTH = 2 + max(len(knob.path) for knob in knobs())
 PROFILE_COLUMNS = (
     Column("mark", width=1, weight=9),
     Column("name", "name", weight=3),
@@ -30,19 +30,19 @@ KNOB_COLUMNS = (
     Column("origin", "from", width=8, weight=2),
 )
 LEGEND = "● differs from the default"
-WHEN = "Changes take effect on the next turn"
+WHEN = "Changes take effect with the next model call"
 _SECTIONS: Mapping[str, str] = {
-    "discovery": "Searching",
-    "manifest": "What the manifest says",
-    "binding": "What is bound, and when it goes",
-    "gate": "The gate of a turn",
-    "access": "What has to be true first",
-    "guard": "Against loops",
-    "redundancy": "Against repeated searches",
-    "budget": "The window",
-    "chat": "The conversation",
+    "discovery": "Search",
+    "manifest": "Manifest",
+    "binding": "Binding and eviction",
+    "gate": "Per-turn gate",
+    "access": "Preconditions",
+    "guard": "Iteration guard, against loops",
+    "redundancy": "Redundant searches",
+    "budget": "Window and budget",
+    "chat": "Conversation",
 }
-# No knob's path begins like the keys of the headings between the knobs.
+# Prefix of the headings' keys; no setting's path begins like it.
 HEADING = "\0"
 _RANKER_KNOBS = frozenset({"discovery.ranker", "gate.ranker"})
 _LONGEST = 400
@@ -52,7 +52,7 @@ _SEPARATOR = " · "
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is in force, and all that it comes from; `session` are the values set in the session."""
+    """The settings in force and their sources; `session` holds the values set in the session."""
 
     configuration: Configuration
     profile: str
@@ -60,7 +60,7 @@ class Setup:
     session: Mapping[str, Any]
 
     def origins(self) -> dict[str, Origin]:
-        """Where the value of every knob comes from."""
+        """Return the source of every setting's value."""
         values = find_profile(self.profile).values
         return origins(self.configuration.settings, values, self.configuration.values, self.session)
 
@@ -68,22 +68,22 @@ class Setup:
         return value_of(self.settings, knob.path)
 
     def differs(self, knob: Knob) -> bool:
-        """Whether the value is another one than the default."""
+        """Whether the value differs from the default."""
         return bool(self.value(knob) != default(knob))
 
 
 def default(knob: Knob) -> Any:
-    """What the knob is where nobody says anything."""
+    """Return a setting's default."""
     return value_of(Settings(), knob.path)
 
 
 def choices(knob: Knob) -> tuple[str, ...]:
-    """All that the knob can be, where that is a few names."""
+    """Return the values to choose from, if they are a few names."""
     return tuple(RANKERS) if knob.path in _RANKER_KNOBS else knob.choices
 
 
 def shown(value: Any) -> str:
-    """A value in one harmless line; an empty one says so."""
+    """Return a value as one safe line; an empty one says so."""
     text = visible(render_value(value), limit=_LONGEST, newlines=False)
     if text in ("", "{}"):
         return "empty"
@@ -91,16 +91,16 @@ def shown(value: Any) -> str:
 
 
 def profile_rows(current: str) -> tuple[Record, ...]:
-    """Every profile; the one in use is marked."""
+    """Return every profile; the one in use is marked."""
     return tuple(
-        Record(one.name, ("✓" if one.name == current else " ", one.name, one.title), copy=one.name)
-        for one in PROFILES.values()
+        Record(name, ("✓" if name == current else " ", name, profile.title), copy=name)
+        for name, profile in PROFILES.items()
     )
 
 
 def knob_rows(setup: Setup, *, only_different: bool = False) -> tuple[Record, ...]:
-    """Every knob under the heading of its section, or only those that are not at their default."""
-    came = setup.origins()
+    """Return every setting under its section's heading, or only those that differ from the default."""
+    origins_by_path = setup.origins()
     rows: list[Record] = []
     section = ""
     for knob in knobs():
@@ -109,7 +109,7 @@ def knob_rows(setup: Setup, *, only_different: bool = False) -> tuple[Record, ..
         if knob.path.partition(".")[0] != section:
             section = knob.path.partition(".")[0]
             rows.append(_heading(section))
-        rows.append(_row(setup, knob, came[knob.path]))
+        rows.append(_row(setup, knob, origins_by_path[knob.path]))
     return tuple(rows)
 
 
@@ -133,19 +133,19 @@ def _row(setup: Setup, knob: Knob, origin: Origin) -> Record:
 
 
 def facts(setup: Setup, *, only_different: bool) -> Content:
-    """What is in force."""
+    """Return the profile, and how many settings differ from the default."""
     different = sum(map(setup.differs, knobs()))
     counts = f"{different} of {len(knobs())} differ from the default"
-    here = f"{len(setup.session)} set here" if setup.session else ""
+    here = f"{len(setup.session)} set in this session" if setup.session else ""
     parts = [counts, here, "only these are shown" if only_different else ""]
     line = _SEPARATOR.join(filter(None, parts))
     return Content.assemble(("profile ", MUTED), (setup.profile, "bold"), "   ", (line, MUTED))
 
 
 def profile_detail(name: str) -> Content:
-    """What a profile is, and what it changes."""
-    one = PROFILES[name]
-    return Content.assemble((one.title, "bold"), "   ", one.about, "\n", _changes(one))
+    """Return what a profile is, and what it changes."""
+    profile = PROFILES[name]
+    return Content.assemble((profile.title, "bold"), "   ", profile.about, "\n", _changes(profile))
 
 
 def _changes(profile: Profile) -> Content:
@@ -155,12 +155,12 @@ def _changes(profile: Profile) -> Content:
         if value != value_of(Settings(), path)
     ]
     if not changed:
-        return Content.styled("Every setting at its default.", MUTED)
+        return Content.styled("Every setting is at its default.", MUTED)
     return Content.assemble("Changes: ", Content(_SEPARATOR).join(changed))
 
 
 def knob_detail(setup: Setup, knob: Knob) -> Content:
-    """What a knob does, what it may be, where its value comes from, and what it is in every profile."""
+    """Return what a setting does, its values, the source of its value, and its value in every profile."""
     origin = setup.origins()[knob.path]
     where = f"from the {_ORIGIN[origin]}" if origin is not Origin.DEFAULT else "the default"
     value = middle(shown(setup.value(knob)), _IN_A_ROW * 2)
@@ -182,7 +182,7 @@ _ORIGIN: Mapping[Origin, str] = {
 
 
 def by_profile(setup: Setup, knob: Knob) -> Content:
-    """The knob's value in every profile over this file: `12 toolsight, prd · 8 kaman`."""
+    """Return the setting's value in every profile over this file: `12 toolsight, prd · 8 kaman`."""
     base = setup.configuration.settings
     names: dict[str, list[str]] = {}
     for name in PROFILES:
@@ -194,9 +194,9 @@ def by_profile(setup: Setup, knob: Knob) -> Content:
 
 
 def hint(knob: Knob) -> str:
-    """How a value is typed."""
+    """Return how to type a value."""
     how = {
-        KnobKind.LIST: "with commas between them",
+        KnobKind.LIST: "separated by commas",
         KnobKind.TABLE: 'as JSON: {"mail:*": ["…"]}',
         KnobKind.TEXTS: 'as JSON: {"mail:*": "…"}',
     }
@@ -204,7 +204,7 @@ def hint(knob: Knob) -> str:
 
 
 def choice_rows(knob: Knob, current: Any) -> tuple[Record, ...]:
-    """What can be chosen; the value in force is marked, and what each means where the knob tells."""
+    """Return the choices with their meanings, if known; the value in force is marked."""
     meanings = _meanings(knob.about, choices(knob))
     return tuple(
         Record(name, ("✓" if name == current else " ", name, meanings.get(name, "")))
@@ -213,19 +213,19 @@ def choice_rows(knob: Knob, current: Any) -> tuple[Record, ...]:
 
 
 def has_meanings(knob: Knob) -> bool:
-    """Whether a list of the choices says all that the knob says of itself."""
+    """Whether the meanings of the choices make up all of the setting's description."""
     return bool(knob.choices) and set(knob.choices) == set(_meanings(knob.about, knob.choices))
 
 
 def wrong(knob: Knob, error: ToolsightError) -> str:
-    """What is wrong with a typed value; what the knob does stands beside it already."""
+    """Return what is wrong with a typed value, without repeating the setting's description."""
     if error.hint.casefold().removesuffix(".") == knob.about.casefold():
         return visible(error.message, limit=_LONGEST)
     return failure_text(error)[1]
 
 
 def _meanings(about: str, names: Collection[str]) -> dict[str, str]:
-    """The parts of "all: every tool; keep: found tools stay" by their names."""
+    """Return the parts of "all: every tool; keep: found tools stay" by name."""
     pairs = (part.partition(": ") for part in about.split("; "))
     return {name: meaning for name, sign, meaning in pairs if sign and name in names}
 

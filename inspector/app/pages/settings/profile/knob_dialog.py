@@ -1,4 +1,4 @@
-"""Changing one setting: a list of what it can be, or a line that is checked while one types."""
+"""The dialog to change a setting: a list of its values, or an input checked while typing."""
 
 from typing import ClassVar
 
@@ -19,11 +19,11 @@ from widgets import Column, PlainInput, RecordList
 
 _COLUMNS = (Column("mark", width=1), Column("name", weight=3), Column("meaning", min_width=10, weight=2))
 _MOST_ROWS = 12
-_WHEN = "takes effect on the next turn"
+_WHEN = "takes effect with the next model call"
 
 
 class KnobDialog(ModalScreen[None]):
-    """One knob of the session. It closes when the value has been taken; what was typed is never lost."""
+    """Changes one setting of the session; closes only once the value is accepted."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "PlainInput, RecordRows"

@@ -1,4 +1,4 @@
-"""Profiles: the published designs as settings, and every setting of the session."""
+"""The profile page: the published designs as profiles, and every setting of the session."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -18,11 +18,11 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, find_knob
 from widgets import KeyBar, RecordList
 
-_NONE_DIFFERS = "Every setting is at its default. d shows them all, enter on a profile uses it."
+_NONE_DIFFERS = "Every setting is at its default. d shows all of them, enter on a profile uses it."
 
 
 class ProfileScreen(BaseScreen):
-    """Chooses a profile, and turns single knobs."""
+    """Chooses a profile and changes single settings."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#profiles RecordRows"
@@ -31,14 +31,14 @@ class ProfileScreen(BaseScreen):
         Binding("r,backspace", "reset", "reset", id="profile.reset"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "A profile is a design as a set of values: enter on one uses it. tab goes to the settings.",
-        "A setting has the last value of: default, the file's tool_discovery, the profile,",
-        "the file's settings, this session. The last column says which it was.",
+        "A profile is a design as a set of settings: enter on one uses it. tab goes to the settings.",
+        "A setting's value comes from the last of these that sets it: the default, the file's",
+        "tool_discovery, the profile, the file's settings, this session. The last column says which.",
         "● marks what differs from the default; d shows only that. / filters by name, value and meaning.",
-        "enter changes a setting: a switch turns at once, everything else opens a dialog.",
-        "r or backspace takes back what was set in this session.",
-        "Below stands what the setting does, what it may be, and its value in every profile.",
-        "What is changed here takes effect on the next turn. y copies PATH=VALUE, for --set.",
+        "enter changes a setting: a switch flips at once, any other setting opens a dialog.",
+        "r or backspace resets a setting that was changed in this session.",
+        "The lower pane says what a setting does, which values it takes, and its value in every profile.",
+        "Changes take effect with the next model call. y copies PATH=VALUE, for --set.",
     )
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class ProfileScreen(BaseScreen):
         self.query_one("#profile-detail", Static).update(detail)
 
     def on_descendant_focus(self) -> None:
-        """The detail is about the list that has the focus."""
+        """Show the detail of the focused list."""
         self._show_detail()
 
     @property
@@ -101,7 +101,7 @@ class ProfileScreen(BaseScreen):
 
     @property
     def _knob(self) -> Knob | None:
-        """The knob under the cursor, unless the profiles have the focus."""
+        """The setting under the cursor, unless the profiles have the focus."""
         current = self.query_one("#knobs", RecordList).current
         if self._on_profiles or current is None or current.key.startswith(content.HEADING):
             return None
@@ -123,10 +123,10 @@ class ProfileScreen(BaseScreen):
             self.app.push_screen(KnobDialog(self.context, knob), lambda _: self.show_view(self.view))
 
     def action_reset(self) -> None:
-        """Take back what was set in this session."""
+        """Reset a setting that was changed in this session."""
         knob = self._knob
         if knob is None or knob.path not in self.session.session_values:
-            self.notify("Only what was set in this session can be reset.", markup=False, timeout=3)
+            self.notify("Only settings changed in this session can be reset.", markup=False, timeout=3)
             return
         self._change(lambda: self.commands.reset_setting(knob.path))
 
@@ -140,12 +140,12 @@ class ProfileScreen(BaseScreen):
         self.show_view(self.view)
 
     def _is_replay(self) -> bool:
-        """Whether a replay is on, which changes nothing; says so."""
+        """Whether a replay is shown; if so, say that it is read-only."""
         if self.context.replay.is_replay:
-            self.notify("A replay changes nothing. f10, then l, goes back to the session.", markup=False)
+            self.notify("A replay is read-only. f10, then l, goes back to the session.", markup=False)
         return self.context.replay.is_replay
 
     def action_only_different(self) -> None:
-        """Show only what differs from the default, or everything."""
+        """Show only the settings that differ from the default, or all of them."""
         self._only_different = not self._only_different
         self.show_view(self.view)

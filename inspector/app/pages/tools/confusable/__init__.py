@@ -1,1 +1,1 @@
-"""Tools that a search may take for one another."""
+"""Confusable tools: pairs that a search may take for one another."""

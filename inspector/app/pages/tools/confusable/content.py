@@ -1,4 +1,4 @@
-"""Pairs of tools that compete, as rows, and two tools side by side with what they share marked."""
+"""The texts of the confusable pages: pairs as rows, and two tools with their shared terms marked."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ COLUMNS = (
     Column("shared", "shared terms", min_width=12, weight=5, hide_below=110),
 )
 LOOKING = "Comparing every tool with every other …"
-NO_TOOLS = "There are no tools to compare yet. f2 shows how the servers stand."
+NO_TOOLS = "There are no tools to compare yet; f2 shows the servers."
 _REASONS = {
     Reason.SAME_NAME: ("same name", "$text-warning"),
     Reason.MEANING: ("same meaning", ""),
@@ -36,7 +36,7 @@ _LIMIT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two tools that compete, as they were when compared; `words` are what they share, as written."""
+    """Two confusable tools as compared; `words` are their shared terms, spelled as in the first tool."""
 
     confusable: Confusable
     first: Tool
@@ -45,24 +45,25 @@ class Pair:
 
     @property
     def key(self) -> str:
-        """Names the pair's row."""
+        """The key of the pair's row."""
         return f"{self.first.id}\0{self.second.id}"
 
 
 def pairs_of(index: ToolIndex, found: Iterable[Confusable]) -> tuple[Pair, ...]:
-    """The pairs with their tools, in the order given."""
+    """Return the pairs with their tools, in the order given."""
     return tuple(
-        _pair(one, index.tools[index.position[one.first]], index.tools[index.position[one.second]])
-        for one in found
+        _pair(pair, index.tools[index.position[pair.first]], index.tools[index.position[pair.second]])
+        for pair in found
     )
 
 
-def _pair(one: Confusable, first: Tool, second: Tool) -> Pair:
-    spelt: dict[str, str] = {}
+def _pair(confusable: Confusable, first: Tool, second: Tool) -> Pair:
+    spellings: dict[str, str] = {}
     for text in _texts(first):
         for word in split_words(text[:_LIMIT]):
-            spelt.setdefault(stem(word.lower()), word.lower())
-    return Pair(one, first, second, tuple(spelt.get(term, term) for term in one.shared))
+            spellings.setdefault(stem(word.lower()), word.lower())
+    words = tuple(spellings.get(term, term) for term in confusable.shared)
+    return Pair(confusable, first, second, words)
 
 
 def _texts(tool: Tool) -> tuple[str, ...]:
@@ -72,7 +73,7 @@ def _texts(tool: Tool) -> tuple[str, ...]:
 
 
 def rows(pairs: Collection[Pair]) -> tuple[Record, ...]:
-    """One row a pair, in the order given."""
+    """Return one row per pair, in the order given."""
     return tuple(_row(pair) for pair in pairs)
 
 
@@ -89,51 +90,50 @@ def _row(pair: Pair) -> Record:
 
 
 def facts(pairs: Collection[Pair], tools: int, *, semantic: bool, limit: int) -> Content:
-    """How many pairs there are among how many tools, and what counts as alike."""
+    """Return the number of pairs and tools, and the rule for a pair."""
     first = "the first " if len(pairs) >= limit else ""
     rule = f"cosine ≥ {CLOSE:g}" if semantic else f"overlap ≥ {ALIKE:g} (not embedded)"
     return Content.assemble(
         (f"{first}{count(len(pairs), 'pair')}", "bold"),
         f" among {count(tools, 'tool')}",
-        (f"   same name elsewhere, or {rule}", MUTED),
+        (f"   same name on two servers, or {rule}", MUTED),
     )
 
 
 def no_pairs(*, semantic: bool) -> str:
-    """What stands where no pair is."""
+    """Return the text of an empty list."""
     rule = f"no cosine reaches {CLOSE:g}" if semantic else f"no overlap of words reaches {ALIKE:g}"
-    return (
-        f"No two tools are alike: no name is on two servers, and {rule}.\nNothing to do here: esc goes back."
-    )
+    return f"No confusable tools: no name is on two servers, and {rule}.\nNothing to do here: esc goes back."
 
 
 def detail(pair: Pair | None) -> Content:
-    """The pair under the cursor, with everything that a narrow row leaves out."""
+    """Return the details of a pair, including what a narrow row leaves out."""
     if pair is None:
-        return Content.styled("Choose a pair to read about it.", MUTED)
-    one = pair.confusable
-    measure = "cosine of the descriptions" if one.cosine is not None else "overlap of the terms, by idf"
+        return Content.styled("Choose a pair to see why it is confusable.", MUTED)
+    confusable = pair.confusable
+    by_meaning = confusable.cosine is not None
+    measure = "cosine of the descriptions" if by_meaning else "overlap of the terms, by idf"
     shared = visible(" ".join(pair.words), newlines=False, limit=600)
     return Content.assemble(
-        (f"{one.closeness:.3f}", "bold"),
+        (f"{confusable.closeness:.3f}", "bold"),
         (f"  {measure}", MUTED),
-        f"   {one.reason.value}",
+        f"   {confusable.reason.value}",
         ("\nshared terms  ", MUTED),
         plain(shared) if shared else ("none", MUTED),
     )
 
 
 def side(tool: Tool, shared: Collection[str]) -> Content:
-    """A tool's description and parameters, the shared terms marked."""
+    """Return a tool's description and parameters with the shared terms marked."""
     parameters = fields(tool.input_schema)
     description = marked(tool.description, shared) if tool.description else None
     return Content("\n").join(
         [
             Content.assemble(("name  ", MUTED), marked(tool.name, shared)),
             Content(""),
-            description or Content.styled("Its server gives no description.", MUTED),
+            description or Content.styled("No description from its server.", MUTED),
             Content(""),
-            Content.styled("parameters, * where required" if parameters else "No parameters.", MUTED),
+            Content.styled("parameters (* required)" if parameters else "No parameters.", MUTED),
             *(_parameter(parameter, shared) for parameter in parameters),
         ]
     )
@@ -148,7 +148,7 @@ def _parameter(parameter: SchemaField, shared: Collection[str]) -> Content:
 
 
 def marked(text: str, shared: Collection[str]) -> Content:
-    """The text with every word marked whose term is shared, in whatever form it is written."""
+    """Return the text with every word marked whose term is shared, in any form."""
     content, wanted = plain(text, limit=_LIMIT), set(shared)
     spans: list[Span] = []
     end = 0

@@ -1,4 +1,4 @@
-"""Tools that a search, or a model, may take for one another: the pairs, and two of them side by side."""
+"""The confusable pages: pairs of tools that a search or a model may confuse, and two tools side by side."""
 
 from typing import ClassVar
 
@@ -24,25 +24,25 @@ LIMIT = 500
 
 
 def rewording(pair: Pair, *, of_second: bool = False) -> EditPage:
-    """The page to edit one of a pair, asked for what the other says of itself."""
+    """Return the page to edit one tool of a pair, with a query in the other's words."""
     edited, other = (pair.second, pair.first) if of_second else (pair.first, pair.second)
     return EditPage(edited.id, own_words(other))
 
 
 class ConfusableScreen(BaseScreen):
-    """Every pair of tools that compete, the most alike first."""
+    """Every pair of confusable tools, the most alike first."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#pairs RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", "edit the first", id="confusable.edit")]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Pairs of tools that compete: what finds one of them may find the other instead.",
-        "same name: two servers have a tool of this name. A model tells them apart by the server alone.",
-        "same meaning: the cosine of their descriptions is 0.8 or more, as the embedding model sees them.",
-        "shared terms: without embeddings, the idf of the terms both have as a share of those either has.",
+        "Pairs of tools that compete: a query for one of them may find the other.",
+        "same name: two servers have a tool of this name. Only the server tells them apart.",
+        "same meaning: the embeddings of their descriptions have a cosine of 0.8 or more.",
+        "shared terms: without embeddings, the idf of the terms both have, as a share of all their terms.",
         "enter shows the two side by side, / filters, y copies both ids.",
-        "e edits the first one and asks for what the second says of itself: does the first still come up?",
-        "In the side-by-side, tab changes to the other tool, and e edits the one with the focus.",
+        "e edits the first tool against a query in the second one's words: does the first still come up?",
+        "Side by side, tab goes to the other tool and e edits the focused one.",
     )
 
     class Found(Message):
@@ -89,9 +89,9 @@ class ConfusableScreen(BaseScreen):
         self._pairs = {pair.key: pair for pair in pairs}
         facts = content.facts(pairs, tools, semantic=semantic, limit=LIMIT)
         self.query_one("#facts", Static).update(facts)
-        found = self.query_one("#pairs", RecordList)
-        found.empty = content.no_pairs(semantic=semantic) if tools else content.NO_TOOLS
-        found.records = content.rows(pairs)
+        table = self.query_one("#pairs", RecordList)
+        table.empty = content.no_pairs(semantic=semantic) if tools else content.NO_TOOLS
+        table.records = content.rows(pairs)
         self._show_pair()
 
     @on(RecordList.Highlighted, "#pairs")
@@ -115,7 +115,7 @@ class ConfusableScreen(BaseScreen):
 
 
 class PairScreen(BaseScreen):
-    """Two tools that compete, side by side."""
+    """Two confusable tools side by side."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#first"
@@ -126,10 +126,10 @@ class PairScreen(BaseScreen):
         Binding("y", "copy", "copy id", show=False, id="pair.copy"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Two tools that compete; the terms they share are marked, the most telling eight of them.",
-        "tab changes to the other one. e edits the one with the focus and asks for what the other says.",
-        "What tells two tools apart is what only one of them says: say first what this one is for.",
-        "enter opens the tool with the focus, y copies its id.",
+        "Two confusable tools. Their shared terms are marked, at most the eight most distinctive ones.",
+        "tab goes to the other tool. e edits the focused tool against a query in the other's words.",
+        "Tools are told apart by what only one of them says: begin with what this tool is for.",
+        "enter opens the focused tool, y copies its id.",
     )
 
     def __init__(self, pair: Pair) -> None:

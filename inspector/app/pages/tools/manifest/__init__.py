@@ -1,1 +1,1 @@
-"""The manifest, exactly as the model is sent it."""
+"""The manifest page: the manifest exactly as sent to the model."""

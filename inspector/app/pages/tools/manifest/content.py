@@ -1,4 +1,4 @@
-"""What the model is sent: the tokens of each entry, and the array as JSON to read."""
+"""The texts of the manifest page: the tokens of each entry, and tools[] as readable JSON."""
 
 import json
 from collections.abc import Sequence
@@ -17,37 +17,37 @@ COLUMNS = (
 )
 
 
-_NOT_READY = "No server is ready yet. f2 shows how each of them stands."
+_NOT_READY = "No server is ready yet; f2 shows why."
 _NO_MANIFEST = (
-    "Nothing is deferred, so the model gets every tool and no manifest.\n"
+    "No tool is deferred, so the model gets every tool and no manifest.\n"
     "`defer_loading: true` in the configuration defers a server."
 )
-_ADVISES = "Every tool is bound, so there is no manifest: search_tools only helps the model to pick one."
+_ADVISES = "Every tool is bound, so there is no manifest: search_tools only helps the model choose one."
 
 
 def why_empty(session: SessionState) -> str:
-    """What stands where the manifest would, and what to do."""
+    """Return why there is no manifest, and what to do."""
     if not session.ready_servers:
         return _NOT_READY
     return _ADVISES if session.advisory else _NO_MANIFEST
 
 
 def pretty(request: ModelRequest) -> str:
-    """The `tools` array indented; it is sent in compact form."""
+    """Return tools[] indented; it is sent compact."""
     return json.dumps(request.tools, ensure_ascii=False, indent=2) if request.tools else ""
 
 
 def token_rows(request: ModelRequest, system: int, entries: Sequence[int]) -> tuple[Record, ...]:
-    """The system prompt, what every entry adds to the array, and the array as a whole, in tokens."""
+    """Return the tokens of the system prompt, of every entry of tools[], and of tools[] as a whole."""
     names = [str(entry["function"]["name"]) for entry in request.tools]
     rows = [_row("system prompt", system, "muted")]
     rows += [_row(name, tokens) for name, tokens in zip(names, entries, strict=True)]
-    return (*rows, _row(f"the whole array of {len(names)}", sum(entries), "accent"))
+    return (*rows, _row(f"whole array of {len(names)}", sum(entries), "accent"))
 
 
 def label(tokenizer: Tokenizer, rules: Sequence[str]) -> Content:
-    """With what the tokens were counted, and how the manifest was shortened to fit its budget."""
-    counted = Content.styled(f"tokens by {tokenizer.label}, compact JSON as it is sent", MUTED)
+    """Return the tokenizer of the counts, and how the manifest was shortened to fit its budget."""
+    counted = Content.styled(f"tokens by {tokenizer.label}, of the compact JSON that is sent", MUTED)
     shortened = [Content.styled(f"shortened: {rule}", "$text-warning") for rule in rules]
     return Content("\n").join([counted, *shortened])
 

@@ -1,4 +1,4 @@
-"""The manifest: exactly the text and the `tools` array that the model is sent."""
+"""The manifest page: exactly the text and the `tools` array that the model is sent."""
 
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from widgets import KeyBar, RecordList, TextView
 
 
 class ManifestScreen(BaseScreen):
-    """Manifest and array as tabs, tokens beside them."""
+    """Manifest and tools[] as tabs, their tokens beside them."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#manifest-text TextLines"
@@ -24,15 +24,15 @@ class ManifestScreen(BaseScreen):
         Binding("2", "show_tab('tab-array')", "tools array"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Manifest: the text inside search_tools that tells the model what there is to find; with the gate,",
-        "the summaries of all tools that stay in the system prompt.",
-        "tools array: what goes out with the next model call, indented here, compact on the wire.",
-        "1 and 2 switch between the two. Tokens: what each entry costs. y copies a text, / searches it.",
+        "Manifest: the text inside search_tools that tells the model which tools it can find; with the",
+        "gate, the summaries of all tools, which stay in the system prompt.",
+        "tools array: what is sent with the next model call, indented here, compact when sent.",
+        "1 and 2 switch between the two. Tokens: the cost of each entry. y copies the text, / searches it.",
     )
 
     def __init__(self) -> None:
         super().__init__()
-        # Counting is not free, and most events change neither the prompt nor the array.
+        # Counting takes time, and most events change neither the prompt nor tools[].
         self._counted: tuple[object, ...] | None = None
 
     def compose(self) -> ComposeResult:
@@ -42,7 +42,9 @@ class ManifestScreen(BaseScreen):
                 with TabPane("1 Manifest", id="tab-manifest"):
                     yield TextView(id="manifest-text")
                 with TabPane("2 tools array", id="tab-array"):
-                    yield TextView(empty="No tools yet: no server is ready (f2).", id="manifest-array")
+                    yield TextView(
+                        empty="No tools yet: no server is ready (f2 shows why).", id="manifest-array"
+                    )
             with Vertical(id="manifest-tokens", classes="pane"):
                 yield RecordList(COLUMNS, header=True, empty="Nothing to count yet.", id="manifest-table")
                 yield Static(id="manifest-label", markup=False)
@@ -71,6 +73,6 @@ class ManifestScreen(BaseScreen):
         self.query_one("#manifest-label", Static).update(label(meter.tokenizer, rules))
 
     def action_show_tab(self, name: str) -> None:
-        """Show the manifest or the array, ready to be read, searched and copied."""
+        """Show the manifest or tools[], and focus the text."""
         self.query_one(TabbedContent).active = name
         self.query_one(f"#{name} TextView", TextView).focus()

@@ -1,1 +1,1 @@
-"""The servers: how each is connected and what it costs."""
+"""The servers page: the connection and the cost of each server."""

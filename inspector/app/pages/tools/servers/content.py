@@ -1,4 +1,4 @@
-"""The list of servers, and everything known of one."""
+"""The texts of the servers page: servers as rows, and everything known about one."""
 
 from textual.content import Content
 
@@ -25,11 +25,11 @@ COLUMNS = (
 )
 
 
-NO_SERVER = "The configuration names no server. Add one to its file and start again."
+NO_SERVER = "The configuration has no servers. Add one to its file and restart."
 
 
 def server_rows(session: SessionState) -> tuple[Record, ...]:
-    """One row a server, in the order of the configuration."""
+    """Return one row per server, in the order of the configuration."""
     return tuple(_row(server) for server in session.servers.values())
 
 
@@ -49,20 +49,20 @@ def _row(server: ServerState) -> Record:
 
 
 def _what_to_try(server: ServerState) -> str:
-    """Never nothing, where a server is not there."""
+    """Return what to do about a failed or stopped server."""
     if server.phase is ServerPhase.FAILED:
-        return server.hint or "r connects again."
-    return "r connects again." if server.phase is ServerPhase.STOPPED else ""
+        return server.hint or "r reconnects."
+    return "r reconnects." if server.phase is ServerPhase.STOPPED else ""
 
 
 def server_detail(server: ServerState | None) -> Content:
-    """The facts about a server; its stderr has a pane of its own."""
+    """Return the facts about a server; its stderr has its own pane."""
     if server is None:
         return Content.styled(NO_SERVER, MUTED)
     word, color, _ = STATES[server.phase]
     info = server.info
     facts = (
-        ("starts", server.target),
+        ("target", server.target),
         ("calls itself", f"{info.name} {info.version}".strip()),
         ("about", info.summary),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),

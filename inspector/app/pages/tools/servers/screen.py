@@ -1,4 +1,4 @@
-"""The servers: how each connection stands, and what to do about it."""
+"""The servers page: the state of each connection, and the keys to change it."""
 
 from typing import ClassVar
 
@@ -17,14 +17,14 @@ from widgets import KeyBar, RecordList, TextView
 
 
 class ServersScreen(BaseScreen):
-    """A list of connections, and the facts and stderr of the one under the cursor."""
+    """The list of servers, with the facts and stderr of the one under the cursor."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#servers RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Every server connects on its own; one that fails holds up nobody.",
-        "r connects again, s stops, R connects all failed ones again.",
-        "Below: what it said of itself, and the last lines of its stderr.",
+        "Servers connect independently; one that fails does not hold up the others.",
+        "r reconnects a server, s stops it, R reconnects every failed server.",
+        "The other panes show what the server says about itself, and the end of its stderr.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r", "reconnect", "reconnect"),

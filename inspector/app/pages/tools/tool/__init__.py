@@ -1,1 +1,1 @@
-"""One tool: its definition, a form to call it, and the answer."""
+"""The tool page: a tool's definition, a form to call it, and the result."""

@@ -1,4 +1,4 @@
-"""What a call made by hand returned: one line on how it went, the text, the structured part."""
+"""The result of a call by hand: a status line, the text, the structured content."""
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -9,22 +9,22 @@ from inspector.app.draw.style import MUTED
 from inspector.domain.message import ToolResult
 from widgets import SchemaTree, TextView
 
-_BEFORE = Content.styled("Fill in the form, then ctrl+r: what the tool returns stands here.", MUTED)
+_BEFORE = Content.styled("Fill in the form and press ctrl+r. The result appears here.", MUTED)
 
 
 class CallAnswer(Vertical):
-    """Empty until the first call."""
+    """The result panel; empty until the first call."""
 
     def compose(self) -> ComposeResult:
         yield Static(_BEFORE, id="result-line")
         yield TextView(empty="", id="result-text")
-        yield SchemaTree(schema=False, empty="Nothing inside.", id="result-tree")
+        yield SchemaTree(schema=False, empty="Empty.", id="result-tree")
 
     def on_mount(self) -> None:
         self.query_one("#result-tree").border_title = "Structured"
 
     def show(self, line: Content, result: ToolResult | None = None) -> None:
-        """Say how a call stands, and what it returned if it has."""
+        """Show the status of a call, and its result if there is one."""
         if not self.is_attached:
             return
         self.query_one("#result-line", Static).update(line)

@@ -1,4 +1,4 @@
-"""One tool: its title line, what its server says of it, and what a call came to."""
+"""The texts of the tool page: the title, what its server claims, and the outcome of a call."""
 
 import json
 
@@ -18,13 +18,13 @@ _MUTED = MUTED
 _CLAIMS = (
     ("read_only", "only reads", "changes something"),
     ("destructive", "may destroy or overwrite", "does not destroy"),
-    ("idempotent", "the same call twice does no more than once", "every call counts"),
-    ("open_world", "reaches outside systems", "stays in its own system"),
+    ("idempotent", "repeating a call has no further effect", "every call has an effect"),
+    ("open_world", "reaches external systems", "stays in its own system"),
 )
 
 
 def title(tool: Tool, state: ToolState | None, width: int) -> Content:
-    """Id, binding, tokens and uses in one line, and the name the model calls it by below."""
+    """Return id, binding, tokens and uses in one line, and the name the model uses below."""
     counts = Content("not in this session") if state is None else _counts(state)
     room = max(width - counts.cell_length - 3, 12)
     name = plain(middle(visible(tool.id, newlines=False), room)).stylize("bold")
@@ -41,20 +41,20 @@ def _counts(state: ToolState) -> Content:
 
 
 def claims(annotations: Annotations) -> tuple[str, ...]:
-    """What the server claims, in words; nothing for what it does not mention."""
-    said = ((getattr(annotations, name), yes, no) for name, yes, no in _CLAIMS)
-    return tuple(yes if value else no for value, yes, no in said if value is not None)
+    """Return the server's claims in words, without those it does not make."""
+    known = ((getattr(annotations, name), yes, no) for name, yes, no in _CLAIMS)
+    return tuple(yes if value else no for value, yes, no in known if value is not None)
 
 
 def facts(tool: Tool, state: ToolState | None) -> Content:
-    """What is known of a tool; what its server only says of it is marked as that."""
+    """Return what is known about a tool; what its server merely claims is labelled so."""
     why = why_ask(tool)
-    lines = [("server", tool.server), ("own name", tool.name)]
+    lines = [("server", tool.server), ("name on its server", tool.name)]
     lines += [("title", tool.title)] if tool.title else []
     lines += [
         ("its server claims", ", ".join(claims(tool.annotations)) or "nothing about what it does"),
-        ("returns", "structured data, by its own schema" if tool.output_schema else "text"),
-        ("when the model calls", f"you are asked: {why}" if why else "nobody is asked, it only reads"),
+        ("returns", "structured data, with a schema" if tool.output_schema else "text"),
+        ("when the model calls", f"you are asked: {why}" if why else "you are not asked: it only reads"),
     ]
     lines += [(state.binding.value, state.reason)] if state is not None and state.reason else []
     return Content("\n").join(_fact(label, value) for label, value in lines)
@@ -65,19 +65,19 @@ def _fact(label: str, value: str) -> Content:
 
 
 def exact_json(tool: Tool) -> str:
-    """The definition that a model is sent, indented for people."""
+    """Return the definition as sent to the model, indented."""
     return json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
 
 
 def result_line(result: ToolResult, elapsed: float) -> Content:
-    """Whether the server says that it worked, and how long it took."""
+    """Return whether the call succeeded according to the server, and how long it took."""
     mark = ("✕ the tool failed", "$text-error") if result.is_error else ("✓ ok", "$text-success")
     kinds = "" if result.kinds == ("text",) else f"   {', '.join(result.kinds) or 'nothing returned'}"
     return Content.assemble(mark, (f"   {milliseconds(elapsed)}", ""), (visible(kinds, limit=100), _MUTED))
 
 
 def failure_line(error: ToolsightError, elapsed: float) -> Content:
-    """What happened, and what to try."""
+    """Return an error, and what to try."""
     first = Content.assemble(
         ("✕ ", "$text-error"),
         plain(error.message, limit=600).stylize("$text-error"),

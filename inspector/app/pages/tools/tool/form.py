@@ -1,4 +1,4 @@
-"""A tool's parameters as the fields of a form."""
+"""A tool's parameters as form fields."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ _KINDS: Mapping[str, Kind] = {
 
 
 def form_fields(schema: JsonObject) -> tuple[Field, ...]:
-    """One field a parameter; what no simple input can hold is typed as JSON."""
+    """Return one field per parameter; values that no simple input can hold are typed as JSON."""
     return tuple(_field(parameter) for parameter in fields(schema))
 
 
@@ -33,14 +33,14 @@ def _field(parameter: SchemaField) -> Field:
 
 
 def _kind(parameter: SchemaField) -> Kind:
-    # An enum without values can hold nothing that could be chosen, so it has to be typed.
+    # An enum without values has nothing to choose from, so its value is typed.
     if parameter.choices:
         return "enum"
     return _KINDS.get(parameter.type, "json")
 
 
 def _default(parameter: SchemaField, kind: Kind) -> object:
-    """What the schema says, if the input can hold it: schemas of servers contradict themselves."""
+    """Return the schema's default if the input can hold it: servers' schemas contradict themselves."""
     value = parameter.default
     if value is None:
         return NOTHING

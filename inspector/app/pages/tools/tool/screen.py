@@ -1,4 +1,4 @@
-"""One tool: what it says, what the model is sent, and a form to call it with."""
+"""The tool page: a tool's description, its definition as sent, and a form to call it."""
 
 from typing import ClassVar
 
@@ -50,13 +50,13 @@ class ToolScreen(BaseScreen):
         ),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "1 about, 2 parameters, 3 the definition as the model is sent it, 4 a form to call the tool.",
-        "What a server claims of its tool (reads only, destroys) is a claim: nothing checks it.",
-        "In the form tab and shift+tab change the field, ctrl+r calls. Empty optional fields are not sent.",
-        "A tool that does not say it only reads asks before it is called.",
+        "1 About, 2 Schema, 3 JSON: the definition as sent to the model, 4 Call: a form to call the tool.",
+        "What a server claims about its tool (only reads, may destroy) is not checked.",
+        "In the form, tab and shift+tab change the field, ctrl+r calls. Empty optional fields are not sent.",
+        "You are asked before a call, unless the tool claims that it only reads.",
         "While a call runs, esc cancels it; otherwise esc goes back.",
-        "l loads the tool, so that the model sees it; e evicts a loaded one. Pinned tools stay.",
-        "y copies the tool's id, or what has the focus: text, or a line of JSON.",
+        "l loads the tool, so that the model sees it; e evicts a loaded tool. Pinned tools stay.",
+        "y copies the tool's id or, if focused, the text or the line of JSON.",
     )
 
     def __init__(self, tool_id: str) -> None:
@@ -72,7 +72,7 @@ class ToolScreen(BaseScreen):
         with TabbedContent():
             with TabPane("1 About", id="about"):
                 yield Static(id="facts")
-                yield TextView(empty="Its server gives no description.", id="description")
+                yield TextView(empty="No description from its server.", id="description")
             with TabPane("2 Schema", id="schema"):
                 yield SchemaTree(empty="No parameters.", id="parameters")
             with TabPane("3 JSON", id="json"):
@@ -85,7 +85,7 @@ class ToolScreen(BaseScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.query_one("#description").border_title = "Description, as its server gives it"
+        self.query_one("#description").border_title = "Description by its server"
         self.show_view(self.view)
 
     def on_resize(self) -> None:
@@ -97,7 +97,7 @@ class ToolScreen(BaseScreen):
         self.set_class(tool is None, "-gone")
         if tool is None:
             name = visible(self._tool_id, limit=200, newlines=False)
-            gone = Content.styled(f"{name} is not in the catalog any more.", "$text-warning")
+            gone = Content.styled(f"{name} is no longer in the catalog.", "$text-warning")
             self.query_one("#title", Static).update(gone)
             return
         self.query_one("#title", Static).update(content.title(tool, self._state, self.size.width - 2))
@@ -110,7 +110,7 @@ class ToolScreen(BaseScreen):
         return self.session.state.tools.get(self._tool_id)
 
     def _show_definition(self, tool: Tool) -> None:
-        """Only when it changed: a new form forgets what was typed into the old one."""
+        """Update only what changed: a new form would discard the typed values."""
         self.query_one("#description", TextView).text = tool.description
         self.query_one("#definition", TextView).text = content.exact_json(tool)
         self.query_one("#parameters", SchemaTree).value = tool.input_schema
@@ -150,7 +150,7 @@ class ToolScreen(BaseScreen):
         return await self.app.push_screen_wait(Confirm(f"Call {name}?", body, _CHOICES)) == _CALL
 
     def _elapsed(self) -> float:
-        """Milliseconds of this tool's last call by a person; the model may be calling it meanwhile."""
+        """Return the milliseconds of this tool's last call by a person, ignoring the model's calls."""
         for record in reversed(self.session.records((CallFinished.kind,))):
             match record.event:
                 case CallFinished(call_id=call_id, tool=self._tool_id, milliseconds=elapsed):
@@ -163,21 +163,21 @@ class ToolScreen(BaseScreen):
             self.query_one(CallAnswer).show(line, result)
 
     async def action_leave(self) -> None:
-        """Cancel the call that runs, or go back."""
+        """Cancel the running call, or go back."""
         if self._calling and self._call is not None:
             self._call.cancel()
             self._answer(
-                Content.styled("Cancelled. The server may have done it all the same.", "$text-warning")
+                Content.styled("Canceled. The server may have completed the call anyway.", "$text-warning")
             )
             return
         await self.app.run_action("app.back")
 
     def action_tab(self, name: str) -> None:
-        """Show one of the tabs."""
+        """Switch to a tab."""
         tabs = self.query_one(TabbedContent)
         tabs.active = name
         if tabs.active_pane is not None:
-            # The pane is displayed only after this, and what is not displayed cannot have the focus.
+            # The pane is displayed only after this, and a hidden widget cannot take the focus.
             self.call_after_refresh(self._focus_first, tabs.active_pane)
 
     def _focus_first(self, pane: TabPane) -> None:
@@ -186,14 +186,14 @@ class ToolScreen(BaseScreen):
             first.focus()
 
     def action_run(self) -> None:
-        """Call with what is in the form."""
+        """Call the tool with the form's values."""
         if self.query_one(TabbedContent).active == "call":
             self.query_one("#form", SchemaForm).action_submit()
 
     def action_load(self) -> None:
         """Load the tool, so that the model sees it."""
         if self._state is not None and self._state.binding.is_bound:
-            self.notify("The model sees it already.", markup=False)
+            self.notify("The model already sees this tool.", markup=False)
             return
         try:
             self.commands.load(self._tool_id)
@@ -201,7 +201,7 @@ class ToolScreen(BaseScreen):
             title, message = failure_text(error)
             self.notify(message, title=title, severity="error", markup=False)
             return
-        self.notify("The model sees it from its next turn.", title="Loaded", markup=False)
+        self.notify("The model sees it in its next call.", title="Loaded", markup=False)
 
     def action_evict(self) -> None:
         """Take a loaded tool away from the model."""
@@ -211,7 +211,7 @@ class ToolScreen(BaseScreen):
             self.notify("The model has to search for it again.", title="Evicted", markup=False)
             return
         pinned = binding is Bound.PINNED
-        message = "It is pinned by the configuration, so it stays." if pinned else "It is not loaded."
+        message = "The configuration pins this tool, so it stays." if pinned else "This tool is not loaded."
         self.notify(message, severity="warning", markup=False)
 
     def action_copy_id(self) -> None:

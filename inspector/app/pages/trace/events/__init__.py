@@ -1,1 +1,1 @@
-"""The stream of events, by group."""
+"""The events page: the stream of events, by group."""

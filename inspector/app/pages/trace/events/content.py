@@ -1,4 +1,4 @@
-"""The events page: groups of kinds to filter by, rows with their number, and how the list goes on."""
+"""The rows of the events page, its groups, and how the list continues from the feed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,21 +18,21 @@ GROUPS: tuple[str, ...] = (ALL, *Group)
 
 
 def in_group(records: Sequence[Record], group: str) -> tuple[Record, ...]:
-    """The records of a group; streamed pieces of answers only where they were asked for."""
+    """Return the records of a group; ALL leaves out the pieces of streamed answers."""
     if group == ALL:
         return tuple(record for record in records if not isinstance(record.event, AnswerStreamed))
     return tuple(record for record in records if group in record.event.groups)
 
 
 def event_row(record: Record) -> Row:
-    """An event in one line, its number in the stream first."""
+    """Return an event in one line, preceded by its number in the stream."""
     row = feed_row(record)
     return replace(row, cells=(str(record.seq), *row.cells))
 
 
 def continued(known: Sequence[Record], feed: Sequence[Record]) -> list[Record] | None:
-    """`known` and what the feed has beyond it; None where the feed has a gap and the store must be read."""
+    """Return `known` with the feed's newer records; None if there is a gap, so the store must be read."""
     last = known[-1].seq if known else 0
     fresh = [record for record in feed if record.seq > last]
-    whole = all(record.seq == last + place for place, record in enumerate(fresh, 1))
+    whole = all(record.seq == last + offset for offset, record in enumerate(fresh, 1))
     return [*known, *fresh] if whole else None

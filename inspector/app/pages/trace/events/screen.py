@@ -1,4 +1,4 @@
-"""The events: everything that happened in this session."""
+"""The events page: every event of the session."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -21,17 +21,17 @@ from widgets import KeyBar, Record as Row, RecordList, SchemaTree, visible
 
 
 class EventsScreen(BaseScreen):
-    """A virtual list of all events, the one under the cursor as JSON beside it."""
+    """A virtual list of all events, with the one under the cursor as JSON."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#events RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Everything the session did, in order, as it stands in the database.",
-        "k shows the next kind of events, / filters by text, x exports what is shown.",
+        "Every event of the session in order, as stored in the database.",
+        "k shows the next group of events, / filters by text, x exports the events shown.",
         "`toolsight events` prints the same without the app.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("k", "next_group", "kind"),
+        Binding("k", "next_group", "group"),
         Binding("x", "export", "export"),
     ]
 
@@ -50,7 +50,7 @@ class EventsScreen(BaseScreen):
                 COLUMNS,
                 header=True,
                 follow=True,
-                empty="No event of this kind yet; k shows the next kind.",
+                empty="No event of this group yet; k shows the next group.",
                 id="events",
                 classes="pane",
             )
@@ -76,7 +76,7 @@ class EventsScreen(BaseScreen):
         events.border_title = f"Events {len(shown)}"
 
     def _row(self, record: Record) -> Row:
-        # Records never change, so that a long session does not cost more with every event.
+        # Cached, because records never change and a long session must not get slower with every event.
         if record.seq not in self._rows:
             self._rows[record.seq] = event_row(record)
         return self._rows[record.seq]
@@ -98,10 +98,11 @@ class EventsScreen(BaseScreen):
 
     @work(exit_on_error=False)
     async def action_export(self) -> None:
-        """Write what is shown to a file of the user's choice."""
+        """Export the shown events to a file."""
         suggested = Path(f"toolsight-{self.session.session_id}.jsonl")
         rows = self.query_one("#events", RecordList).shown
         records = [self._shown[row.key] for row in rows if row.key in self._shown]
         chosen = await self.app.push_screen_wait(ExportDialog(suggested, json_lines(records)))
         if chosen:
-            self.notify(f"Wrote {count(len(records), 'event')} to {visible(chosen)}", markup=False)
+            text = f"{count(len(records), 'event')} to {visible(chosen)}"
+            self.notify(text, title="Exported", markup=False)

@@ -1,1 +1,1 @@
-"""What was bound in which call, and replay of any moment."""
+"""The timeline: what was bound in which call, and replay of any moment."""

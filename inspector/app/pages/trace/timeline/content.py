@@ -1,4 +1,4 @@
-"""The timeline as rows of cells, a column a model call, and what happened around one of them in words."""
+"""The timeline as rows with a column per model call, and the details of one call in words."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from widgets.record import GAP
 
 # Long because rows, columns and detail are computed from one frame.
 
-# No tool's id begins like the keys of the rows that sum tools up.
+# The key prefix of the summary rows; no tool id begins like it.
 REST = "\0"
 MOVED = "›"
 _CURSOR = "on $primary 30%"
@@ -39,9 +39,9 @@ _ACTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The columns on screen: `count` of them from `first` on, each `cell` wide, with the cursor on one.
+    """The columns on screen: `count` of them from `first` on, each `cell` wide, one with the cursor.
 
-    `names` is the width of the tools' names before them, `cells` what is left for the columns.
+    `names` is the width of the tools' names, `cells` that of all columns.
     """
 
     names: int
@@ -57,12 +57,12 @@ class Frame:
 
     @property
     def left(self) -> int:
-        """Where the columns begin in a list: after the mark of the cursor, the names and a gap."""
+        """The offset of the columns in a row: after the cursor's mark, the names and a gap."""
         return 1 + self.names + GAP
 
 
 def frame(timeline: Timeline, cursor: int, first: int, width: int) -> Frame:
-    """As many columns as fit into `width`, moved only as far as the cursor takes them."""
+    """Return as many columns as fit into `width`, scrolled only as far as the cursor requires."""
     longest = max((len(lane.tool) for lane in timeline.lanes), default=0)
     names = max(min(max(longest, _LEAST_NAME), _MOST_NAME, width // 2), 1)
     cells = max(width - names - GAP, 1)
@@ -73,13 +73,11 @@ def frame(timeline: Timeline, cursor: int, first: int, width: int) -> Frame:
 
 
 def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
-    """Where the cursor is and what had been counted by then, in as few lines as `width` allows."""
+    """Return the cursor's turn and the counts up to it, in as few lines as `width` allows."""
     tally = timeline.tally(column)
-    now = column == timeline.now
-    place = (
-        f"{end} of {count(len(timeline.turns), 'turn')}" if now else f"turn {column} of {len(timeline.turns)}"
-    )
-    pieces = [Content.styled(place, "bold")]
+    now, turns = column == timeline.now, len(timeline.turns)
+    moment = f"{end}, after {count(turns, 'turn')}" if now else f"turn {column} of {turns}"
+    pieces = [Content.styled(moment, "bold")]
     if not now:
         pieces.append(_fact("tools", f"{tokens(timeline.turns[column - 1].tool_tokens)} tokens"))
     pieces.append(_fact("accuracy", "–" if tally.accuracy is None else percent(tally.accuracy)))
@@ -102,7 +100,7 @@ def _fact(name: str, value: str) -> Content:
 
 
 def _wrapped(pieces: list[Content], width: int) -> Content:
-    """The pieces in lines; none is torn apart."""
+    """Break the pieces into lines; no piece is split."""
     lines: list[Content] = []
     for piece in pieces:
         if lines and lines[-1].cell_length + len(_GAP) + piece.cell_length <= width:
@@ -113,7 +111,7 @@ def _wrapped(pieces: list[Content], width: int) -> Content:
 
 
 def ruler(timeline: Timeline, shown: Frame, end: str) -> Content:
-    """Two lines above the cells: the messages of the user, and the numbers of the model calls."""
+    """Return two lines above the cells: the user's messages, and the numbers of the model calls."""
     numbers: list[tuple[str, str]] = []
     for column in shown.columns:
         label = end if column == timeline.now else str(column)
@@ -124,10 +122,10 @@ def ruler(timeline: Timeline, shown: Frame, end: str) -> Content:
 
 
 def _messages(timeline: Timeline, shown: Frame) -> Content:
-    """What the user said, over the calls that answer it; the last one has the room that is left."""
+    """Return the user's messages above the calls that answer them; the last gets the remaining room."""
     turns = timeline.turns[shown.first - 1 : shown.columns[-1]]
     starts = [
-        place for place, turn in enumerate(turns) if place == 0 or turn.message != turns[place - 1].message
+        index for index, turn in enumerate(turns) if index == 0 or turn.message != turns[index - 1].message
     ]
     ends = [start * shown.cell for start in starts[1:]] + [shown.cells]
     return Content("").join(
@@ -142,7 +140,7 @@ def _message(turn: Turn, width: int) -> Content:
 
 
 def rows(timeline: Timeline, shown: Frame, *, only_moved: bool) -> tuple[Record, ...]:
-    """A row a tool that moved or is pinned by name; the others are summed up, or left out."""
+    """Return a row per tool that moved or is pinned by name; the others are summed up or left out."""
     own: list[Counter[Binding | None]] = [Counter() for _ in shown.columns]
     records: list[Record] = []
     for lane in timeline.lanes:
@@ -161,7 +159,7 @@ def _lane_row(lane: Lane, states: list[tuple[Binding | None, bool]], shown: Fram
 
 def _rest_rows(timeline: Timeline, shown: Frame, own: list[Counter[Binding | None]]) -> Iterator[Record]:
     at_cursor = timeline.rest(shown.cursor)
-    for binding, name in ((Binding.PINNED, "always bound"), (Binding.DEFERRED, "never touched")):
+    for binding, name in ((Binding.PINNED, "always bound"), (Binding.DEFERRED, "never moved")):
         totals = [timeline.tally(column).tools.get(binding, 0) for column in shown.columns]
         there = [total > counter[binding] for total, counter in zip(totals, own, strict=True)]
         if any(there):
@@ -172,33 +170,33 @@ def _rest_rows(timeline: Timeline, shown: Frame, own: list[Counter[Binding | Non
 
 
 def _cells(states: list[tuple[Binding | None, bool]], shown: Frame) -> Content:
-    """A sign a column; what moved before the call has a mark in front."""
+    """Return a sign per column, with a mark before it if the tool moved before the call."""
     text, spans = [], []
-    for place, (column, (binding, moved)) in enumerate(zip(shown.columns, states, strict=True)):
+    for index, (column, (binding, moved)) in enumerate(zip(shown.columns, states, strict=True)):
         sign, color = ICONS[binding] if binding is not None else (" ", "")
         text.append(f"{MOVED if moved else ''}{sign} ".rjust(shown.cell))
         parts = ("bold" if moved else "", color, _CURSOR if column == shown.cursor else "")
         if style := " ".join(filter(None, parts)):
-            spans.append(Span(place * shown.cell, (place + 1) * shown.cell, style))
+            spans.append(Span(index * shown.cell, (index + 1) * shown.cell, style))
     return Content("".join(text), spans)
 
 
 def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
-    """The recorded sessions in two lines each, the one on show marked."""
+    """Return the recorded sessions in two lines each; the shown one is marked."""
     return tuple(
         Record(
-            one.id,
-            ("✓" if one.id == current else " ", one.id, count(one.events, "event")),
-            detail=_about(one),
-            search=f"{one.id} {one.config} {one.model}",
+            session.id,
+            ("✓" if session.id == current else " ", session.id, count(session.events, "event")),
+            detail=_about(session),
+            search=f"{session.id} {session.config} {session.model}",
         )
-        for one in found
+        for session in found
     )
 
 
-def _about(one: SessionSummary) -> str:
-    done = f"{count(one.searches, 'search', 'searches')}, {count(one.calls, 'call')}"
-    return f"{_time(one.started_at)}   {done}   {middle(one.model, 24)}"
+def _about(session: SessionSummary) -> str:
+    done = f"{count(session.searches, 'search', 'searches')}, {count(session.calls, 'call')}"
+    return f"{_time(session.started_at)}   {done}   {middle(session.model, 24)}"
 
 
 def _time(seconds: float) -> str:
@@ -206,13 +204,13 @@ def _time(seconds: float) -> str:
 
 
 def legend() -> Content:
-    """What the signs mean."""
+    """Return what the signs mean."""
     signs = [Content.assemble((sign, color), f" {binding}") for binding, (sign, color) in ICONS.items()]
     return Content("  ").join([*signs, Content.assemble((MOVED, "bold"), " moved before this call")])
 
 
 def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> Content:
-    """What the call was sent and why, what it did, and the way of the tool under the cursor."""
+    """Return what the call was sent and why, what it did, and the moves of the tool under the cursor."""
     turn = timeline.turns[column - 1] if column < timeline.now else None
     moves = timeline.moves_at(column)
     blocks = [
@@ -226,7 +224,7 @@ def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> 
 
 def _no_turn(timeline: Timeline, end: str) -> str:
     if not timeline.turns:
-        return "No model call yet: ask for something on the session page (f7)."
+        return "No model call yet. Send a message on the session page (f7)."
     return "How the session ended." if end == "end" else "Now: what the next model call will be sent."
 
 
@@ -242,7 +240,7 @@ def _sent(turn: Turn | None, moves: tuple[Move, ...], width: int) -> Content:
     if not moves:
         lines.append(Content.styled("nothing", MUTED))
     if turn is not None and (turn.change or turn.same or turn.resent):
-        cost = f"tools[]: {tokens(turn.same)} tokens as before, {tokens(turn.resent)} sent anew"
+        cost = f"tools[]: {tokens(turn.same)} tokens as before, {tokens(turn.resent)} resent"
         lines.append(Content.styled(cost, MUTED))
         if turn.change:
             lines.append(Content("  ") + plain(turn.change, newlines=False, limit=_TEXT))
@@ -275,7 +273,7 @@ def _action_line(action: Action) -> Content:
 
 
 def _way(timeline: Timeline, tool: str, width: int) -> Iterator[Content]:
-    """Every move of one tool."""
+    """Yield every move of one tool."""
     lane = next((lane for lane in timeline.lanes if lane.tool == tool), None)
     if lane is None:
         return

@@ -1,4 +1,4 @@
-"""The timeline: every tool over every turn, and from there any moment of any session on every page."""
+"""The timeline page: every tool over every turn, and replay of any moment on every page."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,13 +25,13 @@ from widgets import Column, KeyBar, RecordList, visible
 
 # Long because the live session, recorded ones and replay share one cursor.
 
-# So many records are taken in at once without a thread.
+# More new records than this are read in a thread.
 _SMALL = 500
-# What a list needs beside its columns.
+# The cells of a list outside its columns.
 _MARGIN = 2
 _CURSOR_KEYS = frozenset({"turn", "first_turn", "last_turn", "show_moment"})
-_NO_TOOLS = "No tool yet: they come as servers connect (f2), and move as the model searches for them."
-_NONE_MOVED = "No tool moved in this session yet; f shows all."
+_NO_TOOLS = "No tools yet: they appear as servers connect (f2) and move as the model searches."
+_NONE_MOVED = "No tool moved in this session yet; f shows all tools."
 
 
 class SessionDialog(ChoiceDialog):
@@ -42,7 +42,7 @@ class SessionDialog(ChoiceDialog):
 
 
 class Lanes(Vertical):
-    """The tools over the turns that fit, the numbers of the turns above them."""
+    """The tools over as many turns as fit, with the turns' numbers above."""
 
     class Chosen(Message):
         """A column was clicked."""
@@ -65,7 +65,7 @@ class Lanes(Vertical):
 
     @property
     def tool(self) -> str:
-        """The tool under the cursor; "" without one."""
+        """The tool under the cursor, "" if there is none."""
         current = self.query_one(RecordList).current
         return current.key if current is not None else ""
 
@@ -87,20 +87,20 @@ class Lanes(Vertical):
         return content.frame(self._timeline, self._column, self._first, width)
 
     def on_click(self, event: events.Click) -> None:
-        """A click on a cell goes to its turn."""
+        """Go to the turn of a clicked cell."""
         rows, frame = self.query_one(RecordList).rows, self._frame
-        place = event.screen_x - rows.region.x - frame.left
-        if event.widget is rows and 0 <= place < frame.count * frame.cell:
-            self.post_message(self.Chosen(frame.first + place // frame.cell))
+        offset = event.screen_x - rows.region.x - frame.left
+        if event.widget is rows and 0 <= offset < frame.count * frame.cell:
+            self.post_message(self.Chosen(frame.first + offset // frame.cell))
 
 
 class TimelineScreen(BaseScreen):
-    """Lanes of tools over model calls. A moment that was chosen here is the one that all pages show."""
+    """Lanes of tools over model calls. Every page shows the moment chosen here."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#lanes RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "turn(-1)", "turn", key_display="←→", priority=True),
+        Binding("left", "turn(-1)", "turn", key_display="← →", priority=True),
         Binding("right", "turn(1)", "turn", priority=True, show=False),
         Binding("home", "first_turn", "first turn", priority=True, show=False),
         Binding("end", "last_turn", "last turn", priority=True, show=False),
@@ -110,14 +110,14 @@ class TimelineScreen(BaseScreen):
         Binding("f", "only_moved", "only moved"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "A column is one model call, a row is a tool: what that call was sent.",
-        "⌂ pinned  ● loaded  ○ deferred  ✕ evicted; › moved before that call. Right: why, and what it did.",
-        "left and right go through the turns, home and end to the first and the last; up and down: tools.",
-        "enter shows that moment on every page, as a replay; then left and right take all pages along.",
-        "The line at the top says REPLAY as long as that is on. A replay changes nothing.",
-        "l goes back to the session that runs, as it is now.",
-        "o opens another recorded session. f leaves out the tools that never moved.",
-        "/ filters, y copies a tool's id, esc leaves the page. `toolsight timeline` prints the same.",
+        "A column is a turn (one model call), a row is a tool; a sign is the tool's binding in that call.",
+        "⌂ pinned  ● loaded  ○ deferred  ✕ evicted; › moved before that call. The other pane says why.",
+        "← → go through the turns, home and end to the first and the last, ↑ ↓ through the tools.",
+        "enter replays that turn on every page; from then on, ← → move every page along.",
+        "While a replay is shown, the top line says REPLAY. A replay is read-only.",
+        "l goes back to the running session.",
+        "o opens a recorded session. f hides the tools that never moved.",
+        "/ filters, y copies a tool's id, esc goes back. `toolsight timeline` prints the same.",
     )
 
     def __init__(self) -> None:
@@ -159,11 +159,11 @@ class TimelineScreen(BaseScreen):
             self._follow()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Leave the keys of the cursor to the filter while that is typed into."""
+        """Leave the cursor keys to the filter while it has the focus."""
         return action not in _CURSOR_KEYS or not isinstance(self.focused, Input)
 
     def _follow(self) -> None:
-        """Take in what came since in the session that runs; in a thread where that is much."""
+        """Read the new records of the running session; many of them in a thread."""
         if self._reading:
             return
         if self.replay.backlog > _SMALL:
@@ -172,12 +172,12 @@ class TimelineScreen(BaseScreen):
             self._show_live(self.replay.catch_up())
 
     def _show_live(self, stream: Stream) -> None:
-        """The cursor stays on its turn, or with the newest one."""
+        """Draw the running session; the cursor stays on its turn, or with the newest one."""
         stays = stream is self._stream and not self._is_newest
         self._show(stream, self._column if stays else stream.timeline.now)
 
     def _show_recorded(self, stream: Stream) -> None:
-        """A session from its start, on every page."""
+        """Replay a session from its start, on every page."""
         self._show(stream, 1)
         self._replay(stream, 1)
 
@@ -187,7 +187,7 @@ class TimelineScreen(BaseScreen):
         self._draw()
 
     def _read(self, what: str, make: Callable[[], Stream], show: Callable[[Stream], None]) -> None:
-        """Make a stream in a thread; until then the page stays as it is, but for a line that says so."""
+        """Read a stream in a thread; until then the page only says that it is reading."""
         self._reading = f"Reading {visible(what, limit=60, newlines=False)} …"
         self._draw()
         self._read_in_thread(make, show)
@@ -216,7 +216,7 @@ class TimelineScreen(BaseScreen):
 
     @property
     def _end(self) -> str:
-        """What the column after the last turn is called."""
+        """The name of the column after the last turn."""
         return "end" if self.replay.is_recorded(self._stream) else "now"
 
     @on(RecordList.Highlighted, "#lanes")
@@ -237,7 +237,7 @@ class TimelineScreen(BaseScreen):
         self._go(1)
 
     def action_last_turn(self) -> None:
-        """Go to where the session is, or ended."""
+        """Go to the current state of the session, or to its end."""
         self._go(self._stream.timeline.now)
 
     def _go(self, column: int) -> None:
@@ -249,7 +249,7 @@ class TimelineScreen(BaseScreen):
 
     @on(RecordList.Selected, "#lanes")
     def action_show_moment(self) -> None:
-        """Show the turn under the cursor on every page."""
+        """Replay the turn under the cursor on every page."""
         self._replay(self._stream, self._column)
 
     @work(thread=True, exclusive=True, group="moment", exit_on_error=False)
@@ -259,7 +259,7 @@ class TimelineScreen(BaseScreen):
             self.app.call_from_thread(self.replay.show, stream, column, view)
 
     def action_live(self) -> None:
-        """Back to the session that runs."""
+        """Go back to the running session."""
         self.workers.cancel_group(self, "moment")
         self.workers.cancel_group(self, "stream")
         self._reading, self._is_newest = "", True
@@ -267,7 +267,7 @@ class TimelineScreen(BaseScreen):
         self._follow()
 
     def action_only_moved(self) -> None:
-        """Leave out the tools that never moved, or show them again."""
+        """Hide or show the tools that never moved."""
         self._only_moved = not self._only_moved
         self._draw()
 
