@@ -18,9 +18,9 @@ def read_bytes(path: Path, kind: str, *, limit: int | None = None, missing: str 
 
     `kind` says in messages what the file should be; `missing` is the hint if it does not exist.
     """
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder", hint=f"Name the {kind} file in it.")
     try:
+        if path.is_dir():
+            raise ConfigError(f"{path} is a folder", hint=f"Name the {kind} file in it.")
         with path.open("rb") as file:
             data = file.read(-1 if limit is None else limit + 1)
     except FileNotFoundError as error:
