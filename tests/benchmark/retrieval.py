@@ -91,7 +91,7 @@ def _heading(bars: Sequence[Bar]) -> list[str]:
     return [
         "# How well and how fast the rankers find tools",
         f"Written by `make bench-retrieval` on {datetime.now(UTC):%Y-%m-%d} ({machine}, 2 cores shared with "
-        "other work). Quality is the same on every machine with the packaged int8 MiniLM; times are not.",
+        "other work). With the packaged int8 MiniLM, quality is the same on every machine; times are not.",
         f"## Bars\n\n| bar | measured | holds |\n|---|---|---|\n{rows}",
     ]
 
@@ -104,10 +104,10 @@ def published_section(bars: list[Bar]) -> str:
     bars += quality_bars(measured)
     return "\n\n".join(
         [
-            "## Published data sets\n\nnDCG@10. Of sets with more than 600 requests a sample of 600. "
+            "## Published data sets\n\nnDCG@10. Sets with more than 600 requests are sampled down to 600. "
             f"`+ pool` adds the {len(sets[-1].tools) - len(sets[3].tools)} tools of {POOL} as distractors. "
             "`z-fusion` is the reference: 0.3 z(BM25 over all texts in one field) + 1.0 z(cosine). `fuzzy` "
-            f"compares letter by letter and is left out above {SLOW_TOOLS} tools.",
+            f"compares letter by letter and is left out for more than {SLOW_TOOLS} tools.",
             grid(measured),
             "### Weights fitted with the tested set left out",
             left_out_table(),
@@ -124,8 +124,8 @@ def own_section() -> str:
     return "\n\n".join(
         [
             "## The project's own requests\n\n`demo_search` and `pool_docker_search` are what an agent types "
-            "into a search, `demo` and `pool_docker` what a person says to an assistant: indirect, with "
-            "names and numbers, in part several steps at once.",
+            "into a search; `demo` and `pool_docker` are what a person says to an assistant: indirect, with "
+            "names and numbers, sometimes several steps at once.",
             grid(measured),
             markdown([one.row for one in measured]).rstrip(),
         ]
@@ -221,11 +221,11 @@ def abstention_section(bars: list[Bar]) -> str:
         for (name, kind, fits), share in fit_abstention.held_out(sample, threshold).items()
     ]
     return (
-        f"## Abstaining\n\nShare of requests answered at the threshold {threshold}: models fitted on one "
-        f"random half of the search requests, asked about the other, mean of {fit_abstention.HALVES} "
-        "halves. Near misses name something a server is for (“archive Gmail messages” where Gmail can only "
-        "be searched) and are in no half, nor is what people say to an assistant: there a neighbouring tool "
-        "looks right, and the share answered says how often.\n\n"
+        f"## Abstaining\n\nShare of requests answered at the threshold {threshold}: models are fitted on one "
+        f"random half of the search requests and asked about the other; the mean of {fit_abstention.HALVES} "
+        "halves. Near misses name something that a server is for (“archive Gmail messages” when Gmail can "
+        "only be searched) and are in no half, and neither is what people say to an assistant: there a "
+        "similar tool looks right, and the share answered shows how often.\n\n"
         "| data set | kind | a tool fits | requests | answered |\n|---|---|---|--:|--:|\n" + "\n".join(rows)
     )
 
@@ -252,11 +252,11 @@ def speed_section(bars: list[Bar]) -> str:
         for s in found
     )
     return (
-        f"{_SPEED}\n\nMade-up tools of realistic length, random vectors of MiniLM's length, medians "
-        f"of {speed.QUERIES} queries. `hybrid` is a whole search with its explanations and without the "
-        "embedding of the query, `end to end` with it. `build` leaves the model out. `change` is from a "
-        "changed tool list to a search that finds the new tool. `live` is what the index holds, `resident` "
-        "how much the process grew while making it.\n\n"
+        f"{_SPEED}\n\nGenerated tools of realistic length, random vectors of MiniLM's length, medians "
+        f"of {speed.QUERIES} queries. `hybrid` is a whole search with its explanations but without embedding "
+        "the query; `end to end` includes it. `build` leaves out the model. `change` is from a changed tool "
+        "list to a search that finds the new tool. `live` is the memory of the index, `resident` how much "
+        "the process grew while building it.\n\n"
         "| tools | build s | get_scores ms | hybrid ms | ratio | end to end ms | change ms | live MB | "
         f"resident MB |\n|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n{rows}"
     )
