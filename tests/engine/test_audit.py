@@ -190,7 +190,7 @@ def test_the_server_whose_waiting_saves_most_is_named_with_what_it_saves() -> No
     found = audit(asked, character_meter(), PRICES)
     best = next(suggestion for suggestion in found.suggestions if suggestion.kind == DEFER)
     assert best.tokens == found.tokens - tool_tokens(asked, character_meter(), frozenset("b"))
-    assert best.text.startswith("Let b wait")
+    assert best.text.startswith("Defer b")
     assert f"{best.tokens:,}" in best.text
 
 

@@ -226,7 +226,7 @@ def test_a_pin_in_a_toolset_with_pins_of_its_own_is_a_line_for_the_file() -> Non
 
 def test_one_server_of_several_is_a_line_for_the_file() -> None:
     assert applied(setup(), SetupChange().with_server("mail")).by_hand == (
-        'at the server mail: "defer_loading": false',
+        'for the server mail: "defer_loading": false',
     )
 
 

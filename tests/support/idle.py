@@ -1,32 +1,20 @@
-"""Waiting for an app by what it still has to do, not by the clock; and drawing it when it has done it."""
+"""Waiting for an app by what it still has to do, not by the clock."""
 
 import asyncio
 from typing import Any
 
 import pytest
 from textual import app as app_module, pilot as pilot_module
-from textual._compositor import Compositor
 from textual._context import active_app
-from textual.app import App
 from textual.screen import Screen
 
 _TURNS = 20_000
-_render_update = Compositor.render_update
 
 
 def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make a pilot wait until the app is idle after every key and pause, and the app be drawn only then.
-
-    An app without a terminal throws away what it draws, up to five times a key. Once is enough to see that
-    every state can be drawn.
-    """
+    """Make a pilot wait until the app is idle after every key and pause."""
     for module in (app_module, pilot_module):
         monkeypatch.setattr(module, "wait_for_idle", idle)
-    monkeypatch.setattr(Compositor, "render_update", _drawn_later)
-
-
-def _drawn_later(compositor: Compositor, full: bool = False, **rest: Any) -> object:
-    return _render_update(compositor, full, **rest) if full else None
 
 
 async def idle(*_: float) -> None:
@@ -47,7 +35,6 @@ async def idle(*_: float) -> None:
         elif _waits_for_a_frame(app.screen):
             app.screen._on_timer_update()
         else:
-            _draw(app)
             return
     raise AssertionError("the app never comes to rest")
 
@@ -62,7 +49,3 @@ def _waits_for_a_frame(screen: Screen[Any]) -> bool:
         or screen._recompose_required
         or screen._dirty_widgets
     )
-
-
-def _draw(app: App[Any]) -> None:
-    _render_update(app.screen._compositor, screen_stack=app._background_screens)
