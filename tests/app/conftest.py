@@ -7,6 +7,7 @@ import pytest
 from textual import constants
 
 from inspector.app.pages import registry
+from inspector.app.pages.find.what_if.wording import DescriptionArea
 from tests.support.idle import quicken
 from widgets import PlainInput
 
@@ -25,5 +26,6 @@ def _lean() -> Iterator[None]:
 def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setattr(PlainInput, "cursor_blink", False)
+    for field in (PlainInput, DescriptionArea):
+        monkeypatch.setattr(field, "cursor_blink", False)
     quicken(monkeypatch)

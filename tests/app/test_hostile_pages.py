@@ -44,7 +44,7 @@ def hostile_servers() -> dict[str, MemoryServer]:
     }
 
 
-@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.slow)])
 async def test_no_page_lets_hostile_text_through(size: tuple[int, int]) -> None:
     name = hostile_tools()[0]["name"]
     steps = (

@@ -26,7 +26,6 @@ from inspector.app.pages.find.compare.screen import CompareScreen
 from inspector.app.pages.find.search.screen import SearchScreen
 from inspector.app.pages.find.steps.screen import StepsScreen
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
-from inspector.app.pages.find.what_if.wording import DescriptionArea
 from inspector.app.pages.find.why_not.screen import WhyNotScreen
 from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
 from inspector.app.pages.lab.bench.screen import BenchScreen
@@ -244,11 +243,6 @@ def _looks_the_same(
 ) -> bool:
     acts = acted(*picture.acts(folder), shows=picture.screen, light=light)
     return snap_compare(picture.app(), terminal_size=size, run_before=acts)
-
-
-@pytest.fixture(autouse=True)
-def _still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(DescriptionArea, "cursor_blink", False)
 
 
 @pytest.fixture(autouse=True)

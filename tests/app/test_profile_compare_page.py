@@ -138,12 +138,9 @@ async def test_profiles_that_do_not_fit_are_an_arrow_away(tmp_path: Path) -> Non
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
-    texts = {f"hostile{number}": hostile_scenario(text) for number, text in enumerate(HOSTILE)}
-    lab = MemoryLab(written(tmp_path, **texts), lambda: hostile_servers(HOSTILE[0]))
+    text = " | ".join(HOSTILE)
+    lab = MemoryLab(written(tmp_path, hostile=hostile_scenario(text)), lambda: hostile_servers(text))
     async with app_rig(size=(80, 24)) as (pilot, _):
-        for file in lab.scenarios():
-            await pilot.app.push_screen(ProfileCompareScreen(lab, file, Choice("toolsight")))
-            await pilot.press("r")
-            await until(pilot, lambda: "2 profiles ran" in said(pilot, "#compare-status"))
-            assert not dangerous("".join(lines(pilot.app)))
-            await pilot.press("escape")
+        await pilot.app.push_screen(_screen(lab, "hostile"))
+        await _compared_all(pilot, 2)
+        assert not dangerous("".join(lines(pilot.app)))

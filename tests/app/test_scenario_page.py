@@ -233,8 +233,8 @@ async def test_where_there_is_nothing_to_run_the_page_says_so(
         assert isinstance(pilot.app.screen, GuardLabScreen)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-async def test_hostile_texts_do_no_harm(tmp_path: Path, text: str) -> None:
+async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
+    text = " | ".join(HOSTILE)
     lab = MemoryLab(written(tmp_path, hostile=hostile_scenario(text)), lambda: hostile_servers(text))
     async with opened(lab, size=(80, 24)) as (pilot, _):
         await _ran(pilot)

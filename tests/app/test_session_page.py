@@ -163,7 +163,7 @@ async def test_switching_the_toolset_empties_the_other_panes() -> None:
 
 
 async def test_every_page_opens_by_its_key_and_leaves_by_escape() -> None:
-    async with app_rig(at_home=True) as (pilot, _):
+    async with app_rig() as (pilot, _):
         for key in ("f2", "f3", "f4", "f5", "f6"):
             await pilot.press(key)
             await pilot.pause()

@@ -266,17 +266,17 @@ async def test_an_empty_session_says_what_to_do() -> None:
 async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold() -> None:
     turn = [request(1), ev.ToolLoaded("shop:list", 9, "search"), ev.ToolEvicted("shop:list", "loop", "loop")]
     async with app_rig(servers=reading_office()) as (pilot, rig):
-        everything = records([CATALOG, *turn * 3333], "long")
+        everything = records([CATALOG, *turn * 700], "long")
         for record in everything:
             rig.store.append(record)
         await pilot.press("f10", "o")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
-        await until(pilot, lambda: "turn 1 of 3333" in said(pilot, "#timeline-facts"))
+        await until(pilot, lambda: "turn 1 of 700" in said(pilot, "#timeline-facts"))
         await pilot.press("end", "left")
-        await until(pilot, lambda: "REPLAY turn 3333 of 3333" in seen(pilot))
+        await until(pilot, lambda: "REPLAY turn 700 of 700" in seen(pilot))
         assert _scrub(pilot).bench.state == ReplayedState.of(
-            fold(everything[: 1 + 3 * 3332 + 1]), "turn 3333 of 3333", "long"
+            fold(everything[: 1 + 3 * 699 + 1]), "turn 700 of 700", "long"
         )
 
 

@@ -6,10 +6,8 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 import pytest
-from textual import constants
 from textual.pilot import Pilot
 
-from fixtures.hostile import HUGE, MARKUP, SIZE, TERMINAL, UNICODE
 from inspector.adapters.memory.fakes import MemoryServer, echo
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.error import CallTimeout
@@ -19,17 +17,13 @@ from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding
 from inspector.domain.tool import Annotations, Tool
 from tests.support.app import app_rig, seen, until
+from tests.support.hostile import LONG_KINDS
 from tests.support.workbench import CITY, READS, Rig, shop_and_weather
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import Confirm, SchemaTree, TextView
 
 FORECAST = "weather:get_forecast"
-
-
-@pytest.fixture(autouse=True)
-def _still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
 
 
 async def _says(pilot: Pilot[None], text: str) -> None:
@@ -199,17 +193,8 @@ async def test_what_was_typed_survives_a_new_catalog() -> None:
         assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
 
 
-GROUPS = {
-    "markup": " | ".join(MARKUP.values()),
-    "terminal": " | ".join(TERMINAL.values()),
-    "unicode": " | ".join(UNICODE.values()),
-    "size": " | ".join(text for name, text in SIZE.items() if name not in HUGE),
-    **{name: SIZE[name] for name in HUGE},
-}
-
-
 async def _hostile_answer(name: str, _arguments: JsonObject) -> ToolResult:
-    return ToolResult(GROUPS[name], structured={GROUPS[name]: GROUPS[name]})
+    return ToolResult(LONG_KINDS[name], structured={LONG_KINDS[name]: LONG_KINDS[name]})
 
 
 def _hostile_tool(name: str, text: str) -> Tool:
@@ -220,7 +205,7 @@ def _hostile_tool(name: str, text: str) -> Tool:
 
 async def test_hostile_tools_do_no_harm() -> None:
     """The strings of a kind share a tool, because each tool is five pages to draw."""
-    tools = [_hostile_tool(name, text) for name, text in GROUPS.items()]
+    tools = [_hostile_tool(name, text) for name, text in LONG_KINDS.items()]
     async with _opened(FORECAST, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
         for tool in tools:
             await pilot.app.push_screen(ToolScreen(tool.id))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
@@ -119,6 +120,12 @@ async def _typed(pilot: Pilot[None], text: str) -> None:
     await _measured(pilot)
 
 
+async def _pasted(pilot: Pilot[None], text: str) -> None:
+    pilot.app.post_message(Paste(text))
+    await pilot.pause()
+    await _measured(pilot)
+
+
 async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> None:
     async with app_rig(servers=shop(), embedder=MemoryEmbedder()) as (pilot, rig):
         await _opened(pilot)
@@ -142,7 +149,7 @@ async def test_the_requests_say_which_got_better_and_worse() -> None:
         await _opened(pilot)
         assert "No request got better or worse." in seen(pilot)
         await pilot.press("ctrl+k")
-        await _typed(pilot, THIEF)
+        await _pasted(pilot, THIEF)
         changes = _page(pilot).query_one("#changes", RecordList)
         assert {record.key[0] for record in changes.shown} == {"▼"}
         assert f"generated requests ▲ 0 ▼ {len(changes.shown)}" in str(changes.border_title)
@@ -162,7 +169,7 @@ async def test_the_query_can_be_edited_too() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot, query="")
         await pilot.press("ctrl+n")
-        await _typed(pilot, "handbook pages")
+        await _pasted(pilot, "handbook pages")
         around = _page(pilot).query_one("#around", RecordList)
         assert _numbers(pilot)["rank"][0] == "–"
         assert around.records
@@ -172,7 +179,7 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
         await pilot.press("shift+tab", "end", "X", "tab", "ctrl+k")
-        await _typed(pilot, THIEF)
+        await _pasted(pilot, THIEF)
         _page(pilot).query_one("#around", RecordList).focus()
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, ToolScreen)
@@ -185,7 +192,7 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
 async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
-        await _typed(pilot, BETTER)
+        await _pasted(pilot, BETTER)
         await pilot.press("ctrl+r")
         await _measured(pilot)
         assert _area(pilot).text == PAY.description
@@ -201,7 +208,7 @@ async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
 async def test_a_draft_is_there_again_after_esc() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
-        await _typed(pilot, BETTER)
+        await _pasted(pilot, BETTER)
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, WhatIfScreen)
         await _opened(pilot, "shop:get_order")
@@ -218,7 +225,7 @@ async def test_a_draft_outlives_a_change_by_the_server_and_the_servers_text_foll
 ) -> None:
     async with app_rig(servers=shop()) as (pilot, rig):
         await _opened(pilot)
-        await _typed(pilot, typed)
+        await _pasted(pilot, typed)
         server = rig.servers["shop"]
         server.tools = tuple(replace(t, description="New words.") if t == PAY else t for t in server.tools)
         await rig.bench.reconnect("shop")
@@ -244,26 +251,23 @@ async def test_parameters_are_renamed_and_described() -> None:
         await _opened(pilot, query="voucher")
         assert _numbers(pilot)["rank"][0] == "–"
         await pilot.press("tab", "end")
-        await _typed(pilot, "_voucher")
+        await _pasted(pilot, "_voucher")
         names = [p.name for p in _page(pilot)._draft.wording.parameters]
         assert names == ["order_voucher", "amount"]
         assert _numbers(pilot)["rank"][1] == "1"
 
 
-@pytest.mark.parametrize(
-    ("keys", "says"),
-    [
-        (("shift+tab", "end", "ctrl+u", *"get_order"), "there is a tool 'shop:get_order' already"),
-        (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
-        (("tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
-    ],
-)
-async def test_what_cannot_be_is_told(keys: tuple[str, ...], says: str) -> None:
+async def test_what_cannot_be_is_told() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
-        await pilot.press("end", *keys)
-        await until(pilot, lambda: _mark(pilot) == "not measured")
-        assert says in seen(pilot).replace("\n", "")
+        for keys, says in (
+            (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
+            ((*"get_order",), "there is a tool 'shop:get_order' already"),
+            (("x", "tab", "tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
+        ):
+            await pilot.press(*keys)
+            await until(pilot, lambda says=says: says in seen(pilot).replace("\n", ""))  # type: ignore[misc]
+            assert _mark(pilot) == "not measured"
 
 
 async def test_a_tool_that_no_search_finds_says_so() -> None:
@@ -353,7 +357,7 @@ def _hostile() -> dict[str, MemoryServer]:
     }
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 32), marks=pytest.mark.slow)])
 async def test_hostile_texts_do_no_harm_and_stay_as_they_are(size: tuple[int, int]) -> None:
     async with app_rig(servers=_hostile(), size=size) as (pilot, rig):
         for tool_id in ("bad:every", rig.bench.retrieval.index.tools[5].id, "big:big"):

@@ -32,15 +32,14 @@ async def idle(*_: float) -> None:
             return
         if app._resize_event is not None:
             app._check_resize()
-        elif _is_undrawn(app.screen):
+        elif _waits_for_a_frame(app.screen):
             app.screen._on_timer_update()
         else:
             return
     raise AssertionError("the app never comes to rest")
 
 
-def _is_undrawn(screen: Screen[Any]) -> bool:
-    """Whether the screen waits for its next frame, as far as it will get one."""
+def _waits_for_a_frame(screen: Screen[Any]) -> bool:
     if screen._callbacks:
         return True
     return screen.is_current and bool(
