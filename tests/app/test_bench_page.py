@@ -251,21 +251,19 @@ async def test_enter_on_a_request_searches_for_it_and_esc_comes_back() -> None:
         assert isinstance(pilot.app.screen, BenchRequestScreen)
 
 
-@pytest.mark.parametrize("ending", ["md", "json", "csv"])
-async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path, ending: str) -> None:
-    path = tmp_path / f"bench.{ending}"
+async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await ran(pilot)
-        await pilot.press("o")
-        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
-        pilot.app.screen.query_one(PlainInput).value = str(path)
-        await pilot.press("enter")
-        await until(pilot, path.exists)
-    text = path.read_text()
-    if ending == "json":
-        assert len(json.loads(text)) == 6
-    else:
-        assert text.startswith("| data set" if ending == "md" else "dataset,")
+        for ending in ("md", "json", "csv"):
+            await pilot.press("o")
+            await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+            pilot.app.screen.query_one(PlainInput).value = str(tmp_path / f"bench.{ending}")
+            await pilot.press("enter")
+            await until(pilot, (tmp_path / f"bench.{ending}").exists)
+            await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
+    assert (tmp_path / "bench.md").read_text().startswith("| data set")
+    assert len(json.loads((tmp_path / "bench.json").read_text())) == 6
+    assert (tmp_path / "bench.csv").read_text().startswith("dataset,")
 
 
 async def test_o_before_a_run_writes_nothing() -> None:

@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import DetailScreen
 from tests.support.app import seen
-from tests.support.hostile import HUGE_KINDS
+from tests.support.hostile import LONG_KINDS
 from tests.widgets.hostile import dangerous
 from widgets import SchemaTree, TextView
 
@@ -50,7 +50,7 @@ async def test_y_copies_the_text_and_esc_leaves_a_search_first() -> None:
 async def test_hostile_text_does_no_harm() -> None:
     app: App[None] = App()
     async with app.run_test(size=(80, 24)) as pilot:
-        for name, text in HUGE_KINDS.items():
+        for name, text in LONG_KINDS.items():
             shown = await _shown(pilot, DetailScreen(text, text, {text: [text]}))
             assert not dangerous(shown.replace("\n", "")), name
             assert app.screen.query_one(TextView).text == text, name

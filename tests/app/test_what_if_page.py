@@ -247,20 +247,17 @@ async def test_parameters_are_renamed_and_described() -> None:
         assert _numbers(pilot)["rank"][1] == "1"
 
 
-@pytest.mark.parametrize(
-    ("keys", "says"),
-    [
-        (("shift+tab", "end", "ctrl+u", *"get_order"), "a tool 'shop:get_order' already exists"),
-        (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
-        (("tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
-    ],
-)
-async def test_what_cannot_be_is_told(keys: tuple[str, ...], says: str) -> None:
+async def test_what_cannot_be_is_told() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
-        await pilot.press("end", *keys)
-        await until(pilot, lambda: _mark(pilot) == "not measured")
-        assert says in seen(pilot).replace("\n", "")
+        for keys, says in (
+            (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
+            ((*"get_order",), "there is a tool 'shop:get_order' already"),
+            (("x", "tab", "tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
+        ):
+            await pilot.press(*keys)
+            await until(pilot, lambda says=says: says in seen(pilot).replace("\n", ""))  # type: ignore[misc]
+            assert _mark(pilot) == "not measured"
 
 
 async def test_a_tool_that_no_search_finds_says_so() -> None:
@@ -350,7 +347,7 @@ def _hostile() -> dict[str, MemoryServer]:
     }
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 32), marks=pytest.mark.slow)])
 async def test_hostile_texts_do_no_harm_and_stay_as_they_are(size: tuple[int, int]) -> None:
     async with app_rig(servers=_hostile(), size=size) as (pilot, rig):
         for tool_id in ("bad:every", rig.bench.retrieval.index.tools[5].id, "big:big"):

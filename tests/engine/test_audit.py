@@ -201,7 +201,7 @@ def test_the_dearest_tool_is_told_what_its_words_cost() -> None:
     inside = len(compact(WORDY)) - len(compact({"type": "object", "properties": {"q": {"type": "string"}}}))
     assert best.tokens == inside + len("Long.")
     assert best.text.startswith("Shorten a:dear")
-    assert f"the schema is {len(compact(WORDY))}, {inside} of them descriptions" in best.text
+    assert f"the schema takes {len(compact(WORDY))} ({inside} of them descriptions)" in best.text
 
 
 def test_two_servers_with_tools_of_the_same_names_are_told_of() -> None:
