@@ -182,7 +182,7 @@ def test_one_call_for_a_request_about_all_rows_says_so() -> None:
     loop = FakeLoop((ORDERS, REFUND), {"shop__list_orders": LATE, "shop__refund_order": '{"ok": true}'})
     told = loop.say("Which orders are late? Refund those orders.")
     assert loop.calls[-1].arguments == {"order_id": 1042}
-    assert "one of the 2 only" in told
+    assert "only one of the 2" in told
 
 
 @pytest.mark.parametrize(
