@@ -37,7 +37,7 @@ def evaluate() -> None:
     type=click.IntRange(min=1),
     default=PER_TOOL,
     show_default=True,
-    help="The most exact and the most paraphrased requests per tool.",
+    help="The maximum number of exact, and of paraphrased, requests per tool.",
 )
 @_demo
 @shared
