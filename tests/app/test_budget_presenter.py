@@ -272,7 +272,7 @@ def test_what_is_compared_says_what_it_was_measured_on() -> None:
     told = text(budget_way.way_facts(compared()))
     assert "over an assumed session" in told
     assert "prompt cache a cache" in told
-    assert "of this session's calls" in text(budget_way.way_facts(replace(compared(), is_recorded=True)))
+    assert "over this session's calls" in text(budget_way.way_facts(replace(compared(), is_recorded=True)))
 
 
 @given(st.integers(20, 160), st.integers(6, 40), st.booleans())

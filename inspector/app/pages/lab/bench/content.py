@@ -40,7 +40,7 @@ ABOUT: Mapping[str, str] = {
     "rrf": "bm25 and dense fused by rank, the standard way to merge two lists",
     "z-fusion": "bm25 and dense fused by score, without passages",
     "two-stage": "servers first, then their tools",
-    "two-stage-product": "servers first, then their tools; the two scores are multiplied",
+    "two-stage-product": "servers first, then their tools; scores are multiplied",
     "keyword-expert": "weighted keywords, as for tools assigned by an expert",
     "keyword-system": "keywords matched in both directions, as for system tools",
     "fuzzy": "string similarity of the query and a tool's text",
