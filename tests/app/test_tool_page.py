@@ -125,7 +125,7 @@ async def test_esc_cancels_the_call_and_then_goes_back() -> None:
         await _typed_in(pilot)
         await _says(pilot, "esc cancels")
         await pilot.press("escape")
-        await _says(pilot, "Cancelled.")
+        await _says(pilot, "Canceled.")
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("result",))))
         (finished,) = rig.store.read("s", kinds=("result",))
         assert isinstance(finished.event, CallFinished)

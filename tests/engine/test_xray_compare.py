@@ -65,7 +65,7 @@ def test_one_tool_has_a_place_under_every_ranker() -> None:
 def test_unknown_tools_and_rankers_are_named() -> None:
     with pytest.raises(ToolsightError, match="no tool 'shop:nothing'"):
         ranks_of(rankers_of(TOOLS), "order", "shop:nothing", ["bm25"])
-    with pytest.raises(ToolsightError, match="no ranker called 'bm52'"):
+    with pytest.raises(ToolsightError, match="no ranker 'bm52'"):
         compare_rankers(rankers_of(TOOLS), "order", ["bm52"])
 
 

@@ -53,7 +53,7 @@ _LIST = (
     ),
     RankerInfo(
         "two-stage-product",
-        "servers first, then their tools; the two scores are multiplied",
+        "servers first, then their tools; scores are multiplied",
         "(s · t) · max(s, t) on the three best servers",
         "2prod",
     ),
@@ -104,4 +104,4 @@ def require_ranker(name: str) -> str:
     if name in RANKERS:
         return name
     near = closest(name, RANKERS) or RANKERS
-    raise ToolsightError(f"there is no ranker called '{name}'", hint=f"Choose from: {', '.join(near)}.")
+    raise ToolsightError(f"no ranker '{name}'", hint=f"Choose from: {', '.join(near)}.")

@@ -136,7 +136,7 @@ def facts(setup: Setup, *, only_different: bool) -> Content:
     """Return the profile, and how many settings differ from the default."""
     different = sum(map(setup.differs, knobs()))
     counts = f"{different} of {len(knobs())} differ from the default"
-    here = f"{len(setup.session)} set in this session" if setup.session else ""
+    here = f"{len(setup.session)} set here" if setup.session else ""
     parts = [counts, here, "only these are shown" if only_different else ""]
     line = _SEPARATOR.join(filter(None, parts))
     return Content.assemble(("profile ", MUTED), (setup.profile, "bold"), "   ", (line, MUTED))
