@@ -110,7 +110,7 @@ def test_the_list_says_what_a_setting_does_and_what_it_may_be(said: Said) -> Non
     assert "\nbinding\n" in text
     (line,) = (line for line in text.splitlines() if "binding.capacity" in line)
     assert line.split() == ["*", "binding.capacity", "3", "--set"]
-    assert "discovered tools that stay bound" in text
+    assert "loaded tools that stay bound" in text
     assert "a whole number, 0 or more" in " ".join(text.split())
 
 

@@ -190,7 +190,7 @@ def test_the_server_whose_waiting_saves_most_is_named_with_what_it_saves() -> No
     found = audit(asked, character_meter(), PRICES)
     best = next(suggestion for suggestion in found.suggestions if suggestion.kind == DEFER)
     assert best.tokens == found.tokens - tool_tokens(asked, character_meter(), frozenset("b"))
-    assert best.text.startswith("Let b wait")
+    assert best.text.startswith("Defer b: saves")
     assert f"{best.tokens:,}" in best.text
 
 
@@ -201,7 +201,7 @@ def test_the_dearest_tool_is_told_what_its_words_cost() -> None:
     inside = len(compact(WORDY)) - len(compact({"type": "object", "properties": {"q": {"type": "string"}}}))
     assert best.tokens == inside + len("Long.")
     assert best.text.startswith("Shorten a:dear")
-    assert f"the schema is {len(compact(WORDY))}, {inside} of them descriptions" in best.text
+    assert f"the schema takes {len(compact(WORDY))} ({inside} of them descriptions)" in best.text
 
 
 def test_two_servers_with_tools_of_the_same_names_are_told_of() -> None:

@@ -265,7 +265,7 @@ async def test_whoever_reads_the_conversation_sees_every_step() -> None:
         (event,) = rig.events("reduce")
         assert isinstance(event, ContextReduced)
         (notice,) = [i for i in rig.bench.state.conversation.items if i.kind is ItemKind.NOTICE]
-        assert notice.title == f"window nearly full, emergency: {event.before} -> {event.after} tokens"
+        assert notice.title == f"window nearly full, emergency: {event.before:,} -> {event.after:,} tokens"
         assert notice.text == event.text
         assert rig.bench.state.reductions == 1
 

@@ -160,7 +160,7 @@ def test_no_text_of_a_predicate_breaks_the_session(text: str) -> None:
         ("is_authenticated(name='a')", "scope", "is_authenticated(scope)"),
         ("is_authenticated(facts='a')", "facts", "is_authenticated(scope)"),
         ("milestone_reached(1)", "needs a string", "milestone_reached(name)"),
-        ("open(", "no call", "one call"),
+        ("open(", "is not a call", "one call"),
     ],
 )
 def test_a_predicate_that_cannot_be_asked_is_found_when_it_is_loaded(text: str, part: str, hint: str) -> None:
