@@ -119,7 +119,7 @@ async def test_what_never_came_and_what_must_not_come_are_marked(tmp_path: Path)
         assert "✕ must not occur: result" in said(pilot, "#happened")
         await pilot.press("end", "down")
         await until(pilot, lambda: "Expected, but never came" in said(pilot, "#about"))
-        assert "there is no event loop" in said(pilot, "#about")
+        assert "no event loop occurs" in said(pilot, "#about")
         await pilot.press("left")
         await _at(pilot, 6)
 

@@ -89,7 +89,7 @@ async def test_a_tool_that_may_change_something_asks_first(key: str, calls: int)
     async with _opened(FORECAST, _forecast(annotations=Annotations(destructive=True))) as (pilot, rig):
         await _typed_in(pilot)
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        assert "destroys or overwrites" in seen(pilot)
+        assert "marks it as destructive" in seen(pilot)
         assert "Oslo" in seen(pilot)
         await pilot.press(key)
         await _says(pilot, "✓ ok" if calls else "Not called")

@@ -64,6 +64,7 @@ class SearchScreen(QueryScreen):
         self._report = report
         self._intro = _INTRO
         self._searched: ToolIndex | None = None
+        self._searched_with = ""
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -127,6 +128,7 @@ class SearchScreen(QueryScreen):
             self.fail(error)
             return
         self.request, self._searched = request, self.retrieval.index
+        self._searched_with = self.retrieval.ranker_name
         self._show_report()
 
     def _search_again(self) -> None:
@@ -202,8 +204,7 @@ class SearchScreen(QueryScreen):
 
     def _ranked(self, _: None) -> None:
         """Search again if the ranker changed."""
-        report = self._report
-        if report is not None and report.ranker != self.retrieval.ranker_name and not self.request.is_empty:
+        if self._searched is not None and self._searched_with != self.retrieval.ranker_name:
             self._search(self.request)
 
     def action_load(self) -> None:
