@@ -3,9 +3,9 @@
 Pages import this module, never the app or one another, so that each can be read and changed on its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from textual.message import Message
 from textual.widget import Widget
@@ -118,6 +118,16 @@ class InContext(Widget):
     @property
     def commands(self) -> Commands:
         return self.context.commands
+
+    def run_command(
+        self, command: Callable[[Commands], Coroutine[Any, Any, T]], *, group: str = "default"
+    ) -> Worker[T]:
+        """Give a command that takes its time; a failure is shown, and so is the refusal of a replay."""
+
+        async def run() -> T:
+            return await command(self.commands)
+
+        return self.run_worker(run(), group=group, exit_on_error=False)
 
     def open(self, destination: Destination) -> None:
         """Open a page on top of the current one."""

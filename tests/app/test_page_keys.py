@@ -161,7 +161,7 @@ async def test_a_no_leaves_without_starting_anything(key: str) -> None:
 async def test_the_palette_runs_a_command_by_name() -> None:
     async with app_rig() as (pilot, _):
         await pilot.press("ctrl+p", *"manifest")
-        await until(pilot, lambda: "Exactly what" in seen(pilot) and "Connections" not in seen(pilot))
+        await until(pilot, lambda: "What the model" in seen(pilot) and "Connections" not in seen(pilot))
         await pilot.press("enter")
         await until(pilot, lambda: bool(pilot.app.screen.query("#manifest-text")))
         assert not isinstance(pilot.app.screen, SessionScreen)

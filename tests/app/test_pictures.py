@@ -187,7 +187,7 @@ PAGES: Mapping[str, Picture] = {
     "timeline": Picture(
         TimelineScreen,
         lambda: Shown(*STEPS, servers=reading_office()),
-        _acts(Asked(QUESTION), "f10", Shows("now of 6"), "home", "right", "down"),
+        _acts(Asked(QUESTION), "f10", Shows("now, after 6"), "home", "right", "down"),
     ),
     "profile": Picture(
         ProfileScreen,

@@ -71,7 +71,7 @@ async def _talked(pilot: Pilot[None], rig: Rig) -> None:
     """The conversation, then the timeline."""
     await rig.bench.chat(QUESTION)
     await pilot.press("f10")
-    await until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen) and "now of 6" in seen(pilot))
+    await until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen) and "now, after 6" in seen(pilot))
 
 
 async def _replay(pilot: Pilot[None], *keys: str) -> None:
@@ -101,7 +101,7 @@ async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> No
         assert "late orders of a customer" in detail
         assert "shop:list_orders  ok" in detail or "shop:list_orders  failed" in detail
         await pilot.press("end")
-        assert said(pilot, "#timeline-facts").startswith("now of 6 turns")
+        assert said(pilot, "#timeline-facts").startswith("now, after 6 turns")
 
 
 async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
@@ -163,7 +163,7 @@ async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
         await pilot.pause()
         assert _view(pilot) is shown
         await pilot.press("l")
-        await until(pilot, lambda: "now of 7" in seen(pilot))
+        await until(pilot, lambda: "now, after 7" in seen(pilot))
         assert "REPLAY" not in seen(pilot)
         assert pilot.app.view.state == rig.bench.state  # type: ignore[attr-defined]
 

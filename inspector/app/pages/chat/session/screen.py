@@ -91,7 +91,7 @@ class SessionScreen(BaseScreen):
             self.notify("The model is still working; esc stops it.", severity="warning")
             return
         event.input.value = ""
-        self._turn = self.run_worker(self.commands.chat(text), exit_on_error=False, group="chat")
+        self._turn = self.run_command(lambda commands: commands.chat(text), group="chat")
 
     def action_stop(self) -> None:
         """Stop the model, if it is working."""

@@ -68,7 +68,7 @@ class ServersScreen(BaseScreen):
 
     def action_stop(self) -> None:
         if (server := self._selected()) is not None:
-            self.run_worker(self.commands.stop(server.name), exit_on_error=False)
+            self.run_command(lambda commands: commands.stop(server.name))
 
     def action_reconnect_failed(self) -> None:
         servers = self.view.state.servers.values()
@@ -79,4 +79,4 @@ class ServersScreen(BaseScreen):
             self.notify("No server has failed.", markup=False, timeout=3)
 
     def _reconnect(self, name: str) -> None:
-        self.run_worker(self.commands.reconnect(name), exit_on_error=False)
+        self.run_command(lambda commands: commands.reconnect(name))

@@ -13,7 +13,6 @@ from textual.worker import Worker
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.approval_text import approval_body
-from inspector.app.draw.failure import failure_text
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.tools.tool import content
 from inspector.app.pages.tools.tool.answer import CallAnswer
@@ -198,8 +197,7 @@ class ToolScreen(BaseScreen):
         try:
             self.commands.load(self._tool_id)
         except ToolsightError as error:
-            title, message = failure_text(error)
-            self.notify(message, title=title, severity="error", markup=False)
+            self.fail(error)
             return
         self.notify("The model sees it in its next call.", title="Loaded", markup=False)
 
