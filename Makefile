@@ -2,7 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
-UV := $(shell command -v uv 2>/dev/null)
+# uv installs the lock in a tenth of pip's time: the machine's own, or a pinned one in .venv.
+OWN_UV := $(shell command -v uv 2>/dev/null)
+UV := $(or $(OWN_UV),$(BIN)/uv)
+# The lock is complete, and leaves out what nothing imports (see pyproject.toml): nothing is resolved here.
+LOCKED := --quiet --no-deps --require-hashes --requirement
+LOCK := --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11
+EDITABLE := --quiet --no-deps --no-build-isolation --editable .
 
 # A process a core; what is done with its own tests takes over some of another's, so that shared servers are few.
 SPREAD := -n auto --dist worksteal
@@ -13,16 +19,19 @@ SPREAD := -n auto --dist worksteal
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
 
-$(STAMP): requirements.lock pyproject.toml
-ifdef UV
-	test -x $(BIN)/python || uv venv --quiet --python $(PYTHON) .venv
-	VIRTUAL_ENV=$(CURDIR)/.venv uv pip install --quiet --requirement requirements.lock
-	VIRTUAL_ENV=$(CURDIR)/.venv uv pip install --quiet --no-build-isolation --no-deps --editable .
-else
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
-endif
+$(BIN)/python:
+	$(if $(OWN_UV),$(OWN_UV) venv --quiet --python $(PYTHON) .venv,$(PYTHON) -m venv .venv)
+
+$(BIN)/uv: requirements-uv.lock | $(BIN)/python
+	-$(BIN)/python -m pip install --disable-pip-version-check $(LOCKED) requirements-uv.lock
+
+# pip does it where uv cannot be had, or does not know the package index that pip was configured with. Everything
+# is compiled here once: where PYTHONDONTWRITEBYTECODE is set, every start would do it again.
+$(STAMP): requirements.lock pyproject.toml | $(BIN)/python $(UV)
+	$(UV) pip install --python $(BIN)/python --compile-bytecode $(LOCKED) requirements.lock \
+		|| $(BIN)/python -m pip install --disable-pip-version-check $(LOCKED) requirements.lock
+	$(UV) pip install --python $(BIN)/python $(EDITABLE) || $(BIN)/python -m pip install $(EDITABLE)
+	@$(BIN)/python -m compileall -q -j 0 inspector widgets fixtures/servers
 	@touch $@
 
 demo: $(STAMP) ## set up, then open the app on the demo servers (headless without a terminal)
@@ -59,8 +68,9 @@ reproduce: $(STAMP) ## docs/reproduction.md anew; DATA names a folder of further
 screenshots: $(STAMP) ## take the pictures again from the running app
 	$(BIN)/python -m screenshots
 
-lock: ## resolve requirements.lock again (needs uv)
-	uv pip compile pyproject.toml --extra offline --group dev --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --output-file requirements.lock
+lock: $(UV) ## resolve requirements.lock again
+	$(UV) pip compile $(LOCK) pyproject.toml --extra offline --group dev --output-file requirements.lock
+	echo uv | $(UV) pip compile $(LOCK) - --output-file requirements-uv.lock
 
 clean: ## remove the environment and caches
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -41,6 +41,14 @@ def claude(address: str, timeout: float = 20.0) -> LitellmModel:
     return LitellmModel("anthropic/claude-sonnet-4-5", api_base=address, timeout=timeout)
 
 
+async def test_a_model_on_aws_without_its_sdk_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("boto3", "botocore"):
+        monkeypatch.setitem(sys.modules, module, None)
+    error = await failure(LitellmModel("bedrock/anthropic.claude-3-5-sonnet-20240620-v1:0"))
+    assert "boto3" in error.message
+    assert "Install it" in error.hint
+
+
 async def failure(model: LitellmModel) -> ModelError:
     with pytest.raises(ModelError) as caught:
         await run(model.stream(REQUEST))

@@ -42,6 +42,15 @@ async def test_a_file_that_is_not_executable_says_so(tmp_path: Path) -> None:
     assert "executable" in error.hint
 
 
+async def test_without_process_groups_no_server_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.adapters.mcp.process.HAS_PROCESS_GROUPS", False)
+    error = await refusal(tmp_path, faulty())
+    assert "Linux or macOS" in error.message
+    assert "url" in error.hint
+
+
 async def test_a_killed_process_is_told_from_one_that_ended(tmp_path: Path) -> None:
     suicide = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
     error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", suicide)))

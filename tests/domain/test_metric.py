@@ -2,11 +2,10 @@ import math
 from collections.abc import Callable, Sequence
 from random import Random
 
-import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from ir_measures import RR, R, Success, nDCG
+from pytrec_eval_ext import RelevanceEvaluator
 
 from inspector.domain.metric import Groups, hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
 
@@ -29,14 +28,15 @@ def every_metric(k: int, ranked: Sequence[str], relevant: Groups) -> list[float]
 def test_for_single_tools_the_metrics_are_those_of_trec_eval(
     ranked: list[str], relevant: frozenset[str], k: int
 ) -> None:
-    qrels = {"q": dict.fromkeys(sorted(relevant), 1)}
-    run = {"q": {tool_id: float(-place) for place, tool_id in enumerate(ranked)}}
-    expected = ir_measures.calc_aggregate([Success @ k, R @ k, nDCG @ k, RR], qrels, run)
+    measures = {f"success.{k}", f"recall.{k}", f"ndcg_cut.{k}", "recip_rank"}
+    evaluator = RelevanceEvaluator({"q": dict.fromkeys(sorted(relevant), 1)}, measures)
+    scores = {tool_id: float(-place) for place, tool_id in enumerate(ranked)}
+    expected = evaluator.evaluate({"q": scores})["q"]
     groups = [one(tool_id) for tool_id in relevant]
-    assert hit_at(k, ranked, groups) == pytest.approx(expected[Success @ k], abs=1e-9)
-    assert recall_at(k, ranked, groups) == pytest.approx(expected[R @ k], abs=1e-9)
-    assert ndcg_at(k, ranked, groups) == pytest.approx(expected[nDCG @ k], abs=1e-9)
-    assert reciprocal_rank(ranked, groups) == pytest.approx(expected[RR], abs=1e-9)
+    assert hit_at(k, ranked, groups) == pytest.approx(expected[f"success_{k}"], abs=1e-9)
+    assert recall_at(k, ranked, groups) == pytest.approx(expected[f"recall_{k}"], abs=1e-9)
+    assert ndcg_at(k, ranked, groups) == pytest.approx(expected[f"ndcg_cut_{k}"], abs=1e-9)
+    assert reciprocal_rank(ranked, groups) == pytest.approx(expected["recip_rank"], abs=1e-9)
 
 
 @given(cuts, rankings, labels)

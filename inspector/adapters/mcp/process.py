@@ -32,12 +32,17 @@ KILLED_GRACE = 2.0
 _LEFT_OUTPUT_GRACE = 0.5
 _GROUP_POLL = 0.02
 _STDOUT = 1
+HAS_PROCESS_GROUPS = hasattr(os, "killpg")
+_NO_POSIX = "On Windows, run Toolsight in WSL, or name the server's address (`url`) instead of a command."
 
 
 class StdioChannel:
     """One run of a server's command."""
 
     def __init__(self, spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile) -> None:
+        """Raises ConnectError where there are no process groups."""
+        if not HAS_PROCESS_GROUPS:
+            raise ConnectError("Servers over stdio need Linux or macOS", hint=_NO_POSIX)
         self.ended = asyncio.Event()
         self._spec = spec
         self._environment = child_environment(spec, environment)
