@@ -13,7 +13,6 @@ from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.failure import failure_text
 from inspector.app.navigation import Destination, ToolPage
-from inspector.domain.error import ToolsightError
 from inspector.engine.commands import Commands
 from inspector.engine.view import SessionView
 from widgets import RecordList, SchemaTree, TextView, visible
@@ -181,12 +180,12 @@ class InContext(Widget):
         work: Callable[[Job], T],
         done: Callable[[T], None],
         *,
-        failed: Callable[[ToolsightError], None] | None = None,
+        failed: Callable[[Exception], None] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Job:
         """Run `work` in a thread, then `done` with its result on the event loop.
 
-        A newer job of the same name replaces this one, whose result is then dropped. A ToolsightError goes to
+        A newer job of the same name replaces this one, whose result is then dropped. An exception goes to
         `failed`, by default a toast. `progress` gets every report, also on the event loop.
         """
         self.stop_job(name)
@@ -231,12 +230,13 @@ class InContext(Widget):
 
 
 def _run(
-    job: Job, work: Callable[[Job], T], done: Callable[[T], None], failed: Callable[[ToolsightError], None]
+    job: Job, work: Callable[[Job], T], done: Callable[[T], None], failed: Callable[[Exception], None]
 ) -> None:
     """Run the work of a job in its thread."""
     try:
         result = work(job)
-    except ToolsightError as error:
+    # Whatever it is: a page that waits for its job has to hear that it ended.
+    except Exception as error:
         job.tell(partial(failed, error))
     else:
         job.tell(partial(done, result))

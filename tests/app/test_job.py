@@ -32,7 +32,7 @@ class Page(InContext):
             "work",
             work,
             self.results.append,
-            failed=lambda error: self.problems.append(error.message),
+            failed=lambda error: self.problems.append(str(error)),
             progress=lambda done, total: self.reports.append((done, total)),
         )
 

@@ -252,7 +252,7 @@ async def test_what_cannot_be_is_told() -> None:
         await _opened(pilot)
         for keys, says in (
             (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
-            ((*"get_order",), "there is a tool 'shop:get_order' already"),
+            ((*"get_order",), "a tool 'shop:get_order' already exists"),
             (("x", "tab", "tab", "end", "ctrl+u", *"amount"), "two parameters are called 'amount'"),
         ):
             await pilot.press(*keys)

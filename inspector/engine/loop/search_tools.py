@@ -8,7 +8,6 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
-from inspector.engine.discovery.search import SearchAnswer
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.delivery import schema_text

@@ -125,7 +125,7 @@ class TrialScreen(BaseScreen):
             self._try(lambda trial: trial.use_model(other))
         self.show_effect()
 
-    def _not_counted(self, error: ToolsightError) -> None:
+    def _not_counted(self, error: Exception) -> None:
         self._counting = None
         self.notify(failure_text(error)[1], title="Not counted", severity="error", markup=False)
         self.show_effect()

@@ -8,9 +8,9 @@ from textual.content import Content
 from inspector.app.context import InContext
 from inspector.app.draw.budget import flow
 from inspector.app.draw.canvas import Canvas
+from inspector.app.draw.failure import failure_text
 from inspector.app.pages.cost.budget import ways
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison, Question
-from inspector.domain.error import ToolsightError
 from inspector.engine.tokens.cost.delivery_cost import Delivery
 from widgets import RecordList
 
@@ -41,9 +41,9 @@ class WaysView(InContext, Vertical):
         self._found = found
         self._show("")
 
-    def _not_compared(self, error: ToolsightError) -> None:
+    def _not_compared(self, error: Exception) -> None:
         self._found = None
-        self._show(error.message)
+        self._show(failure_text(error)[1])
 
     def _show(self, problem: str) -> None:
         table = self.query_one("#ways-table", RecordList)

@@ -14,7 +14,6 @@ from inspector.app.context import Job
 from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.compare import content
 from inspector.app.pages.find.query_screen import QueryScreen
-from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.ranker_comparison import (
     ComparedTool,
@@ -92,7 +91,7 @@ class CompareScreen(QueryScreen):
         self._comparison = comparison
         self._show(move=move)
 
-    def _failed(self, error: ToolsightError) -> None:
+    def _failed(self, error: Exception) -> None:
         self.query_one("#facts", Static).update(failure_line(error))
 
     def _measured(self, rankers: CatalogRankers, names: tuple[str, ...]) -> RankerComparison:

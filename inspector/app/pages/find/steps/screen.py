@@ -10,7 +10,6 @@ from inspector.app.base_screen import HeaderLine
 from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.steps import content
-from inspector.domain.error import ToolsightError
 from inspector.engine.discovery.explanation.steps import Steps, by_step
 from widgets import KeyBar, RecordList
 
@@ -58,7 +57,7 @@ class StepsScreen(QueryScreen):
 
         self.run_job("steps", lambda _: by_step(rankers, ranker, query, rules), show, failed=self._failed)
 
-    def _failed(self, error: ToolsightError) -> None:
+    def _failed(self, error: Exception) -> None:
         self.query_one("#searches", Static).update(failure_line(error))
 
     def _show(self, found: Steps) -> None:

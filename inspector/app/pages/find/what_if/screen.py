@@ -162,7 +162,7 @@ class WhatIfScreen(BaseScreen):
 
         self.run_job(_MEASURE, measure, lambda _: None, failed=self._not_measured)
 
-    def _not_measured(self, error: ToolsightError) -> None:
+    def _not_measured(self, error: Exception) -> None:
         self._measured(content.Reading(problem=failure_text(error)[1]))
 
     def _requests(self, rankers: CatalogRankers) -> EvalSet:

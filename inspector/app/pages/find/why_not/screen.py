@@ -17,7 +17,6 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
-from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.ranker_comparison import ranks_of
 from inspector.engine.discovery.explanation.standing import Standing
@@ -117,7 +116,7 @@ class WhyNotScreen(QueryScreen):
 
         self.run_job(_LOOK, explain, lambda _: None, failed=self._failed)
 
-    def _failed(self, error: ToolsightError) -> None:
+    def _failed(self, error: Exception) -> None:
         self._show_verdict(failure_line(error))
 
     def _show_rank(self, ranks: Mapping[str, Standing]) -> None:

@@ -105,7 +105,7 @@ class CalibrationScreen(BaseScreen):
         self.query_one("#points", RecordList).move_to(f"{found.best.threshold:g}")
         self._show_curve()
 
-    def _failed(self, error: ToolsightError) -> None:
+    def _failed(self, error: Exception) -> None:
         self._end(failure_text(error)[1])
 
     def _end(self, problem: str = "") -> None:
