@@ -276,7 +276,7 @@ async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold()
         await pilot.press("f10", "o")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
-        await until(pilot, lambda: "turn 1 of 700" in said(pilot, "#timeline-facts"))
+        await until(pilot, lambda: "REPLAY turn 1 of 700" in seen(pilot))
         await pilot.press("end", "left")
         await until(pilot, lambda: "REPLAY turn 700 of 700" in seen(pilot))
         assert _shown(pilot).session.state == ReplayedState.of(
