@@ -5,6 +5,7 @@ set, and `default` for people. A property that costs more than others takes a sh
 `tests.support.examples`.
 """
 
+import gc
 import os
 
 from hypothesis import HealthCheck, settings
@@ -15,3 +16,12 @@ settings.register_profile("default", PATIENT, max_examples=50)
 settings.register_profile("ci", PATIENT, max_examples=25, derandomize=True)
 settings.register_profile("nightly", PATIENT, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
+
+# Collecting garbage as often as Python does by default takes a tenth of the suite.
+gc.set_threshold(100_000, 20, 50)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from looking at what was imported again and again."""
+    gc.collect()
+    gc.freeze()

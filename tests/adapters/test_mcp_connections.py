@@ -76,6 +76,7 @@ async def test_nine_servers_start_at_once_and_the_bad_ones_hold_up_nobody(tmp_pa
     await run.connections.aclose()
 
 
+@pytest.mark.slow
 async def test_no_process_is_left_after_closing(tmp_path: Path) -> None:
     run = Run(tmp_path, odd(), faulty("hang_on_start"))
     run.connections.start()

@@ -176,12 +176,14 @@ async def test_a_death_while_idle_is_noticed(tmp_path: Path) -> None:
     assert "odd: starting" in error.stderr_tail
 
 
+@pytest.mark.slow
 async def test_a_death_is_noticed_though_a_helper_holds_the_output_open(tmp_path: Path) -> None:
     async with opened(tmp_path, odd()) as link:
         with pytest.raises(ServerExited, match="exit code 8"):
             await link.call("exit_with_helper", {}, timeout=PATIENCE)
 
 
+@pytest.mark.slow
 async def test_closing_ends_the_helpers_of_a_server_too(tmp_path: Path) -> None:
     async with opened(tmp_path, odd()) as link:
         server = int((await link.call("pid", {}, timeout=PATIENCE)).text)
@@ -192,12 +194,14 @@ async def test_closing_ends_the_helpers_of_a_server_too(tmp_path: Path) -> None:
     assert not is_alive(helper)
 
 
+@pytest.mark.slow
 async def test_closing_ends_a_server_that_ignores_every_polite_request(tmp_path: Path) -> None:
     async with opened(tmp_path, odd()) as link:
         pid = int((await link.call("stubborn", {}, timeout=PATIENCE)).text)
     assert not is_alive(pid)
 
 
+@pytest.mark.slow
 async def test_a_closing_that_is_cancelled_again_still_ends_the_process(tmp_path: Path) -> None:
     before = asyncio.all_tasks()
     pid = 0

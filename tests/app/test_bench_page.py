@@ -155,6 +155,7 @@ async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
         assert isinstance(pilot.app.screen, SessionScreen)
 
 
+@pytest.mark.slow
 async def test_hostile_tools_and_requests_do_no_harm() -> None:
     tools = [
         Tool("bad", tool["name"], str(tool["description"])[:2000], {"type": "object"})

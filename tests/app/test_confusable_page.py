@@ -1,5 +1,6 @@
 """The pages about tools that compete, driven by keys."""
 
+import pytest
 from textual.pilot import Pilot
 
 from inspector.adapters.memory.fakes import MemoryServer
@@ -173,6 +174,7 @@ def test_words_are_marked_in_whatever_form_they_are_written() -> None:
     ]
 
 
+@pytest.mark.slow
 async def test_hostile_texts_do_no_harm() -> None:
     servers = {
         server: MemoryServer(

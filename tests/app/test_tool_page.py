@@ -203,6 +203,7 @@ def _hostile_tool(name: str, text: str) -> Tool:
     return Tool("weather", name, text, schema, READS, title=text)
 
 
+@pytest.mark.slow
 async def test_hostile_tools_do_no_harm() -> None:
     """The strings of a kind share a tool, because each tool is five pages to draw."""
     tools = [_hostile_tool(name, text) for name, text in LONG_KINDS.items()]

@@ -347,7 +347,8 @@ def _hostile() -> dict[str, MemoryServer]:
     }
 
 
-@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 32), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
 async def test_hostile_texts_do_no_harm_and_stay_as_they_are(size: tuple[int, int]) -> None:
     async with app_rig(servers=_hostile(), size=size) as (pilot, rig):
         for tool_id in ("bad:every", rig.bench.retrieval.index.tools[5].id, "big:big"):
