@@ -25,6 +25,7 @@ from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
+from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.models import counter_for, model_for
@@ -33,7 +34,16 @@ from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.engine.policy import Policy
-from inspector.engine.ports import Approver, Clock, Connector, Embedder, Ports, PriceList, ServerMemory
+from inspector.engine.ports import (
+    Approver,
+    Clock,
+    Connector,
+    Embedder,
+    Ports,
+    PriceList,
+    ServerMemory,
+    TokenCounter,
+)
 from inspector.engine.session import Listener
 from inspector.engine.workbench import Workbench
 
@@ -161,11 +171,12 @@ def make_workbench(
     *,
     connector: Connector | None = None,
     clock: Clock | None = None,
-    embeds: bool = True,
+    listing: bool = False,
 ) -> Workbench:
     """A workbench with the real adapters, except those that are given.
 
-    Without `embeds` no embedding model is loaded: for commands that do not search.
+    For a `listing`, which does not search, no embedding model is loaded, and no encoding for texts that were
+    counted before.
     """
     ports = Ports(
         connector=connector or make_connector(),
@@ -174,8 +185,8 @@ def make_workbench(
         clock=clock or SystemClock(),
         approver=approver,
         model_for=lambda name: model_for(name, api_base=options.api_base or None),
-        counter_for=counter_for,
-        embedder_for=make_embedder if embeds else lambda _name: None,
+        counter_for=counter_for if not listing else lambda name: _remembered(name, options),
+        embedder_for=make_embedder if not listing else lambda _name: None,
         vectors=open_vectors(options),
         prices=make_prices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
@@ -240,6 +251,11 @@ async def open_lab(
 def new_session_id() -> str:
     """A session id that sorts by time and is unique among processes that start in the same second."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _remembered(name: str, options: Options) -> TokenCounter:
+    """A counter that knows the counts of earlier sessions."""
+    return RememberedLengths(counter_for(name), database_path(options))
 
 
 def _cases(files: Sequence[str]) -> "list[EvalCase]":

@@ -15,14 +15,14 @@ from inspector.engine.workbench import Workbench
 
 @asynccontextmanager
 async def headless(
-    options: Options, configuration: Configuration | None = None, *, embeds: bool = True
+    options: Options, configuration: Configuration | None = None, *, listing: bool = False
 ) -> AsyncIterator[Workbench]:
     """A workbench with every server ready or failed, and a complete index; see `make_workbench`."""
     configuration = configuration or read_configuration(options)
     memory = open_memory(options)
     require_consent(configuration, memory, approve=options.approve)
     approver = TerminalApprover(yes=options.yes)
-    async with make_workbench(configuration, options, approver, memory, embeds=embeds) as bench:
+    async with make_workbench(configuration, options, approver, memory, listing=listing) as bench:
         bench.connect()
         await bench.wait_connected()
         await bench.retrieval.settled()
@@ -30,12 +30,12 @@ async def headless(
 
 
 def run_headless(
-    options: Options, work: Callable[[Workbench], Awaitable[None]], *, embeds: bool = True
+    options: Options, work: Callable[[Workbench], Awaitable[None]], *, listing: bool = False
 ) -> None:
-    """Connect, do the work, close; without `embeds` for work that searches for nothing."""
+    """Connect, do the work, close; `listing` is for work that searches for nothing, see make_workbench."""
 
     async def run() -> None:
-        async with headless(options, embeds=embeds) as bench:
+        async with headless(options, listing=listing) as bench:
             await work(bench)
 
     asyncio.run(run())

@@ -20,6 +20,7 @@ _CACHED_LENGTH = 200
 _CACHED_TEXTS = 4096
 _CACHED_ROWS = 16
 _LONG_ROW = 50
+_HARMLESS_TYPES = frozenset({float, int, bool, type(None)})
 
 _E = TypeVar("_E", bound=Event)
 _Span = tuple[int, int, str]
@@ -137,10 +138,11 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """A JSON value or a dataclass without its secrets, including strings under secret keys."""
-        if isinstance(value, str):
-            # An enum member is a string too, but never a secret.
-            return self.text(value) if type(value) is str else value
-        if value is None or isinstance(value, int | float):
+        kind = type(value)
+        if kind is str:
+            return self.text(value)
+        # An enum member is a string too, but never a secret.
+        if kind in _HARMLESS_TYPES or isinstance(value, str | int | float):
             return value
         if isinstance(value, list | tuple):
             return self._sequence(value)

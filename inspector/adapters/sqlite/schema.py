@@ -98,12 +98,22 @@ CREATE TABLE snapshot (
 );
 """
 
+_TOKEN_LENGTHS = """
+CREATE TABLE token_lengths (
+    tokenizer TEXT NOT NULL,
+    text BLOB NOT NULL,        -- SHA-256 of the text
+    lengths BLOB NOT NULL,     -- the bytes of each token, as 16 bit numbers of this machine
+    UNIQUE (tokenizer, text)
+);
+"""
+
 _STEPS = (
     ("sessions", _SESSIONS),
     ("server_memory", _MEMORY),
     ("views", _VIEWS),
     ("vectors", _VECTORS),
     ("snapshots", _SNAPSHOTS),
+    ("token_lengths", _TOKEN_LENGTHS),
 )
 
 

@@ -38,7 +38,7 @@ def servers(as_json: bool, **values: Any) -> None:
         for state in states:
             _say_failure(state)
 
-    run_headless(options(**values), work, embeds=False)
+    run_headless(options(**values), work, listing=True)
 
 
 def _say_failure(server: ServerState) -> None:
@@ -78,7 +78,7 @@ def tools(as_json: bool, **values: Any) -> None:
         say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
         say(f"{count(len(rows), 'tool')}, tokens by {bench.accounting.meter.tokenizer.label}")
 
-    run_headless(options(**values), work, embeds=False)
+    run_headless(options(**values), work, listing=True)
 
 
 @click.command()
@@ -114,7 +114,7 @@ def manifest(as_json: bool, **values: Any) -> None:
         say_table(("bound", "tokens"), rows, right=frozenset({1}))
         say(f"tokens by {bench.accounting.meter.tokenizer.label}")
 
-    run_headless(options(**values), work, embeds=False)
+    run_headless(options(**values), work, listing=True)
 
 
 def say_budget(budget: Budget) -> None:

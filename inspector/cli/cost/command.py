@@ -54,7 +54,7 @@ def cost(session: str, turns: int | None, ttl: str, as_json: bool, **values: Any
     async def work(bench: Workbench) -> None:
         _tell(_assumed(bench, assumed, chosen.model, ttl), as_json=as_json)
 
-    run_headless(chosen, work, embeds=False)
+    run_headless(chosen, work, listing=True)
 
 
 def _tell(priced: Priced | None, *, as_json: bool) -> None:
