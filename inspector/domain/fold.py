@@ -161,6 +161,7 @@ def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
         state,
         toolset=event.toolset,
         tools=tools,
+        pinned=tuple(tool.id for tool in tools.values() if tool.binding is Binding.PINNED),
         load_order=tuple(
             id_ for id_ in state.load_order if id_ in tools and tools[id_].binding is Binding.LOADED
         ),

@@ -4,7 +4,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from functools import cache, lru_cache
+from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
@@ -18,9 +20,10 @@ _SHORTEST_SECRET = 4
 _SHORTEST_VALUE = 8
 _CACHED_LENGTH = 200
 _CACHED_TEXTS = 4096
-_CACHED_ROWS = 16
+_CACHED_ROWS = 64
 _LONG_ROW = 50
-_HARMLESS_TYPES = frozenset({float, int, bool, type(None)})
+_CLOSED_TYPES = (float, int, bool, NoneType, Enum)
+_HARMLESS_TYPES = frozenset({float, int, bool, NoneType})
 
 _E = TypeVar("_E", bound=Event)
 _Span = tuple[int, int, str]
@@ -158,6 +161,8 @@ class Redactor:
         return redacted
 
     def _mapping(self, value: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        if _names_numbers(value) and self._all_clean(tuple(value)):
+            return value
         changed = False
         found: dict[Any, Any] = {}
         for key, item in value.items():
@@ -245,19 +250,27 @@ class Redactor:
 
 @cache
 def _open_fields(cls: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass that can hold a secret; values from a closed set never do."""
+    """The fields of a dataclass that can hold a secret; numbers and values from a closed set never do."""
     hints = get_type_hints(cls)
     return tuple(field.name for field in fields(cls) if not _is_closed(hints[field.name]))
 
 
 def _is_closed(hint: Any) -> bool:
-    choices = get_args(hint) if get_origin(hint) is Union else (hint,)
-    return all(get_origin(choice) is Literal for choice in choices)
+    choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    return all(
+        get_origin(choice) is Literal or (isinstance(choice, type) and issubclass(choice, _CLOSED_TYPES))
+        for choice in choices
+    )
 
 
 def _is_long_row(value: Sequence[Any]) -> bool:
     """Whether the texts are worth caching as one: the bound ids, for example, recur in every model call."""
     return len(value) >= _LONG_ROW and type(value) is tuple and set(map(type, value)) == {str}
+
+
+def _names_numbers(value: Mapping[Any, Any]) -> bool:
+    """Whether only the names can hold a secret, as in the inputs of a score, whose names recur."""
+    return _HARMLESS_TYPES.issuperset(map(type, value.values())) and set(map(type, value)) == {str}
 
 
 def _merged(spans: Sequence[_Span]) -> Iterator[_Span]:

@@ -92,9 +92,10 @@ class CallCost:
 class SessionState:
     """Everything screens show about a session and its policies decide by.
 
-    `at` is the time of the last event. `outputs` holds the tools that returned output; `recoveries` counts
-    the rejected calls after which the model called an available tool. `counts` holds the iteration guard's
-    counts after the last call of each tool.
+    `at` is the time of the last event. `pinned` holds the tools that are always bound, in catalog order, so
+    that no model call has to look for them; `load_order` holds those that were loaded. `outputs` holds the
+    tools that returned output; `recoveries` counts the rejected calls after which the model called an
+    available tool. `counts` holds the iteration guard's counts after the last call of each tool.
     """
 
     config: str = ""
@@ -104,6 +105,7 @@ class SessionState:
     toolset: str = ""
     servers: Mapping[str, ServerState] = field(default_factory=dict)
     tools: Mapping[str, ToolState] = field(default_factory=dict)
+    pinned: tuple[str, ...] = ()
     load_order: tuple[str, ...] = ()
     hidden_tools: int = 0
     manifest: str = ""
@@ -146,8 +148,7 @@ class SessionState:
     @property
     def bound_ids(self) -> tuple[str, ...]:
         """The tools bound in the next model call: pinned in catalog order, then loaded in load order."""
-        pinned = [tool.id for tool in self.tools.values() if tool.binding is Binding.PINNED]
-        return (*pinned, *self.load_order)
+        return (*self.pinned, *self.load_order)
 
     @property
     def has_search(self) -> bool:

@@ -75,6 +75,13 @@ def test_folding_record_by_record_is_folding_any_two_parts(stream: list[Event], 
     assert fold(everything[cut:], fold(everything[:cut])) == step_by_step == fold(everything)
 
 
+@given(streams)
+@example([catalog(deferred=False), catalog(deferred=True)])
+def test_the_pinned_tools_are_those_whose_binding_says_so(stream: list[Event]) -> None:
+    state = fold(records(stream))
+    assert state.pinned == tuple(tool.id for tool in state.with_binding(Binding.PINNED))
+
+
 @settings(examples(share=0.5), suppress_health_check=list(HealthCheck))
 @given(streams)
 def test_a_stream_that_was_stored_and_read_folds_into_the_same_state(

@@ -99,7 +99,7 @@ class ToolContext:
         if state.budget is None:
             return state.window
         parts = state.budget.parts
-        pinned = sum(tool.tokens for tool in state.with_binding(Binding.PINNED))
+        pinned = sum(state.tools[tool_id].tokens for tool_id in state.pinned)
         return max(state.budget.window - parts.used + max(parts.tools - pinned, 0), 0)
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, Final
 from inspector.domain.catalog import Catalog
 from inspector.domain.jsonvalue import compact
 from inspector.domain.manifest import search_tools_definition
-from inspector.domain.session import Binding, SessionState
+from inspector.domain.session import SessionState
 from inspector.domain.settings import BindingSettings, ToolDelivery
 from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool, definition, function_definition
@@ -92,7 +92,7 @@ class ToolsArray:
 
 def _delivered(catalog: Catalog, state: SessionState, delivery: str) -> Sequence[str]:
     if has_proxy(delivery):
-        return [tool.id for tool in state.with_binding(Binding.PINNED)]
+        return state.pinned
     if delivery == "rewrite":
         bound = frozenset(state.bound_ids)
         return [tool_id for tool_id in catalog.by_id if tool_id in bound]
