@@ -144,15 +144,15 @@ class Redactor:
         kind = type(value)
         if kind is str:
             return self.text(value)
-        # An enum member is a string too, but never a secret.
-        if kind in _HARMLESS_TYPES or isinstance(value, str | int | float):
+        if kind in _HARMLESS_TYPES:
             return value
         if isinstance(value, list | tuple):
             return self._sequence(value)
+        if is_dataclass(kind):
+            return self._record(value)
         if isinstance(value, Mapping):
             return self._mapping(value)
-        if is_dataclass(value) and not isinstance(value, type):
-            return self._record(value)
+        # What is left is an enum member, which may be a string too but never a secret, or a class.
         return value
 
     def event(self, event: _E) -> _E:
@@ -192,7 +192,7 @@ class Redactor:
         changes = {}
         for name in _open_fields(value.__class__):
             old = getattr(value, name)
-            new = self.value(old)
+            new = self.text(old) if type(old) is str else self.value(old)
             if new is not old:
                 changes[name] = new
         return replace(value, **changes) if changes else value
