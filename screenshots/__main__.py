@@ -51,7 +51,7 @@ async def running(
         async with bench:
 
             async def start() -> Opened:
-                return Opened(bench, memory, approver, ShippedLab(options), Reproduction(source))
+                return Opened(bench, memory, approver, ShippedLab(options), Reproduction(lambda: source))
 
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:

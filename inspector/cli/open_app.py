@@ -12,6 +12,7 @@ from inspector.cli.options import Options
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
+    from inspector.research.source import Source
 
 
 def open_app(options: Options, *, demo: bool = False) -> None:
@@ -34,7 +35,6 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     from inspector.app.opening import Opened
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
-    from inspector.cli.research.sources import ShippedSource
     from inspector.cli.scenario.lab import ShippedLab
 
     if demo:
@@ -46,5 +46,11 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     approver = ModalApprover(yes=options.yes)
     bench = composition.make_workbench(configuration, options, approver, memory)
     await stack.enter_async_context(bench)
-    source = stack.enter_context(ShippedSource())
-    return Opened(bench, memory, approver, ShippedLab(options), Reproduction(source))
+    reproduction = Reproduction(lambda: _open_source(stack))
+    return Opened(bench, memory, approver, ShippedLab(options), reproduction)
+
+
+def _open_source(stack: AsyncExitStack) -> "Source":
+    from inspector.cli.research.sources import ShippedSource
+
+    return stack.enter_context(ShippedSource())

@@ -115,7 +115,7 @@ def _compared(folder: Path) -> ProfileCompareScreen:
 
 
 def _measured() -> ReproduceScreen:
-    measured = Reproduction(MemorySource())
+    measured = Reproduction(MemorySource)
     measured.sections["catalog-size"] = (CATALOG_SIZE,)
     return ReproduceScreen(measured)
 

@@ -53,7 +53,7 @@ async def opened(
 ) -> AsyncGenerator[Pilot[None], None]:
     """The page on a source, with the cursor on a chapter."""
     async with app_rig(size=size) as (pilot, _rig):
-        measured = Reproduction(source) if source is not None else None
+        measured = Reproduction(lambda: source) if source is not None else None
         await pilot.app.push_screen(ReproduceScreen(measured))
         await until(pilot, lambda: isinstance(pilot.app.screen, ReproduceScreen))
         for _ in range([one.id for one in CHAPTERS].index(chapter)):
@@ -116,7 +116,7 @@ async def test_what_fails_is_told_and_can_be_tried_again() -> None:
 
 
 async def test_what_is_measured_stays_when_the_page_is_left() -> None:
-    measured = Reproduction(MemorySource())
+    measured = Reproduction(MemorySource)
     measured.sections["catalog-size"] = (CATALOG_SIZE,)
     async with app_rig() as (pilot, _rig):
         await pilot.app.push_screen(ReproduceScreen(measured))
@@ -219,7 +219,7 @@ def test_a_late_word_of_an_earlier_run_is_passed_over() -> None:
 
 
 def _page(kind: str) -> ReproduceScreen:
-    measured = Reproduction(MemorySource())
+    measured = Reproduction(MemorySource)
     if kind == "measured":
         measured.sections["catalog-size"] = (CATALOG_SIZE,)
     return ReproduceScreen(measured)

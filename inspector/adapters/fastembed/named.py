@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.adapters.fastembed.catalog import named_model
-from inspector.adapters.fastembed.download import download
 from inspector.domain.error import ModelError
 
 if TYPE_CHECKING:
@@ -28,6 +27,9 @@ class NamedEmbedder:
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
         """Download the model if it is missing, then load it. Raises ModelError, also for an unknown name."""
+        # Imported here, because a start makes an embedder before the first page is drawn.
+        from inspector.adapters.fastembed.download import download
+
         download(self.name, self._folder, progress=progress, cancelled=cancelled)
         self.embed(["ready"])
 

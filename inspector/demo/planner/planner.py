@@ -1,7 +1,6 @@
 """The planner: for each step of a request it searches and calls; at the end it reports the real results."""
 
-import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.demo.planner import answer
@@ -19,11 +18,10 @@ from inspector.demo.planner.history import Attempt, Done, History, call_id, read
 from inspector.demo.planner.reading import Reading, read
 from inspector.demo.planner.value import Source
 from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
+from inspector.domain.message import ModelReply, ModelRequest, ToolCall
 from inspector.domain.step import split
 from inspector.engine.discovery.term import terms
 
-WINDOW = 128_000
 MAX_SEARCHES = 2
 MAX_MODEL_CALLS = 16
 MAX_CANDIDATES = 5
@@ -43,21 +41,6 @@ class Plan:
     call: ToolCall | None = None
     say: str = ""
     problem: str = ""
-
-
-class DemoPlanner:
-    """Stands in for a language model by rules alone. It keeps no state: the request determines the reply."""
-
-    name = "demo/planner"
-    label = "demo/planner (rules, no LLM)"
-    window = WINDOW
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
-        """Yield the text in pieces, then the reply. Never raises."""
-        reply = decide(request)
-        for piece in re.findall(r"\S+\s*|\s+", reply.text):
-            yield TextDelta(piece)
-        yield reply
 
 
 def decide(request: ModelRequest) -> ModelReply:
