@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from inspector.engine.commands import Commands
     from inspector.engine.view import SessionView
 
+# Records are gathered this long before the pages are drawn again.
+_GATHERING_SECONDS = 0.03
 # The first frame and the session page.
 _SCREENS_BELOW_A_PAGE = 2
 
@@ -112,7 +114,7 @@ class ToolsightApp(App[None]):
         try:
             self._opened = await self._start()
             self._replay = Replay(self._opened.bench, self._show)
-            self._bridge = Bridge(self._opened.bench, self, self._replay.follow)
+            self._bridge = Bridge(self._opened.bench, self.soon, self._replay.follow)
             home, drawn = self.home(), asyncio.Event()
             await self.push_screen(home)
             # Servers take both processors for a while: the page is drawn before they start.
@@ -129,6 +131,13 @@ class ToolsightApp(App[None]):
         from inspector.app.pages.chat.session.screen import SessionScreen
 
         return SessionScreen()
+
+    def soon(self, callback: Callable[[], None]) -> None:
+        """Call a function in the app, some milliseconds later.
+
+        A Textual timer would skip its only turn where the process is held up as it starts.
+        """
+        asyncio.get_running_loop().call_later(_GATHERING_SECONDS, self.call_later, callback)
 
     def _show(self, view: "View") -> None:
         self.view = view

@@ -2,21 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Protocol, Self
+from typing import Self
 
 from inspector.domain.events import AnswerStreamed, Record
 from inspector.domain.session import SessionState
 from inspector.engine.workbench import Workbench
 
-# Seconds during which records are gathered before the screen is redrawn.
-INTERVAL = 0.03
 KEPT_IN_FEED = 500
-
-
-class Timers(Protocol):
-    """What the bridge needs from the app."""
-
-    def set_timer(self, delay: float, callback: Callable[[], None]) -> object: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +40,12 @@ class View:
 class Bridge:
     """Follows a workbench and passes on one `View` per burst of records."""
 
-    def __init__(self, bench: Workbench, timers: Timers, show: Callable[[View], None]) -> None:
+    def __init__(
+        self, bench: Workbench, soon: Callable[[Callable[[], None]], object], show: Callable[[View], None]
+    ) -> None:
+        """`soon` calls a function once, after the time for which records are gathered."""
         self._bench = bench
-        self._timers = timers
+        self._soon = soon
         self._show = show
         self._feed: tuple[Record, ...] = ()
         self._waiting = False
@@ -65,7 +60,7 @@ class Bridge:
             self._feed = (*self._feed[-KEPT_IN_FEED + 1 :], record)
         if not self._waiting:
             self._waiting = True
-            self._timers.set_timer(INTERVAL, self._flush)
+            self._soon(self._flush)
 
     def _flush(self) -> None:
         self._waiting = False

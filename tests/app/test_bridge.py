@@ -13,9 +13,8 @@ class Timers:
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
 
-    def set_timer(self, delay: float, callback: Callable[[], None]) -> object:  # noqa: ARG002
+    def soon(self, callback: Callable[[], None]) -> None:
         self.waiting.append(callback)
-        return None
 
     def fire(self) -> None:
         due, self.waiting = self.waiting, []
@@ -30,7 +29,7 @@ def milestones(view: View) -> list[str]:
 async def test_the_feed_keeps_the_newest_500_records_and_no_more() -> None:
     timers, shown = Timers(), list[View]()
     async with opened() as rig:
-        Bridge(rig.bench, timers, shown.append)
+        Bridge(rig.bench, timers.soon, shown.append)
         for number in range(KEPT_IN_FEED + 3):
             rig.bench.milestone(str(number))
         timers.fire()
@@ -41,7 +40,7 @@ async def test_the_feed_keeps_the_newest_500_records_and_no_more() -> None:
 async def test_a_burst_of_records_is_shown_once() -> None:
     timers, shown = Timers(), list[View]()
     async with opened() as rig:
-        Bridge(rig.bench, timers, shown.append)
+        Bridge(rig.bench, timers.soon, shown.append)
         for number in range(5):
             rig.bench.milestone(str(number))
         timers.fire()
@@ -54,7 +53,7 @@ async def test_a_burst_of_records_is_shown_once() -> None:
 async def test_a_closed_bridge_hears_nothing_more() -> None:
     timers, shown = Timers(), list[View]()
     async with opened() as rig:
-        bridge = Bridge(rig.bench, timers, shown.append)
+        bridge = Bridge(rig.bench, timers.soon, shown.append)
         bridge.close()
         rig.bench.milestone("late")
         timers.fire()

@@ -1,5 +1,6 @@
 """The timeline page: lanes over turns, and any moment of any session on every page."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from textual.pilot import Pilot
 
 from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
-from inspector.app.bridge import ReplayedState
+from inspector.app.bridge import ReplayedState, View
 from inspector.app.draw.tool_row import ICONS
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
@@ -133,6 +134,23 @@ async def test_enter_shows_that_moment_on_every_page() -> None:
         for key in ("f2", "f5"):
             await pilot.press(key)
             await until(pilot, lambda: "REPLAY turn 1 of 6" in seen(pilot))
+
+
+async def test_a_key_before_the_first_moment_is_shown_takes_the_replay_along(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folded, moment = threading.Event(), Replay.moment
+
+    def slow(replay: Replay, stream: Stream, column: int) -> View:
+        folded.wait(10)
+        return moment(replay, stream, column)
+
+    monkeypatch.setattr(Replay, "moment", slow)
+    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+        await _talked(pilot, rig)
+        await pilot.press("home", "enter", "right")
+        folded.set()
+        await until(pilot, lambda: _shown(pilot).column == 2)
 
 
 async def test_the_manifest_page_shows_what_that_call_was_bound_to() -> None:

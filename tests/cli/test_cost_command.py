@@ -66,7 +66,7 @@ def test_the_output_names_the_prices_and_what_broke_the_cache(toolsight: Toolsig
     assert "prices of openai/gpt-5 (demo/planner has none)" in printed.stdout
     assert "tools[]: +s:t3" in printed.stdout
     assert "tools that a gate binds for a message" in printed.stdout
-    assert "model calls, not counting those" not in printed.stdout
+    assert "an assumed session" not in printed.stdout
 
 
 @pytest.mark.usefixtures("recorded")

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.adapters.memory.fakes import MemoryServer
-from inspector.app import app as app_module, bridge
+from inspector.app import app as app_module
 from inspector.app.app import ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
@@ -52,11 +51,9 @@ class RigApp(ToolsightApp):
     def home(self) -> BaseScreen:
         return SessionScreen() if self.at_home else BlankSession()
 
-    def set_timer(self, delay: float, callback: Any = None, **rest: Any) -> Any:
+    def soon(self, callback: Callable[[], None]) -> None:
         """A burst of records reaches the pages in the app's next turn, not some milliseconds later."""
-        if delay == bridge.INTERVAL:
-            return self.call_later(callback)
-        return super().set_timer(delay, callback, **rest)
+        self.call_later(callback)
 
 
 @asynccontextmanager

@@ -244,8 +244,15 @@ class TimelineScreen(BaseScreen):
         column = max(1, min(column, self._stream.timeline.now))
         if column != self._column:
             self._show(self._stream, column)
-            if self.replay.is_replay:
+            if self.replay.is_replay or self._is_starting_replay:
                 self._replay(self._stream, column)
+
+    @property
+    def _is_starting_replay(self) -> bool:
+        return any(
+            worker.node is self and worker.group == "moment" and not worker.is_finished
+            for worker in self.workers
+        )
 
     @on(RecordList.Selected, "#lanes")
     def action_show_moment(self) -> None:
