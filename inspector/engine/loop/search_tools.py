@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SearchTools:
-    """The meta-tool with which a model searches."""
+    """The meta-tool that searches for a model."""
 
     name = SEARCH_TOOLS
 
@@ -64,7 +64,7 @@ class SearchTools:
         return text
 
     def _text(self, answer: "SearchAnswer", redundant: RedundantSearch | None) -> str:
-        """What the model reads: the matches, their schemas where it gets none otherwise, the guard's note."""
+        """What the model reads: the matches, their schemas if it gets none otherwise, the guard's note."""
         parts = [answer.text]
         if self._live.settings.binding.delivery == "text" and answer.to_load:
             parts.append(schema_text(answer.to_load))
@@ -73,7 +73,7 @@ class SearchTools:
         return "\n\n".join(parts)
 
     def _bind(self, answer: "SearchAnswer", found: Sequence[str]) -> None:
-        """Bind what was found; whoever finds an evicted tool again may use it again."""
+        """Bind the results; a tool that was evicted and is found again may be used again."""
         for tool_id in self._binder.context.find(found, answer.report.request.label()):
             self._iteration.clear(tool_id)
 

@@ -38,7 +38,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RankerBench:
-    """Measures rankers. `semantics` makes the source of vectors anew, None goes by words alone.
+    """Measures rankers. `semantics` makes a fresh source of vectors; None leaves only the words.
 
     `cancelled` is checked before each step and `report(what, done, total)` is called after it.
     """

@@ -25,10 +25,10 @@ STATIC = "static"
 
 @dataclass(frozen=True, slots=True)
 class ComparedProfile:
-    """A profile's share of a comparison.
+    """One profile in a comparison.
 
-    `static_tokens` is what binding every tool costs: measured in the run of `static` if there is one, else
-    taken from the catalog for each of this profile's model calls, or 0 if neither is known. `messages` holds
+    `static_tokens` is the cost of binding every tool: measured in the run of `static` if there is one,
+    else computed from the catalog for each of this profile's model calls, or 0 if neither is known. `messages` holds
     the tool tokens of the model calls, by user message.
     """
 
@@ -39,7 +39,7 @@ class ComparedProfile:
 
     @property
     def first(self) -> int | None:
-        """Tool tokens of the first model call; None without one."""
+        """Tool tokens of the first model call, None without one."""
         return self.totals.costs[0].tool_tokens if self.totals.costs else None
 
     @property
@@ -67,7 +67,7 @@ class AlignedCall:
 
 @dataclass(frozen=True, slots=True)
 class ProfileComparison:
-    """Results of one scenario. With `measured` the static binding is that of a run, not of the catalog."""
+    """Results of one scenario. If `measured`, static binding was run, not computed from the catalog."""
 
     title: str
     rows: tuple[ComparedProfile, ...]
@@ -77,9 +77,9 @@ class ProfileComparison:
 
 
 def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> ProfileComparison:
-    """Compare results of the same scenario, one a profile, in their order.
+    """Compare results of the same scenario, one per profile, in their order.
 
-    With `scripted` the model said the same under each profile, and the notes say where it should not have.
+    If `scripted`, the model said the same under every profile, and the notes say where that misleads.
     """
     static = next((result for result in results if result.profile == STATIC), None)
     rows = tuple(_compared(result, static) for result in results)
@@ -100,7 +100,7 @@ def _compared(result: ScenarioResult, static: ScenarioResult | None) -> Compared
 
 
 def static_tokens(records: Sequence[Record]) -> int:
-    """What binding every tool would have cost, by the catalog at each model call."""
+    """The cost of binding every tool, by the catalog at each model call."""
     current = total = 0
     for record in records:
         if isinstance(record.event, CatalogBuilt):

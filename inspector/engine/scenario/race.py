@@ -1,7 +1,8 @@
 """A race: one scenario run with every tool bound and again with discovery, compared call by call.
 
-Two runs never take the same time, and how long a call took says nothing about tokens. So the race is aligned:
-the n-th model call of either racer happens at the same moment, and one that needs more calls goes on alone.
+Two runs never take the same time, and a call's duration says nothing about its tokens. So the race is
+aligned: the n-th model calls of both racers happen at the same moment, and a racer that needs more calls goes
+on alone.
 """
 
 from dataclasses import dataclass, replace
@@ -22,14 +23,14 @@ SECONDS_A_CALL = 0.6
 
 @dataclass(frozen=True, slots=True)
 class RaceFrame:
-    """A moment of the race: both racers, static binding first, so many seconds after the start."""
+    """Both racers, static binding first, a number of seconds after the start."""
 
     seconds: float
     racers: tuple[Racer, Racer]
 
     @property
     def call(self) -> int:
-        """The model call that this is about; a racer that needed fewer stands still."""
+        """The number of the model call; a racer that needed fewer stands still."""
         return max(racer.calls for racer in self.racers)
 
 
@@ -37,8 +38,8 @@ class RaceFrame:
 class Verdict:
     """How a race ended. `saved` and `input_saved` are shares (0 to 1) of what static binding sent.
 
-    They are negative where more was sent, and None where nothing was. `notes` say what to know before one
-    believes them; `prices` are those behind the dollars of the racers.
+    They are negative if more was sent, and None if nothing was. `notes` say what to know before trusting
+    them; `prices` are those used for the racers' dollars.
     """
 
     racers: tuple[Racer, Racer]
@@ -47,17 +48,17 @@ class Verdict:
 
     @property
     def saved(self) -> float | None:
-        """Of the tokens because of tools."""
+        """The share saved of the tokens spent on tools."""
         return _saved(*(racer.tokens for racer in self.racers))
 
     @property
     def input_saved(self) -> float | None:
-        """Of everything that was sent."""
+        """The share saved of everything sent."""
         return _saved(*(racer.input_tokens for racer in self.racers))
 
     @property
     def billed_saved(self) -> float | None:
-        """Of everything as a prompt cache charges it; None where no cache is known."""
+        """The share saved of everything as a prompt cache charges it; None if no cache is known."""
         first, second = (racer.billed for racer in self.racers)
         return None if first is None or second is None else _saved(first, second)
 
@@ -101,12 +102,12 @@ class Race:
 
     @property
     def racers(self) -> tuple[Racer, Racer]:
-        """Both runs as far as they have come, which need not be the same moment of the race."""
+        """The current state of both runs, which may be different moments of the race."""
         first, second = self._tracks
         return first.racer, second.racer
 
     def frames(self, seconds_a_call: float = SECONDS_A_CALL) -> tuple[RaceFrame, ...]:
-        """The start, and every model call that both have behind them or did not need.
+        """The start, and every model call that both have finished or did not need.
 
         Once there is a second frame, existing frames never change.
         """
@@ -135,7 +136,7 @@ def _frames(tracks: tuple["_Track", "_Track"], seconds_a_call: float) -> tuple[R
 
 
 class _Track:
-    """One run as its racer after each model call; `steps[0]` is the start."""
+    """One run: its racer after each model call; `steps[0]` is the start."""
 
     def __init__(self, start: Racer) -> None:
         self.racer = start
@@ -143,7 +144,7 @@ class _Track:
         self.is_over = False
 
     def at(self, number: int) -> Racer:
-        """The racer after so many model calls, or after all it made."""
+        """The racer after a number of model calls, or after its last."""
         return self.steps[min(number, len(self.steps) - 1)]
 
     def after(self, record: Record, prices: Prices | None) -> None:
@@ -166,7 +167,7 @@ class _Track:
             self._close()
 
     def _close(self) -> None:
-        """The last model call, if there was one, is dealt with."""
+        """Take the last model call, if there was one, as finished."""
         if len(self.steps) == self.racer.calls:
             self.steps.append(self.racer)
 

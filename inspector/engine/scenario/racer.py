@@ -1,4 +1,4 @@
-"""One run in a race, folded from its records: what was sent so far, and what the last model call led to."""
+"""One run in a race, folded from its records: what it has sent, and what the last model call led to."""
 
 from dataclasses import dataclass, replace
 
@@ -27,11 +27,11 @@ _LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Racer:
-    """One run so far; all tokens are input tokens, and all but `present` are added up over its model calls.
+    """One run so far. Tokens are input tokens; all except `present` are sums over its model calls.
 
     `tool_tokens` are those of definitions, manifest and summaries, `search_tokens` those of searches and
-    their results, `input_tokens` everything that was sent. `billed` is the same in input tokens at full
-    price, as a prompt cache charges it, and `dollars` what that costs; both are None where it is not known.
+    their results, `input_tokens` everything sent. `billed` is what a prompt cache charges for it, in input
+    tokens at full price, and `dollars` its cost; both are None if unknown.
     `present` are tool and search tokens of the last model call, `bound` the tools in it. `last` says in a
     line what came of that call: raw text. `outcome` is
     `answered` while every message of the user was, else that of the first that was not; "" before any ended.
@@ -66,7 +66,7 @@ class Racer:
 
 
 def racer_after(racer: Racer, event: Event, prices: Prices | None = None) -> Racer:
-    """The racer with one more event; `prices` make dollars of its tokens."""
+    """The racer after one more event; `prices` convert its tokens to dollars."""
     match event:
         case ModelRequested():
             return _requested(racer, event, prices)

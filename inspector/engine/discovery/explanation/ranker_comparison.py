@@ -19,9 +19,9 @@ class ComparedTool:
 
 @dataclass(frozen=True, slots=True)
 class RankerComparison:
-    """`rows` stand in the order of the first ranker; `notes` say what each ranker had to do without.
+    """`rows` are in the order of the first ranker; `notes` say what each ranker had to do without.
 
-    `probabilities` are how likely each ranker finds it that any tool fits, None where it has no opinion.
+    `probabilities` are each ranker's estimates that any tool fits, None for rankers that do not estimate.
     """
 
     query: str
@@ -34,9 +34,9 @@ class RankerComparison:
 def compare_rankers(
     rankers: CatalogRankers, query: str, names: Sequence[str], *, rows: int = ROWS
 ) -> RankerComparison:
-    """Every tool that is among the first `rows` that any of the rankers returns, with its standing in each.
+    """The tools among the first `rows` results of any ranker, with their standings in every ranker.
 
-    Rankers named twice count once. Raises ToolsightError for an unknown ranker, ModelError where the query
+    A ranker named twice counts once. Raises ToolsightError for an unknown ranker, ModelError if the query
     cannot be embedded.
     """
     found = _standings(rankers, query, names)

@@ -1,4 +1,4 @@
-"""Every ranker in a line: its name, what people read about it, and its formula. Imports none of them."""
+"""Every ranker: its name, its description for people, and its formula. Imports none of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from inspector.domain.error import ToolsightError
 
 @dataclass(frozen=True, slots=True)
 class RankerInfo:
-    """What is known of a ranker without building it. `short` heads a narrow column; `slow` ones come last."""
+    """What is known about a ranker without building it. `short` heads a narrow column; `slow` ones come last."""
 
     name: str
     about: str
@@ -96,11 +96,11 @@ _LIST = (
 )
 INFO: Mapping[str, RankerInfo] = {info.name: info for info in _LIST}
 RANKERS = tuple(INFO)
-"""The names, in the order in which they are listed."""
+"""The names in display order."""
 
 
 def require_ranker(name: str) -> str:
-    """`name`, if a ranker has it. Raises ToolsightError with the closest names."""
+    """The name of an existing ranker. Raises ToolsightError with the closest names for any other."""
     if name in RANKERS:
         return name
     near = closest(name, RANKERS) or RANKERS

@@ -37,10 +37,10 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class SetupChange:
-    """What would be chosen otherwise; an empty one is the session as it is.
+    """The changed choices; an empty change is the session as it is.
 
-    `servers` would be deferred instead of bound, or the reverse; `pins` holds the ids of tools that would be
-    pinned or unpinned; `toolset` and `model` are None if they stay.
+    `servers` are deferred instead of bound, or the reverse; `pins` holds the ids of tools to pin or unpin;
+    `toolset` and `model` are None if they stay.
     """
 
     servers: frozenset[str] = frozenset()
@@ -49,11 +49,11 @@ class SetupChange:
     model: str | None = None
 
     def with_server(self, name: str) -> "SetupChange":
-        """The same with a server the other way round."""
+        """The change with one more server deferred or bound."""
         return replace(self, servers=self.servers ^ {name})
 
     def with_pin(self, tool_id: str) -> "SetupChange":
-        """The same with a tool pinned, or no longer."""
+        """The change with one more tool pinned or unpinned."""
         return replace(self, pins=self.pins ^ {tool_id})
 
 
@@ -89,7 +89,7 @@ class FirstCall:
 
 @dataclass(frozen=True, slots=True)
 class ChangeEffect:
-    """The first call as it is, and as it would be."""
+    """The first model call before and after a change."""
 
     change: SetupChange
     now: FirstCall
@@ -104,7 +104,7 @@ def change_effect(
     then: BudgetMeter | None = None,
     now: FirstCall | None = None,
 ) -> ChangeEffect:
-    """The effect of a change; `then` counts for the model of the change, where it names one.
+    """The effect of a change; `then` counts with the tokenizer of the change's model, if it names one.
 
     `now` is the first call of the setup, if already known.
 
@@ -139,7 +139,7 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
 
 
 def changed(setup: Setup, change: SetupChange, now: FirstCall) -> Setup:
-    """The setup with a change; `now` says which servers wait as it is.
+    """The setup after a change; `now` says which servers are deferred before it.
 
     If the policy binds every tool, deferring a server turns on discovery for that server.
     """
@@ -201,7 +201,7 @@ class Steps:
 
 
 def steps(setup: Setup, change: SetupChange, effect: ChangeEffect) -> Steps:
-    """How to make a change, but for toolset and model, which are switched."""
+    """How to make a change, except for toolset and model, which are switched directly."""
     knobs: dict[str, Any] = {}
     by_hand: list[str] = []
     if change.servers:
