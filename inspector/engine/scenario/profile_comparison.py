@@ -28,8 +28,8 @@ class ComparedProfile:
     """One profile in a comparison.
 
     `static_tokens` is the cost of binding every tool: measured in the run of `static` if there is one,
-    else computed from the catalog for each of this profile's model calls, or 0 if neither is known. `messages` holds
-    the tool tokens of the model calls, by user message.
+    else computed from the catalog for each of this profile's model calls, or 0 if neither is known.
+    `messages` holds the tool tokens of the model calls, by user message.
     """
 
     profile: str

@@ -9,7 +9,7 @@ from inspector.domain.error import ToolsightError
 
 @dataclass(frozen=True, slots=True)
 class RankerInfo:
-    """What is known about a ranker without building it. `short` heads a narrow column; `slow` ones come last."""
+    """What is known of a ranker that is not built. `short` heads a narrow column; `slow` ones come last."""
 
     name: str
     about: str
