@@ -156,7 +156,7 @@ class RecordList(Vertical):
         """Move the cursor to a record, centered; False when no such row is shown."""
         for index, record in enumerate(self.shown):
             if record.key == key:
-                self._rows.centre(index)
+                self._rows.center(index)
                 return True
         return False
 

@@ -36,7 +36,7 @@ class RecordRows(RecordCanvas, can_focus=True):
     def __init__(self, columns: Sequence[Column], *, header: bool, lines: int) -> None:
         super().__init__(columns, header=header, lines=lines)
         self.follow = False
-        self._is_centred = False
+        self._is_centered = False
         self._wanted: str | None = None
 
     def show(self, records: tuple[Record, ...], *, otherwise_first: bool = False) -> None:
@@ -77,12 +77,12 @@ class RecordRows(RecordCanvas, can_focus=True):
 
     def move_to(self, index: int) -> None:
         """Move the cursor to a row and bring it into view."""
-        self._is_centred = False
+        self._is_centered = False
         self._move(index)
 
-    def centre(self, index: int) -> None:
+    def center(self, index: int) -> None:
         """Move the cursor to a row and keep that row centered at any size, until the cursor moves."""
-        self._is_centred = True
+        self._is_centered = True
         self._move(index)
 
     def _move(self, index: int) -> None:
@@ -104,7 +104,7 @@ class RecordRows(RecordCanvas, can_focus=True):
             return
         top = self.cursor * self._lines
         window = max(self._lines, self.size.height - self._header_lines)
-        if self._is_centred:
+        if self._is_centered:
             self._scroll_line(max(top - (window - self._lines) // 2, 0))
         else:
             self._scroll_line(clamp(self.scroll_offset.y, top + self._lines - window, top))

@@ -20,7 +20,7 @@ _DEPTH = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbor:
     """A tool ranked near the edited one, or the edited tool itself, with its id after the edit."""
 
     tool_id: str
@@ -68,7 +68,7 @@ class QueryEffect:
     ranker: str
     before: Standing
     after: Standing
-    around: tuple[Neighbour, ...]
+    around: tuple[Neighbor, ...]
     cases: CaseEffect
     collisions_before: int
     collisions_after: int
@@ -125,7 +125,7 @@ class EditTrial:
             ranker=self.ranker_name,
             before=before[position],
             after=after[position],
-            around=tuple(Neighbour(index.tools[p].id, before[p], after[p]) for p in _around(after, position)),
+            around=tuple(Neighbor(index.tools[p].id, before[p], after[p]) for p in _around(after, position)),
             cases=CaseEffect(),
             collisions_before=Closeness(self.rankers.index).collisions(position),
             collisions_after=Closeness(index).collisions(position),

@@ -9,7 +9,7 @@ from inspector.app.draw.style import MUTED
 from inspector.domain.number import count
 from inspector.domain.tool import Tool, definition
 from inspector.engine.discovery.explanation.standing import Standing
-from inspector.engine.discovery.explanation.tool_edit import CaseChange, CaseEffect, Neighbour, QueryEffect
+from inspector.engine.discovery.explanation.tool_edit import CaseChange, CaseEffect, Neighbor, QueryEffect
 from widgets import Column, Record, Tone, middle, plain, visible
 
 AROUND_COLUMNS = (
@@ -158,7 +158,7 @@ def around_rows(effect: QueryEffect) -> tuple[Record, ...]:
     return tuple(_around_row(neighbor, effect) for neighbor in effect.around)
 
 
-def _around_row(neighbor: Neighbour, effect: QueryEffect) -> Record:
+def _around_row(neighbor: Neighbor, effect: QueryEffect) -> Record:
     own = neighbor.tool_id == effect.edited_id
     before, after = neighbor.before, neighbor.after
     sign, style = moved(before, after)
