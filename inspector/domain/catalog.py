@@ -43,11 +43,6 @@ class Catalog:
         """The tools that wait for a search, including those loaded since."""
         return tuple(tool for tool in self.tools if tool.id in self.deferred_ids)
 
-    @property
-    def searchable(self) -> tuple[Tool, ...]:
-        """The tools a search covers: the deferred ones, or all of them if none is deferred."""
-        return self.deferred or self.tools
-
     def get(self, tool_id: str) -> Tool | None:
         return self.by_id.get(tool_id)
 

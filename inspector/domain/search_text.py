@@ -25,11 +25,12 @@ def found_text(
     if not loaded and not already and not no_room:
         return NOTHING_FOUND
     blocks = []
+    if already:
+        them = "it" if len(already) == 1 else "them"
+        blocks += _listed(f"{_count(already)} already loaded, call {them} directly:", already, brief)
     if loaded:
         blocks += _listed(f"Found {_count(loaded)}:", loaded, brief)
         blocks.append("These tools are now loaded and available to call.")
-    if already:
-        blocks += _listed(f"{_count(already)} already loaded:", already, brief)
     if no_room:
         blocks.append(
             f"Not loaded, as there is no more room: {', '.join(tool.id for tool in no_room)}. "
@@ -82,11 +83,6 @@ def _parameter(field: SchemaField) -> str:
 
 def unknown_server_text(name: str, valid: Sequence[str]) -> str:
     return f"Unknown server '{name}'. Valid servers: {', '.join(valid) or 'none'}."
-
-
-def pinned_text(tool_ids: Sequence[str]) -> str:
-    """The text for requested tools that are pinned."""
-    return f"Already loaded, call without a search: {', '.join(tool_ids)}."
 
 
 def unknown_tools_text(closest: Sequence[tuple[str, Sequence[str]]]) -> str:

@@ -89,7 +89,7 @@ def found_tools(
     whole = some = 0
     for done, case in enumerate(possible):
         steps(f"search accuracy of {ranker}", done, len(possible))
-        results = {tool.id for tool in search.run(SearchRequest(case.query), bound=(), misses=0).to_load}
+        results = {tool.id for tool in search.run(SearchRequest(case.query), misses=0).to_load}
         whole += all(group & results for group in case.relevant)
         some += any(group & results for group in case.relevant)
     return Found(whole, some, len(possible))

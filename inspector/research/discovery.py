@@ -102,10 +102,11 @@ class Searcher:
             settings.max_search_results,
             settings.min_probability,
             settings.min_tool_probability,
+            bound=bound,
             brief=settings.results == "brief",
         )
         search = ToolSearch(self.rankers.index, self.rankers.names, self._ranker, rules, _NoClock())
-        return search.run(SearchRequest(query), bound=bound, misses=0)
+        return search.run(SearchRequest(query), misses=0)
 
 
 @dataclass(frozen=True, slots=True)

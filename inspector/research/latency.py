@@ -85,7 +85,7 @@ def measured_search(index: ToolIndex, queries: Sequence[str], source: Source, st
     search = ToolSearch(index, rankers.names, rankers.get(settings.ranker), rules, source.clock)
 
     def ask(query: str) -> object:
-        return search.run(SearchRequest(query), bound=())
+        return search.run(SearchRequest(query))
 
     return _timed(END_TO_END, ask, queries, source, steps)
 

@@ -167,7 +167,12 @@ def bindings(index: ToolIndex, clock: Clock) -> Mapping[str, Bound]:
 
 def _gate(rankers: CatalogRankers, settings: GateSettings, clock: Clock) -> Bound:
     gate = Gate(clock)
-    return lambda query: gate.apply(rankers, [UserMessage(query)], settings, {}, lambda _: 0).active
+
+    def bound(query: str) -> Sequence[str]:
+        messages = [UserMessage(query)]
+        return gate.apply(rankers, messages, settings, pinned=(), unmet={}, tokens=len).active
+
+    return bound
 
 
 def _search(rankers: CatalogRankers, ranker: str, clock: Clock) -> Bound:
@@ -176,7 +181,7 @@ def _search(rankers: CatalogRankers, ranker: str, clock: Clock) -> Bound:
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, clock)
 
     def bound(query: str) -> Sequence[str]:
-        answer = search.run(SearchRequest(query), bound=(), misses=0)
+        answer = search.run(SearchRequest(query), misses=0)
         return [tool.id for tool in answer.to_load]
 
     return bound

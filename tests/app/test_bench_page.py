@@ -86,7 +86,7 @@ async def test_the_page_says_what_would_be_asked_before_anything_is_measured() -
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await opened(pilot)
         facts = said(pilot, "#bench-facts")
-        assert "generated requests over 10 tools" in facts
+        assert "generated requests over 11 tools" in facts
         assert "easier than real requests" in facts
         assert "exact" in facts
         assert "impossible" in facts
@@ -217,7 +217,7 @@ async def test_results_of_tools_that_changed_are_marked() -> None:
         await ran(pilot)
         rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
         await until(pilot, lambda: "have changed since" in said(pilot, "#bench-status"))
-        await until(pilot, lambda: "over 6 tools" in said(pilot, "#bench-facts"))
+        await until(pilot, lambda: "over 7 tools" in said(pilot, "#bench-facts"))
         await pilot.press("r")
         await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
 

@@ -88,7 +88,7 @@ async def test_every_tool_has_its_rank_under_each_ranker_and_arrows_bring_the_re
         await pilot.app.push_screen(CompareScreen(SearchRequest(QUERY), "shop:cancel_order"))
         await until(pilot, lambda: _is_complete(pilot))
         ranks = pilot.app.screen.query_one("#ranks", RecordList)
-        assert len(ranks.records) == 10
+        assert len(ranks.records) == 11
         assert ranks.current is not None
         assert ranks.current.key == "shop:cancel_order"
         assert "fuzzy" not in seen(pilot)

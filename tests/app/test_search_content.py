@@ -147,7 +147,7 @@ def test_results_come_first_then_a_line_then_what_missed() -> None:
     assert [row.tone for row in rows] == ["", "", "muted", "muted", "muted"]
     assert [str(row.cells[-1]) for row in rows] == [
         "found",
-        "● loaded before",
+        "● bound before",
         "2 missed",
         "other server",
         "over limit",

@@ -48,12 +48,13 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
             "shop:list_orders",
             FLOOR,
             "weather:get_forecast",
+            "calc:evaluate",
         ]
         assert _searches(rig) == 1
         assert rig.bench.state.load_order == ()
         screen = seen(pilot)
         assert "terms refund late order" in screen
-        assert "2 of 3 tools" in screen
+        assert "2 of 4 tools" in screen
         assert "✓ adds up" in screen
         assert "not in this tool  late" in screen
 
@@ -71,7 +72,7 @@ async def test_the_bill_follows_the_cursor() -> None:
         assert "shop:refund_order" in seen(pilot).partition("Bill")[2]
         await pilot.press("end")
         await until(pilot, lambda: "This tool matches nothing in the query." in seen(pilot))
-        await pilot.press("up")
+        await pilot.press("up", "up")
         await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, SearchScreen)
@@ -116,7 +117,7 @@ async def test_names_and_servers_are_looked_up() -> None:
 async def test_what_is_wrong_stands_on_the_screen() -> None:
     async with app_rig() as (pilot, _):
         for keys, says in (
-            (("tab", *"shp", "enter"), "Unknown server 'shp'. Valid servers: shop, weather."),
+            (("tab", *"shp", "enter"), "Unknown server 'shp'. Valid servers: shop, weather, calc."),
             (("tab", "tab", *"list_order", "enter"), "Unknown tool 'list_order'"),
             (("enter",), "Nothing to search for"),
         ):
@@ -189,7 +190,7 @@ async def test_each_key_opens_its_page_and_esc_comes_back() -> None:
 async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
     async with app_rig() as (pilot, _):
         await _searched(pilot, "refund", "order")
-        await pilot.press("end", "up", "w")
+        await pilot.press("end", "up", "up", "w")
         assert isinstance(pilot.app.screen, ToolPicker)
         await pilot.press(*"fore", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, WhyNotScreen))

@@ -260,12 +260,6 @@ async def test_what_cannot_be_is_told() -> None:
             assert _mark(pilot) == "not measured"
 
 
-async def test_a_tool_that_no_search_finds_says_so() -> None:
-    async with app_rig() as (pilot, _):
-        await _opened(pilot, "calc:evaluate", "sum")
-        assert "in the search index" in str(_page(pilot).query_one("#numbers", Static).visual)
-
-
 async def test_a_tool_that_is_gone_says_so() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await pilot.app.push_screen(WhatIfScreen("shop:gone", ""))

@@ -29,7 +29,7 @@ def test_found_tools_are_listed_with_their_parameters() -> None:
 
 def test_tools_that_were_loaded_before_are_named_as_such() -> None:
     text = found_text([], [PING])
-    assert text.startswith("1 tool already loaded:\n\n- notion:ping")
+    assert text.startswith("1 tool already loaded, call it directly:\n\n- notion:ping")
     assert "now loaded" not in text
 
 
@@ -45,9 +45,9 @@ def test_an_unknown_tool_comes_with_the_closest_ones() -> None:
 def test_a_brief_answer_leaves_the_parameters_to_the_definitions() -> None:
     shop = Tool("shop", "list_orders", "List orders. By status, newest first.")
     assert found_text([shop, PING], [PAGE], brief=True) == (
+        "1 tool already loaded, call it directly:\n- notion:create_page: Create a new page with content\n\n"
         "Found 2 tools:\n- shop:list_orders: List orders.\n- notion:ping\n\n"
-        "These tools are now loaded and available to call.\n\n"
-        "1 tool already loaded:\n- notion:create_page: Create a new page with content"
+        "These tools are now loaded and available to call."
     )
     long = Tool("a", "b", "word " * 100)
     assert len(found_text([], [long], brief=True).splitlines()[1]) < 140

@@ -56,6 +56,7 @@ thresholds = st.floats(-1, 1)
 def apply(
     query: str,
     *,
+    pinned: Sequence[str] = (),
     unmet: Mapping[str, Sequence[str]] | None = None,
     threshold: float = 0.1,
     top_k: int = 3,
@@ -63,7 +64,7 @@ def apply(
 ) -> GateApplied:
     settings = GateSettings(ranker=ranker, threshold=threshold, top_k=top_k)
     gate = Gate(ManualClock())
-    return gate.apply(RANKERS, [UserMessage(query)], settings, unmet or {}, lambda tool_id: len(tool_id))
+    return gate.apply(RANKERS, [UserMessage(query)], settings, pinned=pinned, unmet=unmet or {}, tokens=len)
 
 
 def scores(query: str) -> dict[str, float]:
@@ -119,14 +120,14 @@ def test_a_closed_tool_takes_none_of_the_places() -> None:
 
 def test_without_vectors_nothing_passes_and_the_note_tells_why() -> None:
     gate, rankers = Gate(ManualClock()), rankers_of(FARM, semantic=False)
-    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), {}, lambda _: 1)
+    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), pinned=(), unmet={}, tokens=len)
     assert (applied.active, applied.below) == ((), len(FARM))
     assert "no tool is embedded" in applied.note
 
 
 def test_without_tools_nothing_passes() -> None:
     gate, rankers = Gate(ManualClock()), rankers_of(())
-    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), {}, lambda _: 1)
+    applied = gate.apply(rankers, [UserMessage("milk cows")], GateSettings(), pinned=(), unmet={}, tokens=len)
     assert (applied.active, applied.below, applied.tokens) == ((), 0, 0)
 
 

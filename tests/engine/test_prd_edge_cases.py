@@ -86,7 +86,7 @@ async def test_with_every_deferred_tool_loaded_the_meta_tool_stays_and_works() -
 
 async def test_an_unknown_server_is_answered_with_the_valid_ones() -> None:
     async with conversation(searches(server_name="shpo", query="orders")) as rig:
-        assert rig.results == ["Unknown server 'shpo'. Valid servers: shop, mail, calendar."]
+        assert rig.results == ["Unknown server 'shpo'. Valid servers: shop, mail, calendar, calc."]
         assert rig.loaded == []
 
 
@@ -180,17 +180,23 @@ class TestWaysToAsk:
 
     async def test_a_tool_that_is_bound_from_the_start_is_not_called_unknown(self) -> None:
         async with conversation(searches(tool_names=["evaluate"])) as rig:
-            assert rig.results == ["Already loaded, call without a search: calc:evaluate."]
+            assert rig.results[0].startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
+            assert rig.loaded == []
 
     async def test_a_server_that_is_bound_from_the_start_is_not_called_unknown(self) -> None:
         async with conversation(searches(server_name="calc")) as rig:
-            assert rig.results == ["Already loaded, call without a search: calc:evaluate."]
+            assert rig.results[0].startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
+
+    async def test_a_request_whose_best_tool_is_pinned_is_answered_with_that_tool(self) -> None:
+        async with conversation(searches(query="evaluate an arithmetic expression")) as rig:
+            assert rig.results[0].startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
+            assert "calc:evaluate" not in rig.bench.state.discovered
 
     async def test_pinned_unknown_and_found_names_are_told_apart(self) -> None:
         async with conversation(searches(tool_names=["evaluate", "nope", "get_order"])) as rig:
             text = rig.results[0]
             assert rig.loaded == ["shop:get_order"]
-            assert "Already loaded, call without a search: calc:evaluate." in text
+            assert "1 tool already loaded, call it directly:\n\n- calc:evaluate" in text
             assert "Unknown tool 'nope'." in text
 
 
@@ -272,7 +278,7 @@ class TestToolsets:
             by_query, by_server, by_call = rig.results
             assert "shop" not in rig.bench.state.manifest
             assert "shop:" not in by_query
-            assert by_server == "Unknown server 'shop'. Valid servers: mail."
+            assert by_server == "Unknown server 'shop'. Valid servers: mail, calc."
             assert "There is no tool 'shop__list_orders'" in by_call
             assert "shop:" not in by_call
             assert rig.received == 0

@@ -21,8 +21,7 @@ TOOLS = (
     Tool("wiki", "search", "Search pages."),
     Tool("calc", "evaluate", "Evaluate an expression with orders of magnitude."),
 )
-DEFERRED = tuple(tool for tool in TOOLS if tool.server != "calc")
-RANKERS = CatalogRankers(ToolIndex(DEFERRED), DiscoverySettings())
+RANKERS = CatalogRankers(ToolIndex(TOOLS), DiscoverySettings())
 TAGS = {"mail": ("comms",), "wiki": ("docs", "comms")}
 
 
@@ -40,10 +39,10 @@ def run(
     misses: int = 40,
     rankers: CatalogRankers = RANKERS,
 ) -> SearchAnswer:
-    rules = SearchRules(limit, threshold, tags=TAGS)
+    rules = SearchRules(limit, threshold, tags=TAGS, bound=bound)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
     request = SearchRequest(query, server, names, tags)
-    return search.run(request, bound=bound, load=load, misses=misses)
+    return search.run(request, load=load, misses=misses)
 
 
 def loaded(answer: SearchAnswer) -> list[str]:
@@ -59,9 +58,9 @@ def test_a_query_loads_the_best_tools_up_to_the_limit() -> None:
     assert set(outcomes[2:]) == {Outcome.OVER_LIMIT}
 
 
-def test_every_deferred_tool_is_in_the_report_with_its_fate() -> None:
+def test_every_permitted_tool_is_in_the_report_with_its_fate() -> None:
     report = run("order").report
-    assert len(report.hits) == 6
+    assert len(report.hits) == 7
     assert {hit.tool_id for hit in report.hits if hit.outcome is Outcome.BELOW_FLOOR} == {
         "mail:search_messages",
         "wiki:search",
@@ -110,7 +109,7 @@ def test_one_unknown_name_does_not_keep_the_others_from_loading() -> None:
 
 def test_an_unknown_server_is_answered_with_the_valid_ones() -> None:
     answer = run("order", server="shoppe")
-    assert answer.text == "Unknown server 'shoppe'. Valid servers: shop, mail, wiki."
+    assert answer.text == "Unknown server 'shoppe'. Valid servers: shop, mail, wiki, calc."
     assert answer.report.error == answer.text
 
 
@@ -127,11 +126,23 @@ def test_no_match_suggests_another_query() -> None:
 def test_a_tool_that_is_loaded_already_is_reported_as_such_and_not_loaded_again() -> None:
     answer = run(names=("get_order",), bound=("shop:get_order",))
     assert loaded(answer) == []
-    assert "1 tool already loaded:" in answer.text
+    assert "1 tool already loaded, call it directly:" in answer.text
 
 
-def test_a_tool_that_is_always_loaded_cannot_be_found() -> None:
-    assert all(hit.tool_id != "calc:evaluate" for hit in run("evaluate magnitude").report.hits)
+def test_a_bound_winner_is_named_first_and_takes_no_place() -> None:
+    without = run("evaluate orders", limit=2)
+    answer = run("evaluate orders", limit=2, bound=("calc:evaluate",))
+    assert loaded(without)[0] == "calc:evaluate"
+    assert answer.text.startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
+    assert len(loaded(answer)) == 2
+    assert "calc:evaluate" not in loaded(answer)
+
+
+def test_bound_tools_are_listed_up_to_the_limit_and_none_after_the_last_place() -> None:
+    every = tuple(tool.id for tool in TOOLS)
+    assert len(run("orders messages pages", limit=2, bound=every).report.results) == 2
+    last = run("orders", limit=1, bound=("calc:evaluate",))
+    assert [hit.tool_id for hit in last.report.results] == loaded(last)
 
 
 def test_looking_loads_nothing() -> None:
@@ -153,7 +164,7 @@ def test_tags_alone_list_what_carries_them_all() -> None:
 
 
 def test_below_the_threshold_no_tool_is_loaded_and_the_closest_are_named() -> None:
-    answer = run("order a taxi", rankers=rankers_of(DEFERRED), ranker="hybrid", threshold=0.999)
+    answer = run("order a taxi", rankers=rankers_of(TOOLS), ranker="hybrid", threshold=0.999)
     assert answer.report.abstained
     assert loaded(answer) == []
     assert answer.text.startswith("No tool fits this request (probability 0.")
@@ -170,7 +181,7 @@ def test_words_alone_are_no_reason_to_abstain() -> None:
 def test_a_report_counts_the_misses_it_does_not_keep() -> None:
     report = run("order", limit=1, misses=2).report
     assert len(report.hits) == 3
-    assert report.scored == 6
+    assert report.scored == 7
 
 
 @pytest.mark.parametrize(
@@ -183,6 +194,6 @@ def test_a_nearly_exact_name_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("query", ["refund order", "refundOrder", "mcp__shop__refund_order"])
 def test_a_query_that_is_a_name_puts_that_tool_first(query: str) -> None:
-    report = run(query, rankers=rankers_of(DEFERRED), ranker="hybrid", threshold=0.999).report
+    report = run(query, rankers=rankers_of(TOOLS), ranker="hybrid", threshold=0.999).report
     assert report.hits[0].tool_id == "shop:refund_order"
     assert report.probability == 1.0

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
@@ -60,9 +61,11 @@ def ask(
     tool_threshold: float = 0.0,
     rankers: CatalogRankers = CATALOGS[True, False],
     request: SearchRequest | None = None,
+    bound: Collection[str] = (),
 ) -> WhyNot:
     request = request or SearchRequest(query)
-    return why_not(rankers, ranker, request, tool_id, SearchRules(limit, threshold, tool_threshold, TAGS))
+    rules = SearchRules(limit, threshold, tool_threshold, TAGS, bound=bound)
+    return why_not(rankers, ranker, request, tool_id, rules)
 
 
 def assert_adds_up(found: WhyNot) -> None:
@@ -151,9 +154,10 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
 ) -> None:
     floor = data.draw(st.sampled_from([0.0, 0.1, 0.5]))
     rankers = CATALOGS[data.draw(st.sampled_from(sorted(CATALOGS)))]
-    rules = SearchRules(limit, threshold, floor, TAGS)
+    bound = data.draw(st.frozensets(st.sampled_from([tool.id for tool in TOOLS])))
+    rules = SearchRules(limit, threshold, floor, TAGS, bound=bound)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
-    report = search.run(request, bound=(), load=False).report
+    report = search.run(request, load=False).report
     hits = {hit.tool_id: hit for hit in report.hits}
     for tool in TOOLS:
         found = ask(
@@ -164,6 +168,7 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
             threshold=threshold,
             tool_threshold=floor,
             rankers=rankers,
+            bound=bound,
         )
         hit = hits.get(tool.id)
         if hit is None:

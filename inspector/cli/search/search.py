@@ -1,7 +1,7 @@
 """Searches from the command line: a search, why a tool is not found, the rankers side by side."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import click
@@ -117,7 +117,7 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
         retrieval.ranker_name,
         asked.request,
         bench.catalog.require(tool_id).id,
-        retrieval.rules,
+        replace(retrieval.rules, bound=frozenset(bench.state.bound_ids)),
     )
     if asked.as_json:
         say_json(asdict(found))

@@ -1,4 +1,4 @@
-"""Everything that finds tools: the index of the deferred tools, the rankers over it, the searches.
+"""Everything that finds tools: the index of the permitted tools, the rankers over it, the searches.
 
 Index and rankers are imported when something is to be searched: a session that only lists tools needs none.
 """
@@ -138,9 +138,9 @@ class Retrieval:
         from inspector.engine.discovery.search import ToolSearch
 
         rules = self.rules
-        rules = replace(rules, unmet=unmet, brief=rules.brief and not full)
+        rules = replace(rules, unmet=unmet, bound=frozenset(bound), brief=rules.brief and not full)
         search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
-        return search.run(request, bound=bound, load=load, misses=misses)
+        return search.run(request, load=load, misses=misses)
 
     def look(
         self,

@@ -1,6 +1,6 @@
 """The rules that turn a ranking into the results of a search."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,9 @@ MISSES_KEPT = 15
 
 @dataclass(frozen=True, slots=True)
 class SearchRules:
-    """At most `limit` results. `tags` holds each server's tags, `unmet` the unmet preconditions by tool.
+    """At most `limit` results that are not `bound`. A `brief` answer leaves out parameters.
 
-    A `brief` answer leaves out parameters.
+    `tags` holds each server's tags, `unmet` the unmet preconditions by tool.
 
     If the ranker estimates how likely tools fit, a search abstains when no tool near the top reaches
     `threshold`, and a tool below `tool_threshold` is not a result.
@@ -29,6 +29,7 @@ class SearchRules:
     tool_threshold: float = 0.0
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    bound: Collection[str] = frozenset()
     brief: bool = False
 
     def abstains(self, ranking: "Ranking") -> bool:
@@ -51,3 +52,26 @@ class SearchRules:
             return Outcome.OTHER_SERVER
         server_tags = self.tags.get(tool.server, ())
         return None if set(request.tags) <= set(server_tags) else Outcome.OTHER_TAG
+
+
+class Places:
+    """The places among the results: `limit` for tools to load, and as many for tools that are bound already.
+
+    A bound tool takes no place of another one. After the last tool to load there are no more results.
+    """
+
+    def __init__(self, rules: SearchRules) -> None:
+        self._bound = rules.bound
+        self._free = {False: max(rules.limit, 0), True: max(rules.limit, 0)}
+
+    @property
+    def are_taken(self) -> bool:
+        return not self._free[False]
+
+    def take(self, tool_id: str) -> bool:
+        """Whether the next best match is a result."""
+        is_bound = tool_id in self._bound
+        if self.are_taken or not self._free[is_bound]:
+            return False
+        self._free[is_bound] -= 1
+        return True

@@ -10,16 +10,15 @@ from inspector.domain.search_text import (
     NOTHING_ASKED,
     abstained_text,
     found_text,
-    pinned_text,
     unknown_server_text,
     unknown_tools_text,
     unmet_text,
 )
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
-from inspector.engine.discovery.name_index import NameIndex, name_key
+from inspector.engine.discovery.name_index import NameIndex
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
-from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
+from inspector.engine.discovery.rules import MISSES_KEPT, Places, SearchRules
 from inspector.engine.ports import Clock
 
 _CLOSEST = 3
@@ -74,81 +73,58 @@ class ToolSearch:
         self,
         request: SearchRequest,
         *,
-        bound: Collection[str],
         load: bool = True,
         misses: int = MISSES_KEPT,
     ) -> SearchAnswer:
-        """Answer a request. `bound` holds the ids of bound tools; with `load=False` nothing is loaded."""
-        problem = self._problem(request, bound)
+        """Answer a request; with `load=False` nothing is loaded."""
+        problem = self._problem(request)
         if problem:
             report = SearchReport(request, self._ranker.name, limit=self._rules.limit, error=problem)
             return SearchAnswer(report, problem)
         outcome = Outcome.LOADED if load else Outcome.FOUND
-        named, missing = self._lookup(request, bound)
+        named, missing = self._lookup(request)
         if request.query.strip() and not named:
-            report = self._ranked(request, bound, outcome, misses)
+            report = self._ranked(request, outcome, misses)
         else:
-            report = self._listed(request, named, bound, outcome)
+            report = self._listed(request, named, outcome)
         return self._answer(report, missing, load)
 
-    def _problem(self, request: SearchRequest, bound: Collection[str]) -> str:
+    def _problem(self, request: SearchRequest) -> str:
         if request.is_empty:
             return NOTHING_ASKED
         if request.server_name and request.server_name not in self._index.servers:
-            pinned = self._pinned("", request.server_name, bound)
-            unknown = unknown_server_text(request.server_name, self._index.servers)
-            return pinned_text(pinned) if pinned else unknown
+            return unknown_server_text(request.server_name, self._index.servers)
         return ""
 
-    def _lookup(self, request: SearchRequest, bound: Collection[str]) -> tuple[list[Tool], str]:
+    def _lookup(self, request: SearchRequest) -> tuple[list[Tool], str]:
         """The tools requested by name, and the text about names that match no tool here."""
         matches: dict[str, Tool] = {}
-        pinned: list[str] = []
         near: list[tuple[str, tuple[str, ...]]] = []
         for name in dict.fromkeys(request.tool_names):
             tools = self._names.find(name, server=request.server_name)
             matches.update((tool.id, tool) for tool in tools)
-            elsewhere = () if tools else self._pinned(name, request.server_name, bound)
-            pinned += elsewhere
-            if not tools and not elsewhere:
+            if not tools:
                 near.append((name, self._names.closest(name, server=request.server_name)))
-        about_pinned = pinned_text(list(dict.fromkeys(pinned))) if pinned else ""
-        return list(matches.values()), "\n".join(filter(None, [about_pinned, unknown_tools_text(near)]))
+        return list(matches.values()), unknown_tools_text(near)
 
-    def _pinned(self, name: str, server: str, bound: Collection[str]) -> tuple[str, ...]:
-        """The ids of pinned tools that match `name` and `server`; "" matches any."""
-        wanted = name_key(name)
-        if name and not wanted:
-            return ()
-        pairs = ((id_, id_.partition(":")) for id_ in bound if id_ not in self._index.position)
-        return tuple(
-            id_
-            for id_, (owner, _, plain) in pairs
-            if server in ("", owner) and (not name or wanted in (name_key(plain), name_key(id_)))
-        )
-
-    def _listed(
-        self, request: SearchRequest, named: Sequence[Tool], bound: Collection[str], outcome: Outcome
-    ) -> SearchReport:
+    def _listed(self, request: SearchRequest, named: Sequence[Tool], outcome: Outcome) -> SearchReport:
         """A lookup without ranking: the named tools, or all tools of the server or tags."""
         tools = named
         if not request.tool_names:
             outside = (Outcome.OTHER_SERVER, Outcome.OTHER_TAG)
             tools = [t for t in self._index.tools if self._rules.outside(t, request) not in outside]
         hits = tuple(
-            Hit(rank, _by_name(tool), self._listed_outcome(tool, bound, outcome))
+            Hit(rank, _by_name(tool), self._listed_outcome(tool, outcome))
             for rank, tool in enumerate(tools, start=1)
         )
         return SearchReport(request, self._ranker.name, hits, limit=self._rules.limit, scored=len(hits))
 
-    def _listed_outcome(self, tool: Tool, bound: Collection[str], outcome: Outcome) -> Outcome:
+    def _listed_outcome(self, tool: Tool, outcome: Outcome) -> Outcome:
         if tool.id in self._rules.unmet:
             return Outcome.PRECONDITION
-        return Outcome.ALREADY_LOADED if tool.id in bound else outcome
+        return Outcome.ALREADY_LOADED if tool.id in self._rules.bound else outcome
 
-    def _ranked(
-        self, request: SearchRequest, bound: Collection[str], outcome: Outcome, misses: int
-    ) -> SearchReport:
+    def _ranked(self, request: SearchRequest, outcome: Outcome, misses: int) -> SearchReport:
         started = self._clock.monotonic()
         ranking = self._ranker.rank(request.query)
         order = self._order(request, ranking, misses)
@@ -157,9 +133,7 @@ class ToolSearch:
         return SearchReport(
             request,
             self._ranker.name,
-            tuple(
-                self._hits(request, ranking, order=order, bound=bound, outcome=result_outcome, misses=misses)
-            ),
+            tuple(self._hits(request, ranking, order=order, outcome=result_outcome, misses=misses)),
             terms=self._ranker.terms(request.query),
             limit=self._rules.limit,
             latency_ms=latency,
@@ -172,8 +146,11 @@ class ToolSearch:
     def _order(self, request: SearchRequest, ranking: Ranking, misses: int) -> Sequence[int]:
         """The tools, best first: as many as a report holds, or all if some may be filtered out."""
         if not (request.server_name or request.tags or self._rules.unmet):
-            first = ranking.order(self._rules.limit + misses)
-            likely = self._rules.likely(ranking)
+            position = self._index.position
+            bound = [position[tool_id] for tool_id in self._rules.bound if tool_id in position]
+            first = ranking.order(self._rules.limit + misses + len(bound))
+            likely = self._rules.likely(ranking).copy()
+            likely[bound] = False
             if int(np.count_nonzero(likely[first])) >= min(self._rules.limit, int(np.count_nonzero(likely))):
                 return first
         return ranking.order()
@@ -184,27 +161,26 @@ class ToolSearch:
         ranking: Ranking,
         *,
         order: Sequence[int],
-        bound: Collection[str],
         outcome: Outcome,
         misses: int,
     ) -> list[Hit]:
         """The results and the first `misses` other tools, each with what happened to it."""
         hits: list[Hit] = []
-        likely, results, missed = self._rules.likely(ranking), 0, 0
+        likely, places, missed = self._rules.likely(ranking), Places(self._rules), 0
         for rank, position in enumerate(order, start=1):
             tool = self._index.tools[position]
             actual = self._rules.outside(tool, request)
             if actual is None and not likely[position]:
                 actual = self._rules.missed(ranking, position)
-            elif actual is None and results >= self._rules.limit:
+            elif actual is None and not places.take(tool.id):
                 actual = Outcome.OVER_LIMIT
             elif actual is None:
-                results += 1
-                actual = Outcome.ALREADY_LOADED if outcome.is_result and tool.id in bound else outcome
+                is_bound = outcome.is_result and tool.id in self._rules.bound
+                actual = Outcome.ALREADY_LOADED if is_bound else outcome
             missed += not actual.is_result
             if actual.is_result or missed <= misses:
                 hits.append(Hit(rank, ranking.explain(position), actual))
-            elif results >= self._rules.limit:
+            elif places.are_taken:
                 break
         return hits
 

@@ -1,5 +1,6 @@
 """Decides for any tool whether a request returns it, and if not why, by the rules of ToolSearch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,7 +8,7 @@ from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.standing import Standings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rules import SearchRules
+from inspector.engine.discovery.rules import Places, SearchRules
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,19 @@ class Verdict:
         pool = range(len(tools)) if self.is_lookup else self.standings.kept()
         return tuple(p for p in pool if self.rules.outside(tools[p], self.request) is None)
 
-    @property
+    @cached_property
     def results(self) -> tuple[int, ...]:
         """The positions of the results; if the search abstained, of what they would have been."""
-        return self.matches if self.is_lookup else self.matches[: max(self.rules.limit, 0)]
+        if self.is_lookup:
+            return self.matches
+        places, tools = Places(self.rules), self.rankers.index.tools
+        return tuple(position for position in self.matches if places.take(tools[position].id))
+
+    def rivals(self, tool: Tool) -> Sequence[str]:
+        """The matches that compete with a tool for a place, itself included, best first."""
+        matches = [self.rankers.index.tools[position].id for position in self.matches]
+        is_bound = tool.id in self.rules.bound
+        return [tool_id for tool_id in matches if (tool_id in self.rules.bound) is is_bound]
 
     def missing_tags(self, tool: Tool) -> tuple[str, ...]:
         """The tags of the request that the tool's server does not have."""

@@ -137,8 +137,8 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
             else "The request asks for tools by name, and this is not one of them."
         )
     elif cut is Outcome.OVER_LIMIT:
-        number = verdict.matches.index(verdict.rankers.index.position[tool.id]) + 1
-        count = len(verdict.matches)
+        rivals = verdict.rivals(tool)
+        number, count = rivals.index(tool.id) + 1, len(rivals)
         change = (
             f"a limit of {number} would return it"
             if number <= _MAX_LIMIT

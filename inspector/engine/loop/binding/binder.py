@@ -73,7 +73,7 @@ class Binder:
                 self._session.emit(
                     ToolEvicted(tool_id, "no longer permitted, or gone from its server", "gone")
                 )
-        live.retrieval.update(self.catalog.searchable, summaries)
+        live.retrieval.update(self.catalog.tools, summaries)
         self._session.emit(built.event)
         self.context.trim()
 
@@ -89,8 +89,9 @@ class Binder:
                 self._live.retrieval.rankers,
                 messages,
                 settings.gate,
-                self.unmet(),
-                lambda tool_id: state.tools[tool_id].tokens,
+                pinned=frozenset(state.pinned),
+                unmet=self.unmet(),
+                tokens=lambda tool_id: state.tools[tool_id].tokens,
             )
         )
 

@@ -33,14 +33,14 @@ class ToolContext:
     def find(self, tool_ids: Sequence[str], reason: str) -> tuple[str, ...]:
         """Bind the tools a search found, best first; return the ids that are newly bound.
 
-        Tools that are already bound are refreshed. A stale id resolves to the tool with its name. Tools
-        beyond the capacity are not bound.
+        Loaded tools are refreshed; pinned ones stay as they are. A stale id resolves to the tool with its
+        name. Tools beyond the capacity are not bound.
         """
         settings = self._live.settings.binding
         if settings.policy in ("gate", "all"):
             return ()
         resolved = (tool for tool in map(self._loader.resolve, tool_ids) if tool is not None)
-        found = list({tool.id: tool for tool in resolved}.values())
+        found = list({tool.id: tool for tool in resolved if not self._is_pinned(tool.id)}.values())
         if self._is_bounded:
             found = found[: settings.capacity or None]
         fresh: list[str] = []
@@ -54,16 +54,17 @@ class ToolContext:
         return tuple(tool_id for tool_id in fresh if self._state.tools[tool_id].binding.is_bound)
 
     def staying(self, found: Sequence[str]) -> Sequence[str]:
-        """The found tools that `find` would leave bound: as many of the first as there is room for."""
+        """The found tools that `find` leaves bound: the pinned ones, and the first that have room."""
         if not self._is_bounded:
             return found
+        pinned = [tool_id for tool_id in found if self._is_pinned(tool_id)]
         limits, tokens = self.limits, 0
-        staying = found[: limits.capacity or None]
+        staying = [tool_id for tool_id in found if tool_id not in pinned][: limits.capacity or None]
         for index, tool_id in enumerate(staying):
             tokens += self._state.tools[tool_id].tokens
             if limits.tokens is not None and tokens > limits.tokens:
-                return staying[:index]
-        return staying
+                return [*pinned, *staying[:index]]
+        return [*pinned, *staying]
 
     def bind(self, tool: Tool, reason: str) -> None:
         """Bind one tool whatever the policy; others may be evicted for it."""
@@ -101,6 +102,9 @@ class ToolContext:
         parts = state.budget.parts
         pinned = sum(state.tools[tool_id].tokens for tool_id in state.pinned)
         return max(state.budget.window - parts.used + max(parts.tools - pinned, 0), 0)
+
+    def _is_pinned(self, tool_id: str) -> bool:
+        return self._state.tools[tool_id].binding is Binding.PINNED
 
     @property
     def _is_bounded(self) -> bool:

@@ -2,10 +2,11 @@
 
     active = the top k of the tools whose score is at least the threshold and whose preconditions hold
 
-Tools that a precondition keeps out are skipped, so they do not count among the k.
+Pinned tools are bound whatever they score, and tools that a precondition keeps out are skipped: neither count
+among the k.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from inspector.domain.events import GateApplied, GateScore
@@ -32,10 +33,14 @@ class Gate:
         rankers: "CatalogRankers",
         messages: Sequence[Message],
         settings: GateSettings,
+        *,
+        pinned: Collection[str],
         unmet: Mapping[str, Sequence[str]],
         tokens: Callable[[str], int],
     ) -> GateApplied:
-        """Select the tools for the next model call. `unmet` holds the unmet preconditions by tool.
+        """Select the tools for the next model call, besides those that are `pinned`.
+
+        `unmet` holds the unmet preconditions by tool.
 
         Raises ToolsightError for an unknown ranker, ModelError if embedding fails.
         """
@@ -43,11 +48,15 @@ class Gate:
         query = gate_query(messages, settings.query)
         ranking = rankers.get(settings.ranker).rank(query)
         tools = rankers.index.tools
-        passed = int((ranking.values >= settings.threshold).sum())
+        fits = ranking.values >= settings.threshold
+        always = [rankers.index.position[tool_id] for tool_id in pinned if tool_id in rankers.index.position]
+        passed = int(fits.sum()) - int(fits[always].sum())
         candidates: list[GateScore] = []
         active: list[str] = []
-        for position in ranking.order(min(passed, settings.top_k + len(unmet))):
+        for position in ranking.order(min(passed, settings.top_k + len(unmet)) + len(always)):
             tool_id = tools[position].id
+            if tool_id in pinned or not fits[position]:
+                continue
             missing = tuple(unmet.get(tool_id, ()))
             if len(active) >= settings.top_k and not missing:
                 break
@@ -59,7 +68,7 @@ class Gate:
             active=tuple(active),
             candidates=tuple(candidates),
             threshold=settings.threshold,
-            below=len(tools) - passed,
+            below=len(tools) - len(always) - passed,
             tokens=sum(tokens(tool_id) for tool_id in active),
             milliseconds=(self._clock.monotonic() - started) * 1000,
             note=ranking.note,

@@ -169,5 +169,5 @@ def outcome(hit: Hit, bound: bool) -> Content:
     """Return the tool's outcome, and whether it is loaded by now."""
     if hit.outcome.is_result and bound:
         before = hit.outcome is Outcome.ALREADY_LOADED
-        return Content.styled("● loaded before" if before else "● loaded", "$text-success")
+        return Content.styled("● bound before" if before else "● loaded", "$text-success")
     return Content(f"{'● ' if bound else ''}{hit.outcome.value}")

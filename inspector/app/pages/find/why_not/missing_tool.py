@@ -26,11 +26,6 @@ def missing_tool(
 ) -> MissingTool:
     """Return why no search can find the tool."""
     server, _, name = tool_id.partition(":")
-    if catalog.get(tool_id) is not None:
-        return MissingTool(
-            f"It is pinned: the server '{_shown(server)}' is not deferred.",
-            "The model sees it in every call, so no search has to find it.",
-        )
     state = session.servers.get(server)
     if state is None:
         return _unknown(tool_id, catalog, session)

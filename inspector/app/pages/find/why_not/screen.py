@@ -1,6 +1,7 @@
 """Why a search does not return a tool, or not first: its bill beside its rival's, and advice."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -102,7 +103,8 @@ class WhyNotScreen(QueryScreen):
     def _look(self) -> None:
         """Explain the tool under the ranker in use, then show its rank under each ranker as it arrives."""
         tool_id, request, retrieval = self._tool_id, self.request, self.retrieval
-        rankers, ranker, rules = retrieval.rankers, retrieval.ranker_name, retrieval.rules
+        rankers, ranker = retrieval.rankers, retrieval.ranker_name
+        rules = replace(retrieval.rules, bound=frozenset(self.session.state.bound_ids))
         self._show_verdict(content.waiting(tool_id, request.query))
         self.query_one("#ledger", RecordList).empty = "scoring …"
 
