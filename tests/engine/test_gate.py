@@ -1,7 +1,7 @@
 """Which tools a turn is bound to, and what becomes of calls of all others."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -56,7 +56,7 @@ thresholds = st.floats(-1, 1)
 def apply(
     query: str,
     *,
-    pinned: Sequence[str] = (),
+    pinned: Collection[str] = (),
     unmet: Mapping[str, Sequence[str]] | None = None,
     threshold: float = 0.1,
     top_k: int = 3,
@@ -71,14 +71,19 @@ def scores(query: str) -> dict[str, float]:
     return dict(zip(IDS, RANKERS.get("dense").rank(query).values.tolist(), strict=True))
 
 
-@given(words, closed_tools, thresholds, st.integers(1, 8))
-def test_the_active_tools_are_the_best_open_ones_over_the_threshold(
-    query: list[str], unmet: dict[str, tuple[str, ...]], threshold: float, top_k: int
+@given(words, closed_tools, st.frozensets(st.sampled_from(IDS)), thresholds, st.integers(1, 8))
+def test_the_active_tools_are_the_best_open_ones_over_the_threshold_that_are_not_pinned(
+    query: list[str],
+    unmet: dict[str, tuple[str, ...]],
+    pinned: frozenset[str],
+    threshold: float,
+    top_k: int,
 ) -> None:
     values = scores(" ".join(query))
-    fit = [tool_id for tool_id in IDS if values[tool_id] >= threshold and tool_id not in unmet]
+    open_ids = [tool_id for tool_id in IDS if tool_id not in unmet and tool_id not in pinned]
+    fit = [tool_id for tool_id in open_ids if values[tool_id] >= threshold]
     best = sorted(fit, key=lambda tool_id: -values[tool_id])[:top_k]
-    applied = apply(" ".join(query), unmet=unmet, threshold=threshold, top_k=top_k)
+    applied = apply(" ".join(query), unmet=unmet, pinned=pinned, threshold=threshold, top_k=top_k)
     assert applied.active == tuple(best)
 
 
@@ -94,10 +99,12 @@ def test_the_event_tells_scores_in_order_and_what_closed_each(
     assert tuple(one.tool for one in applied.candidates if not one.unmet) == applied.active
 
 
-@given(words, thresholds)
-def test_what_is_below_and_what_passed_are_all_tools(query: list[str], threshold: float) -> None:
-    applied = apply(" ".join(query), threshold=threshold, top_k=200)
-    assert applied.below + len(applied.candidates) == len(FARM)
+@given(words, st.frozensets(st.sampled_from(IDS)), thresholds)
+def test_what_is_below_and_what_passed_are_all_tools_that_are_not_pinned(
+    query: list[str], pinned: frozenset[str], threshold: float
+) -> None:
+    applied = apply(" ".join(query), pinned=pinned, threshold=threshold, top_k=200)
+    assert applied.below + len(applied.candidates) == len(FARM) - len(pinned)
     assert all(one.score >= threshold for one in applied.candidates)
 
 
