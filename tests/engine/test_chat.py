@@ -20,7 +20,7 @@ from inspector.domain.message import (
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
-from inspector.domain.settings import ChatSettings, Settings
+from inspector.domain.settings import BindingSettings, ChatSettings, Settings
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
@@ -197,6 +197,25 @@ async def test_a_loop_runs_its_call_and_then_evicts_the_tool() -> None:
     assert "Loop detected" in bench.tool_messages()[3]
     assert "was unloaded" in bench.tool_messages()[4]
     assert "shop__list_orders" not in bound_names(bench.model.requests[-1])
+
+
+async def test_a_call_of_a_reply_is_not_rejected_because_an_earlier_one_tripped_the_guard() -> None:
+    same = ("shop__list_orders", {"a": 1})
+    bench = Bench(searches(tool_names=["list_orders"]), calls(same, same, same, same, same), says("done"))
+    await bench.say()
+    assert len(bench.servers.calls) == 5
+    assert bench.events("reject") == []
+    assert "shop__list_orders" not in bound_names(bench.model.requests[-1])
+
+
+async def test_a_call_of_a_reply_is_not_rejected_because_a_search_in_it_made_room() -> None:
+    one = Settings(binding=BindingSettings(policy="bounded", capacity=1))
+    both = calls(("search_tools", {"tool_names": ["get_forecast"]}), ("shop__list_orders", {}))
+    bench = Bench(searches(tool_names=["list_orders"]), both, says("done"), settings=one)
+    await bench.say()
+    assert [call[:2] for call in bench.servers.calls] == [("shop", "list_orders")]
+    assert bench.events("reject") == []
+    assert bound_names(bench.model.requests[-1])[2:] == ["weather__get_forecast"]
 
 
 async def test_searching_again_brings_an_evicted_tool_back() -> None:

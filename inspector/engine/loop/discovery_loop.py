@@ -53,6 +53,7 @@ class DiscoveryLoop:
         live: Live,
     ) -> None:
         self.messages: tuple[Message, ...] = ()
+        self._offered: frozenset[str] = frozenset()
         self._session = session
         self._binder = binder
         self._headroom = Headroom(session, binder, live)
@@ -111,10 +112,10 @@ class DiscoveryLoop:
 
         Every call gets a result, even a canceled one: providers refuse a history with an unanswered call.
         """
-        is_loop = False
+        is_loop, offered = False, self._offered
         for index, call in enumerate(calls):
             try:
-                done = await self._dispatcher.dispatch(call)
+                done = await self._dispatcher.dispatch(call, offered)
             except BaseException:
                 open_calls = calls[index:]
                 self.messages += tuple(ToolMessage(c.id, c.name, _CANCELLED, failed=True) for c in open_calls)
@@ -133,6 +134,7 @@ class DiscoveryLoop:
         request, budget = fitted.request, fitted.budget
         turn, sent = self._session.state.turn + 1, self._binder.sent(request)
         charge, terms = self._binder.charge(request, sent)
+        self._offered = frozenset(self._session.state.bound_ids)
         self._session.emit(
             ModelRequested(
                 turn=turn,

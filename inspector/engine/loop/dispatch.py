@@ -1,7 +1,7 @@
 """Handles a model's tool call: runs it here, rejects it, or sends it to its server."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -67,8 +67,12 @@ class Dispatcher:
         """Handle calls of this tool here instead of sending them to a server."""
         self._synthetic = {**self._synthetic, tool.name: tool}
 
-    async def dispatch(self, call: ToolCall) -> Dispatched:
-        """Handle a call and return the text for the model."""
+    async def dispatch(self, call: ToolCall, offered: Collection[str] = ()) -> Dispatched:
+        """Handle a call and return the text for the model.
+
+        `offered` holds the tools of the request that the call answers. They can be called even if an earlier
+        call of the same reply unloaded them: the guard never blocks (paper, section 7.1).
+        """
         if call.name == CALL_TOOL and not call.error:
             call = _unwrapped(call)
         if call.error:
@@ -86,7 +90,7 @@ class Dispatcher:
             text = f"{tool.id} cannot be used yet: {'; '.join(unmet)} does not hold."
             return self._reject(call, "precondition not met", text, (tool.id,))
         binding = self._session.state.tools[tool.id].binding
-        if not binding.is_bound:
+        if not binding.is_bound and tool.id not in offered:
             return self._reject_unbound(call, tool, binding)
         if not await self._approvals.allows(tool, call.arguments):
             return self._reject(call, "refused", f"The user refused the call to {tool.id}.")
