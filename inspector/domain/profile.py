@@ -66,6 +66,7 @@ PROFILES: Mapping[str, Profile] = {
                 "binding.delivery": "rewrite",
                 "binding.capacity": 8,
                 "binding.ttl_seconds": 600.0,
+                "guard.progress": False,
                 **_ALWAYS_ANSWERS,
             },
         ),

@@ -145,6 +145,11 @@ class GuardSettings:
     window_seconds: float = knob(120.0, "the time window in seconds", low=0.001)
     window_calls: int = knob(10, "the sliding window: how many of the last calls count", low=2, high=1000)
     window_repeats: int = knob(3, "equal calls allowed within the sliding window; one more is a loop", low=1)
+    progress: bool = knob(
+        True,
+        "start the count anew with a changed result, a call in between that may have changed something, "
+        "and a message of the user",
+    )
     normalise: bool = knob(
         True, "ignore trailing slashes, tracking parameters, white space and number formats in arguments"
     )

@@ -199,6 +199,14 @@ async def test_a_loop_runs_its_call_and_then_evicts_the_tool() -> None:
     assert "shop__list_orders" not in bound_names(bench.model.requests[-1])
 
 
+async def test_the_same_question_of_the_user_three_times_is_no_loop() -> None:
+    ask = calls(("calc__evaluate", {}))
+    bench = Bench(*[step for _ in range(4) for step in (ask, says("so"))])
+    for _ in range(4):
+        await bench.say()
+    assert bench.events("loop") == []
+
+
 async def test_a_call_of_a_reply_is_not_rejected_because_an_earlier_one_tripped_the_guard() -> None:
     same = ("shop__list_orders", {"a": 1})
     bench = Bench(searches(tool_names=["list_orders"]), calls(same, same, same, same, same), says("done"))

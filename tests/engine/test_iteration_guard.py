@@ -104,6 +104,61 @@ def test_arguments_that_are_ignored_for_a_tool_do_not_hide_a_loop(normalise: boo
     assert [counts(verdict) for verdict in last] == [(2, 2), (1, 1)]
 
 
+class TestProgress:
+    """What is no loop, however often it is called."""
+
+    def test_a_changed_result_starts_the_count_anew(self) -> None:
+        watch = guard()
+        seen = [watch.after_call("a:b", {}, 0, result=result) for result in ("1", "1", "2", "2", "2")]
+        assert [counts(verdict)[0] for verdict in seen] == [1, 2, 1, 2, 3]
+        assert [verdict.loop is not None for verdict in seen] == [False] * 4 + [True]
+
+    def test_a_call_in_between_that_does_something_new_starts_the_other_counts_anew(self) -> None:
+        watch = guard()
+        for line in range(9):
+            assert watch.after_call("file:read", {}, 0, result="…").loop is None
+            assert watch.after_call("file:append", {"line": line}, 0, result="ok", changes=True).loop is None
+
+    def test_the_same_change_again_with_the_same_result_is_a_loop(self) -> None:
+        watch = guard(max_repeats=1000, window_calls=8)
+        seen = [watch.after_call(tool, {}, 0, result="ok", changes=True) for tool in "ababababab"]
+        assert any(verdict.loop is not None for verdict in seen)
+
+    def test_a_message_of_the_user_starts_every_count_anew(self) -> None:
+        watch = guard()
+        for _question in range(9):
+            assert watch.after_call("clock:now", {}, 0, result="noon").loop is None
+            watch.new_message()
+
+    def test_as_published_equal_calls_are_a_loop_whatever_comes_of_them(self) -> None:
+        watch = guard(progress=False)
+        seen = [watch.after_call("a:b", {}, 0, result=str(n), changes=True) for n in range(2)]
+        watch.new_message()
+        last = watch.after_call("a:b", {}, 0, result="3")
+        assert [verdict.loop for verdict in seen] == [None, None]
+        assert last.loop is not None
+        assert "identical" not in last.loop.guidance
+
+    @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.booleans()), max_size=40))
+    def test_the_last_results_of_a_loop_are_identical(self, made: list[tuple[str, str, bool]]) -> None:
+        watch, results = guard(), dict[str, list[str]](a=[], b=[])
+        for tool, result, changes in made:
+            loop = watch.after_call(tool, {}, 0, result=result, changes=changes).loop
+            results[tool].append(result)
+            if loop is not None:
+                assert len(set(results[tool][-loop.count :])) == 1
+                assert f"the last {loop.count} results were identical" in loop.guidance
+
+
+def test_the_advice_names_no_search_where_there_is_none() -> None:
+    watch = guard()
+    for can_search in (True, True, False):
+        loop = watch.after_call("a:b", {}, 0, can_search=can_search).loop
+    assert loop is not None
+    assert "search_tools" not in loop.guidance
+    assert "search_tools" in guidance(guard())
+
+
 def test_exempt_tools_are_counted_but_never_a_loop() -> None:
     watch = guard(exempt=("memory:*",))
     verdicts = [watch.after_call("memory:recall", {}, 0) for _ in range(9)]

@@ -64,6 +64,7 @@ class DiscoveryLoop:
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message. Canceling the task ends the turn cleanly."""
         self._session.emit(UserSaid(text))
+        self._dispatcher.new_message()
         self.messages = (*self.messages, UserMessage(text))
         try:
             ended = await self._steps()

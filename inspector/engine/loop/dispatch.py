@@ -63,6 +63,10 @@ class Dispatcher:
         self._live = live
         self._synthetic: Mapping[str, SyntheticTool] = {}
 
+    def new_message(self) -> None:
+        """Note that the user said something."""
+        self._guard.new_message()
+
     def register(self, tool: SyntheticTool) -> None:
         """Handle calls of this tool here instead of sending them to a server."""
         self._synthetic = {**self._synthetic, tool.name: tool}
@@ -123,14 +127,22 @@ class Dispatcher:
             result = await self.perform(call.id, tool, call.arguments, by="model")
         except ToolsightError as error:
             result = ToolResult(f"Error: {_error_text(error)}", is_error=True)
-        guidance = self._guarded(tool, call.arguments)
+        guidance = self._guarded(tool, call.arguments, result)
         return Dispatched(f"{result.text}{guidance}", bool(guidance), failed=result.is_error)
 
-    def _guarded(self, tool: Tool, arguments: JsonObject) -> str:
+    def _guarded(self, tool: Tool, arguments: JsonObject, result: ToolResult) -> str:
         """The guidance that the iteration guard adds to a result; it evicts only after the call."""
         state = self._session.state.tools.get(tool.id)
         evictable = state is not None and state.binding is Binding.LOADED
-        verdict = self._guard.after_call(tool.id, arguments, self._clock.monotonic(), evictable=evictable)
+        verdict = self._guard.after_call(
+            tool.id,
+            arguments,
+            self._clock.monotonic(),
+            result=result.text,
+            changes=not result.is_error and not tool.annotations.read_only,
+            evictable=evictable,
+            can_search=self._session.state.has_search,
+        )
         self._session.emit(verdict.counted)
         if verdict.loop is None:
             return ""
