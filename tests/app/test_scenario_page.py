@@ -2,22 +2,32 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.app.pages.lab.scenario.walkthrough import CALL, guard_settings, walkthrough
-from inspector.domain.events import CallCounted, CallRejected, CallStarted, Event, Record, ToolLoaded
+from inspector.domain.events import (
+    CallCounted,
+    CallRejected,
+    CallStarted,
+    Event,
+    Record,
+    SettingsChanged,
+    ToolLoaded,
+    UserSaid,
+)
 from inspector.domain.settings import GuardSettings, Settings
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.guards.iteration import IterationGuard
+from tests.domain.test_timeline import request
 from tests.support.app import app_rig, said, seen, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.workbench import Rig
@@ -245,30 +255,47 @@ async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
 
 
 records_of_calls = st.lists(
-    st.tuples(st.sampled_from(["a:one", "a:two"]), st.sampled_from(["1", "2"]), st.integers(0, 90)),
+    st.tuples(
+        st.sampled_from(["a:one", "a:two"]),
+        st.sampled_from(["1", "2"]),
+        st.integers(0, 90),
+        st.sampled_from(["same", "same", "same", "other"]),
+        st.sampled_from([False, False, True]),
+    ),
     max_size=25,
 )
 
 
-@given(made=records_of_calls, again=st.sets(st.integers(0, 24)))
+_ALL_RESTART = [("a:one", "same"), ("a:two", "same"), ("a:one", "other"), ("a:two", "same")]
+
+
+@example([(tool, "1", 0, result, True) for tool, result in _ALL_RESTART], set(), set(), True)
+@given(records_of_calls, st.sets(st.integers(0, 24)), st.sets(st.integers(0, 24), max_size=3), st.booleans())
 def test_the_counts_of_a_walkthrough_are_those_of_the_guard(
-    made: list[tuple[str, str, int]], again: set[int]
+    made: list[tuple[str, str, int, str, bool]], again: set[int], said: set[int], progress: bool
 ) -> None:
     """The guard says what it counts in each record; between them the walkthrough counts by itself."""
-    guard, now, records = IterationGuard(LiveSettings(Settings())), 1000.0, list[Record]()
+    settings = Settings(guard=GuardSettings(progress=progress))
+    guard, now, records = IterationGuard(LiveSettings(settings)), 1000.0, list[Record]()
     counted: list[CallCounted] = []
 
     def emit(event: Event) -> None:
         records.append(Record("s", len(records) + 1, now, event))
 
-    for number, (tool, value, wait) in enumerate(made):
+    emit(SettingsChanged("", asdict(settings), ()))
+    for number, (tool, value, wait, result, changes) in enumerate(made):
         now += wait
+        if number in said:
+            guard.new_message()
+            emit(UserSaid("again"))
+            emit(request(number))
         if number in again:
             guard.clear(tool)
             emit(CallRejected("", tool, "evicted", ""))
             emit(ToolLoaded(tool, 1, "found again"))
         emit(CallStarted(str(number), tool, {"value": value}))
-        counted.append(guard.after_call(tool, {"value": value}, now).counted)
+        verdict = guard.after_call(tool, {"value": value}, now, result=result, changes=changes)
+        counted.append(verdict.counted)
         emit(counted[-1])
     frames = [frame for frame in walkthrough(records).frames if frame.kind == CALL]
     for frame, event in zip(frames, counted, strict=True):

@@ -53,7 +53,14 @@ def four_servers() -> dict[str, MemoryServer]:
     """`shop_and_weather`, and a server with enough tools that not binding them all saves tokens."""
     about = "Work with the pages of a notebook: read them, change them, share them with others."
     tools = [Tool("notes", f"{verb}_page", f"{verb.title()} a page. {about}") for verb in _VERBS]
-    return {**shop_and_weather(), "notes": MemoryServer(tools)}
+    servers = {**shop_and_weather(), "notes": MemoryServer(tools)}
+    servers["weather"].answer = _snow
+    return servers
+
+
+async def _snow(*_: object) -> ToolResult:
+    """The forecast for any city, however it is spelled: a repeated call brings nothing new."""
+    return ToolResult("Snow.")
 
 
 class MemoryLab:

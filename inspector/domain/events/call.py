@@ -22,6 +22,7 @@ __all__ = [
 
 # The window in which the iteration guard found too many equal calls.
 LoopTrigger = Literal["time", "calls"]
+Restarts = Literal["", "equal", "others", "all"]
 
 
 class Decision(StrEnum):
@@ -93,7 +94,10 @@ class ApprovalDecided(Event):
 
 @dataclass(frozen=True, slots=True)
 class CallCounted(Event):
-    """The iteration guard's counts after a call: equal calls within each window."""
+    """The iteration guard's counts after a call: equal calls within each window.
+
+    `restarts` says which earlier calls no longer count, because the call was progress.
+    """
 
     kind: ClassVar[str] = "count"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
@@ -103,6 +107,7 @@ class CallCounted(Event):
     in_time: int
     in_calls: int
     exempt: bool = False
+    restarts: Restarts = ""
 
     def summary(self) -> str:
         exempt = ", exempt" if self.exempt else ""

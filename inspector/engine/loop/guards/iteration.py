@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from inspector.domain.events import CallCounted, LoopDetected, LoopTrigger
+from inspector.domain.events.call import Restarts
 from inspector.domain.jsonvalue import JsonObject, canonical
 from inspector.domain.settings import GuardSettings
 from inspector.domain.tool_pattern import matches, values_for
@@ -76,8 +77,7 @@ class IterationGuard:
         settings, position = self._live.settings.guard, self._position
         form = _form(tool, arguments, settings)
         call = (tool, hashlib.sha256(form.encode()).hexdigest()[:_DIGITS])
-        if settings.progress:
-            self._note_progress(call, result, changes)
+        restarts = self._note_progress(call, result, changes) if settings.progress else ""
         self._position += 1
         counted = CallCounted(
             tool=tool,
@@ -86,6 +86,7 @@ class IterationGuard:
             in_time=self._in_time.add(call, self._steady(now), settings.window_seconds),
             in_calls=self._in_calls.add(call, position, settings.window_calls - 1),
             exempt=matches(tool, settings.exempt),
+            restarts=restarts,
         )
         advice = _SEARCH if can_search else _ANSWER
         return Verdict(counted, _loop(counted, settings, evictable, advice))
@@ -100,18 +101,22 @@ class IterationGuard:
             self._forget(lambda _: True)
             self._results.clear()
 
-    def _note_progress(self, call: _Call, result: str, changes: bool) -> None:
+    def _note_progress(self, call: _Call, result: str, changes: bool) -> Restarts:
+        """Forget the calls that no longer count after this one, and return which they are."""
         digest = hashlib.sha256(result.encode("utf-8", "surrogatepass")).digest()
         before = self._results.pop(call, None)
         self._results[call] = digest
         if len(self._results) > KEPT_CALLS:
             del self._results[next(iter(self._results))]
         if before == digest:
-            return
+            return ""
         if before is not None:
             self._forget(lambda other: other == call)
         if changes:
             self._forget(lambda other: other != call)
+        if before is not None:
+            return "all" if changes else "equal"
+        return "others" if changes else ""
 
     def _forget(self, gone: Callable[[_Call], bool]) -> None:
         self._in_time.forget(gone)

@@ -15,7 +15,9 @@ _COLORS = ("$text-primary", "$text-accent", "$text-success", "$text-secondary")
 _SHOWN = 8
 _HASH = 8
 _FIRST = ord("A")
-_NONE = "(A): its tool was found again, so counting restarted. Neither window holds a call."
+_NONE = (
+    "(A): counting restarted, as its tool was found again or there was progress. Neither window holds a call."
+)
 
 
 def color(letter: str) -> str:

@@ -3,7 +3,7 @@
 A step is a model call, or one call by the model: a search, a call that ran, or a rejected call.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -194,7 +194,7 @@ def walkthrough(records: Iterable[Record], findings: Sequence[Finding] = ()) -> 
     for number, group in enumerate(_groups(records)):
         for record in group:
             state = apply(state, record)
-            calls.after(record)
+            calls.after(record, guard_settings(state.settings))
         own = {record.seq for record in group}
         marks = [finding for finding in findings if finding.seq in own]
         frames.append(
@@ -222,6 +222,8 @@ def guard_settings(settings: Mapping[str, Any]) -> GuardSettings:
     seconds = given.get("window_seconds")
     if isinstance(seconds, int | float):
         held["window_seconds"] = seconds
+    # Records without the setting are from before there was progress.
+    held["progress"] = given.get("progress") is True
     return replace(defaults, enabled=given.get("enabled") is not False, **held)
 
 
@@ -232,18 +234,24 @@ class _Calls:
         self.calls: list[CountedCall] = []
         self.letters: dict[tuple[str, str], str] = {}
 
-    def after(self, record: Record) -> None:
-        """Take one record: a call was counted, or a tool was found again and its counting restarts."""
+    def after(self, record: Record, guard: GuardSettings) -> None:
+        """Take one record: a call was counted, or counting restarts."""
         event = record.event
         if isinstance(event, CallCounted):
             key = (event.tool, event.arguments_hash)
+            if event.restarts in ("equal", "all"):
+                self._clear(lambda call: call.key == key)
+            if event.restarts in ("others", "all"):
+                self._clear(lambda call: call.key != key)
             letter = self.letters.setdefault(key, _letter(len(self.letters)))
             self.calls.append(CountedCall(record.at, letter, event))
         elif isinstance(event, ToolLoaded):
-            self.calls = [
-                replace(call, cleared=True) if call.counted.tool == event.tool else call
-                for call in self.calls
-            ]
+            self._clear(lambda call: call.counted.tool == event.tool)
+        elif isinstance(event, UserSaid) and guard.progress:
+            self._clear(lambda _: True)
+
+    def _clear(self, gone: Callable[[CountedCall], bool]) -> None:
+        self.calls = [replace(call, cleared=True) if gone(call) else call for call in self.calls]
 
 
 def _letter(number: int) -> str:
