@@ -15,7 +15,7 @@ from inspector.domain.error import ConfigError
 from inspector.domain.events import AnswerStreamed, ModelRequested, Record
 from inspector.domain.fold import fold
 from inspector.domain.message import ModelRequest
-from inspector.domain.session import Binding, SessionState
+from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
 from inspector.domain.timeline import Timeline
 from inspector.domain.tool import Tool
@@ -271,5 +271,5 @@ def _catalog(state: SessionState, known: Catalog) -> Catalog:
     for tool_id in state.tools:
         server, _, name = tool_id.partition(":")
         tools.append(known.get(tool_id) or Tool(server, name, _NOT_RECORDED))
-    pinned = {tool.id for tool in state.with_binding(Binding.PINNED)}
+    pinned = frozenset(state.pinned)
     return Catalog(tuple(tools), frozenset(tool_id for tool_id in state.tools if tool_id not in pinned))

@@ -55,7 +55,12 @@ class DiscoveryView(Protocol):
     def clock(self) -> Clock: ...
 
     def look(
-        self, request: SearchRequest, *, bound: Collection[str], unmet: Mapping[str, Sequence[str]] = ...
+        self,
+        request: SearchRequest,
+        *,
+        bound: Collection[str],
+        pinned: Collection[str] = ...,
+        unmet: Mapping[str, Sequence[str]] = ...,
     ) -> SearchAnswer:
         """Search without loading or recording anything."""
         ...

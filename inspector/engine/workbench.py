@@ -198,7 +198,10 @@ class Workbench:
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Search on behalf of the user: all scores, nothing loaded."""
-        answer = self.retrieval.look(request, bound=self.state.bound_ids, unmet=self._binder.unmet())
+        state = self.state
+        answer = self.retrieval.look(
+            request, bound=state.bound_ids, pinned=state.pinned, unmet=self._binder.unmet()
+        )
         self._session.emit(SearchPerformed(answer.report, answer.text, by="user"))
         return answer.report
 

@@ -4,7 +4,10 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -15,6 +18,7 @@ from inspector.domain.error import StoreError
 from inspector.domain.events import Record, UserSaid
 from inspector.domain.server import Era
 
+NOBODY = 65534
 ROOT = Path(__file__).resolve().parents[2]
 WRITER = """
 import sys
@@ -137,11 +141,27 @@ def test_a_file_in_the_folders_place_is_refused(path: Path) -> None:
     refusal(path / "toolsight.db")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "locked"
-    folder.mkdir(mode=0o500)
-    refusal(folder / "toolsight.db")
+@contextmanager
+def without_root(owned: Path) -> Iterator[None]:
+    """Be the owner of a folder who is not root, for whom file modes hold."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.chown(owned, NOBODY, NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def test_a_read_only_folder_is_refused() -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        with without_root(folder):
+            folder.chmod(0o500)
+            refusal(folder / "toolsight.db")
+        folder.chmod(0o700)
 
 
 def test_a_read_only_database_is_told_as_read_only(path: Path) -> None:

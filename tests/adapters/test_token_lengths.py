@@ -39,7 +39,6 @@ def test_a_remembered_count_is_the_count(tmp_path: Path, text: str) -> None:
         counter = remembered(exact, tmp_path)
         assert counter.count(text) == exact.count(text)
         assert list(counter.lengths(text)) == list(exact.lengths(text))
-        counter.close()
 
 
 def test_another_session_counts_no_text_twice(tmp_path: Path) -> None:
@@ -47,7 +46,6 @@ def test_another_session_counts_no_text_twice(tmp_path: Path) -> None:
     for letters in (first, second):
         counter = remembered(letters, tmp_path)
         assert [counter.count(text) for text in TEXTS] == [len(text) for text in TEXTS]
-        counter.close()
     assert (first.asked, second.asked) == (TEXTS, [])
 
 

@@ -31,6 +31,7 @@ def run(
     names: tuple[str, ...] = (),
     *,
     bound: tuple[str, ...] = (),
+    pinned: tuple[str, ...] = (),
     limit: int = 2,
     load: bool = True,
     ranker: str = "bm25",
@@ -39,7 +40,7 @@ def run(
     misses: int = 40,
     rankers: CatalogRankers = RANKERS,
 ) -> SearchAnswer:
-    rules = SearchRules(limit, threshold, tags=TAGS, bound=bound)
+    rules = SearchRules(limit, threshold, tags=TAGS, bound=(*bound, *pinned), pinned=pinned)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
     request = SearchRequest(query, server, names, tags)
     return search.run(request, load=load, misses=misses)
@@ -129,19 +130,26 @@ def test_a_tool_that_is_loaded_already_is_reported_as_such_and_not_loaded_again(
     assert "1 tool already loaded, call it directly:" in answer.text
 
 
-def test_a_bound_winner_is_named_first_and_takes_no_place() -> None:
+def test_a_pinned_winner_is_named_first_and_takes_no_place() -> None:
     without = run("evaluate orders", limit=2)
-    answer = run("evaluate orders", limit=2, bound=("calc:evaluate",))
+    answer = run("evaluate orders", limit=2, pinned=("calc:evaluate",))
     assert loaded(without)[0] == "calc:evaluate"
     assert answer.text.startswith("1 tool already loaded, call it directly:\n\n- calc:evaluate")
     assert len(loaded(answer)) == 2
     assert "calc:evaluate" not in loaded(answer)
 
 
-def test_bound_tools_are_listed_up_to_the_limit_and_none_after_the_last_place() -> None:
+def test_the_same_search_again_loads_nothing_more() -> None:
+    first = run("order", limit=2)
+    again = run("order", limit=2, bound=tuple(loaded(first)))
+    assert loaded(again) == []
+    assert [hit.tool_id for hit in again.report.results] == loaded(first)
+
+
+def test_pinned_tools_are_listed_up_to_the_limit_and_none_after_the_last_place() -> None:
     every = tuple(tool.id for tool in TOOLS)
-    assert len(run("orders messages pages", limit=2, bound=every).report.results) == 2
-    last = run("orders", limit=1, bound=("calc:evaluate",))
+    assert len(run("orders messages pages", limit=2, pinned=every).report.results) == 2
+    last = run("orders", limit=1, pinned=("calc:evaluate",))
     assert [hit.tool_id for hit in last.report.results] == loaded(last)
 
 

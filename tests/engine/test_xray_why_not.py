@@ -61,10 +61,10 @@ def ask(
     tool_threshold: float = 0.0,
     rankers: CatalogRankers = CATALOGS[True, False],
     request: SearchRequest | None = None,
-    bound: Collection[str] = (),
+    pinned: Collection[str] = (),
 ) -> WhyNot:
     request = request or SearchRequest(query)
-    rules = SearchRules(limit, threshold, tool_threshold, TAGS, bound=bound)
+    rules = SearchRules(limit, threshold, tool_threshold, TAGS, pinned=pinned)
     return why_not(rankers, ranker, request, tool_id, rules)
 
 
@@ -154,8 +154,8 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
 ) -> None:
     floor = data.draw(st.sampled_from([0.0, 0.1, 0.5]))
     rankers = CATALOGS[data.draw(st.sampled_from(sorted(CATALOGS)))]
-    bound = data.draw(st.frozensets(st.sampled_from([tool.id for tool in TOOLS])))
-    rules = SearchRules(limit, threshold, floor, TAGS, bound=bound)
+    pinned = data.draw(st.frozensets(st.sampled_from([tool.id for tool in TOOLS])))
+    rules = SearchRules(limit, threshold, floor, TAGS, pinned=pinned)
     search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, ManualClock())
     report = search.run(request, load=False).report
     hits = {hit.tool_id: hit for hit in report.hits}
@@ -168,7 +168,7 @@ def test_a_tool_is_cut_by_the_rules_of_the_search(
             threshold=threshold,
             tool_threshold=floor,
             rankers=rankers,
-            bound=bound,
+            pinned=pinned,
         )
         hit = hits.get(tool.id)
         if hit is None:

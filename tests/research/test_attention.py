@@ -12,8 +12,7 @@ from inspector.research.study import DEFAULT, best
 from tests.research.test_testbed import quarter
 
 
-@pytest.fixture(scope="module")
-def found() -> Study:
+def small_study() -> Study:
     made = study(
         quarter,
         MemoryEmbedder(),
@@ -25,6 +24,9 @@ def found() -> Study:
     )
     assert made is not None
     return made
+
+
+found = pytest.fixture(scope="module")(small_study)
 
 
 def test_the_full_schema_costs_the_same_for_every_task(found: Study) -> None:
@@ -80,17 +82,7 @@ def test_every_published_row_stands_in_the_report(found: Study) -> None:
 
 @pytest.mark.slow
 def test_the_same_seeds_make_the_same_report(found: Study) -> None:
-    again = study(
-        quarter,
-        MemoryEmbedder(),
-        progress=lambda *_: None,
-        stopped=lambda: False,
-        seeds=(0, 1),
-        tasks=25,
-        sizes=(50, 120),
-    )
-    assert again is not None
-    assert sections(again, 2) == sections(found, 2)
+    assert sections(small_study(), 2) == sections(found, 2)
 
 
 def test_nothing_is_reported_once_it_was_stopped() -> None:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 MODERN = "2026-07-28"
+# Hanging is what is tested; the number ends a process that nobody killed.
+FOREVER = 600
 HUGE = 3_000_000
 CACHE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
@@ -22,7 +24,7 @@ def text(value: str, **more: Any) -> dict[str, Any]:
 
 def spawn_helper(_arguments: Arguments) -> dict[str, Any]:
     """Start a process that outlives the server and holds its stdout open."""
-    helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    helper = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({FOREVER})"])
     return text(str(helper.pid))
 
 
@@ -43,7 +45,7 @@ def exit_with_helper(arguments: Arguments) -> dict[str, Any]:
 
 
 def sleep(_arguments: Arguments) -> dict[str, Any]:
-    time.sleep(600)
+    time.sleep(FOREVER)
     return {}
 
 
@@ -108,7 +110,7 @@ def main() -> None:
         refusal = {"error": {"code": -32601, "message": "Method not found"}}
         send({"id": message["id"], **({"result": result} if result is not None else refusal)})
     while signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
-        time.sleep(600)
+        time.sleep(FOREVER)
 
 
 if __name__ == "__main__":

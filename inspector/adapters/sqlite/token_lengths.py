@@ -48,10 +48,6 @@ class RememberedLengths:
             self._keep(key, found)
         return found
 
-    def close(self) -> None:
-        """Close the file; another count opens it again."""
-        self._database.close()
-
     def _find(self, key: bytes) -> Sequence[int] | None:
         with suppress(StoreError):
             for (stored,) in self._database.rows(_FIND, (self.tokenizer.name, key)):

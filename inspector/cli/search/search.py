@@ -117,7 +117,7 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
         retrieval.ranker_name,
         asked.request,
         bench.catalog.require(tool_id).id,
-        replace(retrieval.rules, bound=frozenset(bench.state.bound_ids)),
+        replace(retrieval.rules, pinned=frozenset(bench.state.pinned)),
     )
     if asked.as_json:
         say_json(asdict(found))

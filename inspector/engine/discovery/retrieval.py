@@ -126,6 +126,7 @@ class Retrieval:
         request: SearchRequest,
         *,
         bound: Collection[str],
+        pinned: Collection[str] = (),
         load: bool = True,
         misses: int = MISSES_KEPT,
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
@@ -137,8 +138,13 @@ class Retrieval:
         """
         from inspector.engine.discovery.search import ToolSearch
 
-        rules = self.rules
-        rules = replace(rules, unmet=unmet, bound=frozenset(bound), brief=rules.brief and not full)
+        rules = replace(
+            self.rules,
+            unmet=unmet,
+            bound=frozenset(bound),
+            pinned=frozenset(pinned),
+            brief=self.rules.brief and not full,
+        )
         search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
         return search.run(request, load=load, misses=misses)
 
@@ -147,10 +153,11 @@ class Retrieval:
         request: SearchRequest,
         *,
         bound: Collection[str],
+        pinned: Collection[str] = (),
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
     ) -> "SearchAnswer":
         """Answer as `search` does, for a person: nothing is to be loaded, and more of what missed is told."""
-        return self.search(request, bound=bound, load=False, misses=MISSES_SHOWN, unmet=unmet)
+        return self.search(request, bound=bound, pinned=pinned, load=False, misses=MISSES_SHOWN, unmet=unmet)
 
     def evalset(self, index: "ToolIndex | None" = None) -> EvalSet:
         """Labelled requests over the tools as they are: those given that still apply, or generated ones.

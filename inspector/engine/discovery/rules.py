@@ -16,9 +16,10 @@ MISSES_KEPT = 15
 
 @dataclass(frozen=True, slots=True)
 class SearchRules:
-    """At most `limit` results that are not `bound`. A `brief` answer leaves out parameters.
+    """At most `limit` results that are not `pinned`. A `brief` answer leaves out parameters.
 
-    `tags` holds each server's tags, `unmet` the unmet preconditions by tool.
+    `tags` holds each server's tags, `unmet` the unmet preconditions by tool. `bound` tools, which include the
+    pinned ones, are loaded already.
 
     If the ranker estimates how likely tools fit, a search abstains when no tool near the top reaches
     `threshold`, and a tool below `tool_threshold` is not a result.
@@ -30,6 +31,7 @@ class SearchRules:
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
     bound: Collection[str] = frozenset()
+    pinned: Collection[str] = frozenset()
     brief: bool = False
 
     def abstains(self, ranking: "Ranking") -> bool:
@@ -55,13 +57,14 @@ class SearchRules:
 
 
 class Places:
-    """The places among the results: `limit` for tools to load, and as many for tools that are bound already.
+    """The places among the results: `limit` for tools that a search can load, and as many for pinned ones.
 
-    A bound tool takes no place of another one. After the last tool to load there are no more results.
+    A pinned tool takes no place of another one. One that a search loaded before keeps its own, so that the
+    same search again loads nothing more. After the last place of the others there are no more results.
     """
 
     def __init__(self, rules: SearchRules) -> None:
-        self._bound = rules.bound
+        self._pinned = rules.pinned
         self._free = {False: max(rules.limit, 0), True: max(rules.limit, 0)}
 
     @property
@@ -70,8 +73,8 @@ class Places:
 
     def take(self, tool_id: str) -> bool:
         """Whether the next best match is a result."""
-        is_bound = tool_id in self._bound
-        if self.are_taken or not self._free[is_bound]:
+        is_pinned = tool_id in self._pinned
+        if self.are_taken or not self._free[is_pinned]:
             return False
-        self._free[is_bound] -= 1
+        self._free[is_pinned] -= 1
         return True

@@ -147,10 +147,10 @@ class ToolSearch:
         """The tools, best first: as many as a report holds, or all if some may be filtered out."""
         if not (request.server_name or request.tags or self._rules.unmet):
             position = self._index.position
-            bound = [position[tool_id] for tool_id in self._rules.bound if tool_id in position]
-            first = ranking.order(self._rules.limit + misses + len(bound))
+            pinned = [position[tool_id] for tool_id in self._rules.pinned if tool_id in position]
+            first = ranking.order(self._rules.limit + misses + len(pinned))
             likely = self._rules.likely(ranking).copy()
-            likely[bound] = False
+            likely[pinned] = False
             if int(np.count_nonzero(likely[first])) >= min(self._rules.limit, int(np.count_nonzero(likely))):
                 return first
         return ranking.order()

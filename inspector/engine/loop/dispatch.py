@@ -71,7 +71,7 @@ class Dispatcher:
         """Handle calls of this tool here instead of sending them to a server."""
         self._synthetic = {**self._synthetic, tool.name: tool}
 
-    async def dispatch(self, call: ToolCall, offered: Collection[str] = ()) -> Dispatched:
+    async def dispatch(self, call: ToolCall, offered: Collection[str]) -> Dispatched:
         """Handle a call and return the text for the model.
 
         `offered` holds the tools of the request that the call answers. They can be called even if an earlier

@@ -49,6 +49,7 @@ class SearchTools:
         answer = self._live.retrieval.search(
             request,
             bound=state.bound_ids,
+            pinned=state.pinned,
             unmet=self._binder.unmet(),
             full=self._live.settings.binding.delivery == "call_tool",
         )

@@ -57,8 +57,8 @@ class Verdict:
     def rivals(self, tool: Tool) -> Sequence[str]:
         """The matches that compete with a tool for a place, itself included, best first."""
         matches = [self.rankers.index.tools[position].id for position in self.matches]
-        is_bound = tool.id in self.rules.bound
-        return [tool_id for tool_id in matches if (tool_id in self.rules.bound) is is_bound]
+        is_pinned = tool.id in self.rules.pinned
+        return [tool_id for tool_id in matches if (tool_id in self.rules.pinned) is is_pinned]
 
     def missing_tags(self, tool: Tool) -> tuple[str, ...]:
         """The tags of the request that the tool's server does not have."""

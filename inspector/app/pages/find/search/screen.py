@@ -136,7 +136,8 @@ class SearchScreen(QueryScreen):
         if self._searched is None or self._searched is self.retrieval.index:
             return
         self._searched = self.retrieval.index
-        self._report = self.retrieval.look(self.request, bound=self.session.state.bound_ids).report
+        state = self.session.state
+        self._report = self.retrieval.look(self.request, bound=state.bound_ids, pinned=state.pinned).report
 
     def _show_report(self) -> None:
         assert self._report is not None

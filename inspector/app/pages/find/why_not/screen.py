@@ -104,7 +104,7 @@ class WhyNotScreen(QueryScreen):
         """Explain the tool under the ranker in use, then show its rank under each ranker as it arrives."""
         tool_id, request, retrieval = self._tool_id, self.request, self.retrieval
         rankers, ranker = retrieval.rankers, retrieval.ranker_name
-        rules = replace(retrieval.rules, bound=frozenset(self.session.state.bound_ids))
+        rules = replace(retrieval.rules, pinned=frozenset(self.session.state.pinned))
         self._show_verdict(content.waiting(tool_id, request.query))
         self.query_one("#ledger", RecordList).empty = "scoring …"
 

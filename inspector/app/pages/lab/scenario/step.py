@@ -189,7 +189,7 @@ def bound(shown: Walkthrough, number: int, width: int) -> Content:
     state = frame.state
     events = (record.event for record in frame.records)
     moved = {event.tool for event in events if isinstance(event, ToolLoaded | ToolEvicted)}
-    pinned = len(state.with_binding(Binding.PINNED))
+    pinned = len(state.pinned)
     waiting = len(state.with_binding(Binding.DEFERRED))
     lines = [Content.styled(f"⌂ {pinned} pinned   ○ {waiting} deferred", MUTED)]
     lines += [
