@@ -39,6 +39,13 @@ def found_text(
     return "\n\n".join(blocks)
 
 
+def unloaded_text(made_room: Sequence[str], expired: Sequence[str]) -> str:
+    """What the searches unloaded: for room, or because it was not used for long."""
+    lines = [f"Unloaded to make room: {', '.join(made_room)}."] if made_room else []
+    lines += [f"Unloaded, as not used for long: {', '.join(expired)}."] if expired else []
+    return "\n".join(lines)
+
+
 def abstained_text(probability: float, near: Sequence[Tool]) -> str:
     """The text of a search that abstains; it names the closest tools without loading them."""
     lines = [

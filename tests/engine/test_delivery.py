@@ -15,6 +15,7 @@ from inspector.engine.loop.binding.delivery import SentTools, schema_text, syste
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.ports import Decision
 from tests.engine.test_chat import TOOLS, Bench, bound_names
+from tests.support.found import find
 from tests.support.told_model import Step, calls, says, searches
 
 MODES = ("rewrite", "append", "call_tool", "text")
@@ -63,7 +64,7 @@ def test_appending_keeps_everything_before_a_new_tool(found: list[list[int]]) ->
     bench = bench_with(delivery="append", capacity=0)
     before: list[str] = []
     for positions in found:
-        bench.binder.context.find([TOOLS[position].id for position in positions], "a search")
+        find(bench.session, bench.binder.context, [TOOLS[position].id for position in positions])
         after = sent(bench.binder.request(()))
         assert after[: len(before)] == before
         before = after
@@ -72,7 +73,7 @@ def test_appending_keeps_everything_before_a_new_tool(found: list[list[int]]) ->
 @given(st.permutations([tool.id for tool in TOOLS]), st.integers(0, len(TOOLS)))
 def test_rewriting_is_in_catalog_order_whatever_was_found_first(order: list[str], count: int) -> None:
     bench = bench_with(delivery="rewrite")
-    bench.binder.context.find(order[:count], "a search")
+    find(bench.session, bench.binder.context, order[:count])
     bound = [tool.wire_name for tool in TOOLS if tool.id in (*order[:count], "calc:evaluate")]
     assert bound_names(bench.binder.request(())) == ["search_tools", *bound]
 
@@ -85,7 +86,7 @@ def test_behind_the_proxy_no_search_and_no_eviction_changes_the_array(
     before = sent(bench.binder.request(()))
     assert bound_names(bench.binder.request(())) == ["search_tools", "call_tool", "calc__evaluate"]
     for tool_id in found:
-        bench.binder.context.find([tool_id], "a search")
+        find(bench.session, bench.binder.context, [tool_id])
         assert sent(bench.binder.request(())) == before
 
 
@@ -99,7 +100,7 @@ def test_where_nothing_waits_there_is_neither_search_nor_proxy(delivery: ToolDel
 @pytest.mark.parametrize("delivery", MODES)
 def test_a_bound_tool_that_the_catalog_no_longer_has_is_left_out(delivery: ToolDelivery) -> None:
     bench = bench_with(delivery=delivery)
-    bench.binder.context.find(["shop:list_orders"], "a search")
+    find(bench.session, bench.binder.context, ["shop:list_orders"])
     state = bench.session.state
     bench.binder.rebuild(TOOLS[1:], {})
     names = [entry["function"]["name"] for entry in array(state, bench, delivery)]

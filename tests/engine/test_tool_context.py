@@ -22,6 +22,7 @@ from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
+from tests.support.found import find
 from tests.support.retrieval import words_only
 from tests.support.told_model import ToldModel
 
@@ -70,7 +71,7 @@ class Ground:
         self.session.emit(CallFinished("c", tool_id, True, "ok", 1.0))
 
     def find(self, *names: str) -> tuple[str, ...]:
-        return self.context.find([f"shop:{name}" for name in names], "a search")
+        return find(self.session, self.context, [f"shop:{name}" for name in names])
 
     @property
     def loaded(self) -> list[str]:
@@ -182,7 +183,7 @@ def test_with_the_policy_keep_nothing_ever_goes() -> None:
 
 def test_the_id_of_a_server_that_was_renamed_finds_the_tool_of_that_name() -> None:
     ground = Ground()
-    assert ground.context.find(["store:a", "shop:a"], "a search") == ("shop:a",)
+    assert find(ground.session, ground.context, ["store:a", "shop:a"]) == ("shop:a",)
     assert ground.loaded == ["a"]
 
 
@@ -191,7 +192,7 @@ def test_an_id_that_means_no_tool_or_more_than_one_binds_nothing(stale: str) -> 
     ground = Ground()
     ground.tools = (*TOOLS, Tool("other", "a"))
     ground.rebuild()
-    assert ground.context.find([stale], "a search") == ()
+    assert find(ground.session, ground.context, [stale]) == ()
     assert ground.loaded == []
 
 
@@ -241,14 +242,14 @@ def test_pinned_tools_leave_less_of_the_window_free() -> None:
     assert ground.context.limits.tokens == 900 - pinned
 
 
-def test_what_is_over_the_token_limit_goes_worst_find_first() -> None:
+def test_what_is_over_the_token_limit_is_not_bound_worst_find_first() -> None:
     ground = Ground(adaptive=True, share=1.0)
     room = sum(ground.session.state.tools[tool_id].tokens for tool_id in ("shop:c", "shop:a"))
     ground.session.emit(BudgetMeasured(Budget(room, TokenParts(), 0)))
     ground.find("a")
     assert ground.find("c", "a", "b") == ("shop:c",)
     assert ground.loaded == ["a", "c"]
-    assert ground.evicted() == [("shop:b", "lru")]
+    assert ground.evicted() == []
 
 
 class Walk:
@@ -262,7 +263,7 @@ class Walk:
         getattr(self, action)(tuple(dict.fromkeys(f"shop:{name}" for name in names)))
 
     def find(self, ids: Sequence[str]) -> None:
-        self.ground.context.find(ids, "a search")
+        find(self.ground.session, self.ground.context, ids)
 
     def call(self, ids: Sequence[str]) -> None:
         for tool_id in ids:

@@ -39,16 +39,22 @@ class SearchAnswer:
     missing: str = ""
     brief: bool = False
 
-    def within(self, staying: Collection[str]) -> "SearchAnswer":
-        """The answer with room only for the results in `staying`; it reports the others as not loaded."""
-        no_room = tuple(tool for tool in (*self.to_load, *self.already) if tool.id not in staying)
-        if not no_room:
+    def placed(self, staying: Collection[str], earlier: Collection[str]) -> "SearchAnswer":
+        """The answer with room only for the results in `staying`; it reports the others as not loaded.
+
+        Those in `earlier` were loaded by an earlier search of the same reply.
+        """
+        results = (*self.to_load, *self.already)
+        no_room = tuple(tool for tool in results if tool.id not in staying)
+        known = {tool.id for tool in self.to_load if tool.id in staying and tool.id in earlier}
+        if not no_room and not known:
             return self
-        loaded = tuple(tool for tool in self.to_load if tool.id in staying)
-        already = tuple(tool for tool in self.already if tool.id in staying)
         over = {tool.id for tool in no_room}
+        loaded = tuple(tool for tool in self.to_load if tool.id not in over | known)
+        already = tuple(tool for tool in results if tool.id not in over and tool not in loaded)
+        outcomes = dict.fromkeys(known, Outcome.ALREADY_LOADED) | dict.fromkeys(over, Outcome.OVER_LIMIT)
         hits = tuple(
-            replace(hit, outcome=Outcome.OVER_LIMIT) if hit.tool_id in over else hit
+            replace(hit, outcome=outcomes.get(hit.tool_id, hit.outcome)) if hit.outcome.is_result else hit
             for hit in self.report.hits
         )
         parts = (found_text(loaded, already, no_room, brief=self.brief), self.missing)

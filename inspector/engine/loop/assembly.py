@@ -28,23 +28,22 @@ class Chat:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
         approvals = Approvals(session, approver)
+        search = SearchTools(
+            session,
+            binder=binder,
+            iteration=self.iteration,
+            redundancy=self.redundancy,
+            clock=clock,
+            live=live,
+        )
         self.dispatcher = Dispatcher(
             session,
             binder=binder,
             caller=caller,
             approvals=approvals,
             guard=self.iteration,
+            search=search,
             clock=clock,
             live=live,
-        )
-        self.dispatcher.register(
-            SearchTools(
-                session,
-                binder=binder,
-                iteration=self.iteration,
-                redundancy=self.redundancy,
-                clock=clock,
-                live=live,
-            )
         )
         self.loop = DiscoveryLoop(session, binder, self.dispatcher, clock, live)

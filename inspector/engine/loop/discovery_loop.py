@@ -113,16 +113,18 @@ class DiscoveryLoop:
 
         Every call gets a result, even a canceled one: providers refuse a history with an unanswered call.
         """
-        is_loop, offered = False, self._offered
-        for index, call in enumerate(calls):
-            try:
-                done = await self._dispatcher.dispatch(call, offered)
-            except BaseException:
-                open_calls = calls[index:]
-                self.messages += tuple(ToolMessage(c.id, c.name, _CANCELLED, failed=True) for c in open_calls)
-                raise
-            is_loop = is_loop or done.is_loop
-            self.messages = (*self.messages, ToolMessage(call.id, call.name, done.text, done.failed))
+        is_loop, offered, answered = False, self._offered, 0
+        try:
+            searched = self._dispatcher.search(calls)
+            for index, call in enumerate(calls):
+                done = searched.get(index) or await self._dispatcher.dispatch(call, offered)
+                is_loop = is_loop or done.is_loop
+                self.messages = (*self.messages, ToolMessage(call.id, call.name, done.text, done.failed))
+                answered += 1
+        except BaseException:
+            open_calls = calls[answered:]
+            self.messages += tuple(ToolMessage(c.id, c.name, _CANCELLED, failed=True) for c in open_calls)
+            raise
         return is_loop
 
     async def _ask(self, *, think: bool = False) -> ModelReply:

@@ -1,4 +1,4 @@
-"""Handles a model's tool call: runs it here, rejects it, or sends it to its server."""
+"""Handles a model's tool calls: searches, rejects them, or sends them to their servers."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ from inspector.engine.live import LiveSettings
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.guards.iteration import IterationGuard
-from inspector.engine.loop.synthetic import SyntheticTool
+from inspector.engine.loop.search_tools import SearchTools
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 
@@ -51,6 +51,7 @@ class Dispatcher:
         caller: ToolCaller,
         approvals: Approvals,
         guard: IterationGuard,
+        search: SearchTools,
         clock: Clock,
         live: LiveSettings,
     ) -> None:
@@ -61,31 +62,42 @@ class Dispatcher:
         self._guard = guard
         self._clock = clock
         self._live = live
-        self._synthetic: Mapping[str, SyntheticTool] = {}
+        self._search = search
 
     def new_message(self) -> None:
         """Note that the user said something."""
         self._guard.new_message()
 
-    def register(self, tool: SyntheticTool) -> None:
-        """Handle calls of this tool here instead of sending them to a server."""
-        self._synthetic = {**self._synthetic, tool.name: tool}
+    def search(self, calls: Sequence[ToolCall]) -> Mapping[int, Dispatched]:
+        """Run the searches among the calls of a reply; return what came of each, by its position.
+
+        They run before the other calls, together, so that none takes the room of another: see `binding.room`.
+        """
+        calls = [_unwrapped(call) for call in calls]
+        searches = {
+            position: call
+            for position, call in enumerate(calls)
+            if call.name == self._search.name and not call.error and self._session.state.has_search
+        }
+        if not searches:
+            return {}
+        others = [self._resolve(call.name) for call in calls if call.name != self._search.name]
+        done = self._search.execute(
+            [call.arguments for call in searches.values()], {tool.id for tool in others if tool is not None}
+        )
+        return {position: Dispatched(one.text) for position, one in zip(searches, done, strict=True)}
 
     async def dispatch(self, call: ToolCall, offered: Collection[str]) -> Dispatched:
-        """Handle a call and return the text for the model.
+        """Handle a call that is no search and return the text for the model.
 
         `offered` holds the tools of the request that the call answers. They can be called even if an earlier
         call of the same reply unloaded them: the guard never blocks (paper, section 7.1).
         """
-        if call.name == CALL_TOOL and not call.error:
-            call = _unwrapped(call)
+        call = _unwrapped(call)
         if call.error:
             return self._reject(
                 call, "unreadable arguments", f"The arguments could not be read: {call.error}"
             )
-        synthetic = self._synthetic.get(call.name)
-        if synthetic is not None and self._session.state.has_search:
-            return Dispatched(synthetic.execute(call.arguments))
         tool = self._resolve(call.name)
         if tool is None:
             return self._reject_unknown(call)
@@ -202,6 +214,8 @@ class Dispatcher:
 
 def _unwrapped(call: ToolCall) -> ToolCall:
     """The call inside a `call_tool` call; models write its arguments as an object, as JSON, or flat."""
+    if call.name != CALL_TOOL or call.error:
+        return call
     name, given = str(call.arguments.get("name", "")), call.arguments.get("arguments")
     if isinstance(given, str):
         try:

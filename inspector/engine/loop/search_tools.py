@@ -1,16 +1,20 @@
 """The `search_tools` meta-tool: searches, loads the results, and notes redundant searches."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from inspector.domain.events import RedundantSearch, SearchPerformed
+from inspector.domain.events import RedundantSearch, SearchPerformed, ToolLoaded
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.ranking import SearchRequest
+from inspector.domain.search_text import unloaded_text
 from inspector.domain.session import Binding
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.delivery import schema_text
+from inspector.engine.loop.binding.eviction import TTL
+from inspector.engine.loop.binding.room import Found, Load, Placement
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
 from inspector.engine.ports import Clock
@@ -18,6 +22,14 @@ from inspector.engine.session import Session
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.search import SearchAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a search did: its text for the model, and the ids of the tools that it returned, best first."""
+
+    text: str
+    found: tuple[str, ...]
 
 
 class SearchTools:
@@ -42,41 +54,67 @@ class SearchTools:
         self._clock = clock
         self._live = live
 
-    def execute(self, arguments: JsonObject) -> str:
-        """Run the search and bind its results for the next model call."""
-        request = parse_request(arguments)
+    def execute(self, searches: Sequence[JsonObject], calling: Collection[str]) -> list[Searched]:
+        """Run the searches of one reply and bind what they find for the next model call.
+
+        They share the room: see `binding.room`. `calling` are the tools that the same reply calls.
+        """
+        answers = [self._answer(parse_request(arguments)) for arguments in searches]
+        placement = self._binder.context.place([_found(answer) for answer in answers], calling)
+        self._redundancy.forget([tool.id for tool in self._session.state.with_binding(Binding.EVICTED)])
+        done: list[Searched] = []
+        loaded: set[str] = set()
+        for answer, loads in zip(answers, placement.loads, strict=True):
+            unloaded = _unloaded(placement) if len(done) == len(answers) - 1 else ""
+            done.append(self._perform(answer.placed(placement.staying, loaded), loads, unloaded))
+            loaded.update(load.tool for load in loads)
+        for eviction in placement.evictions:
+            self._session.emit(eviction)
+        return done
+
+    def _answer(self, request: SearchRequest) -> "SearchAnswer":
         state = self._session.state
-        answer = self._live.retrieval.search(
+        return self._live.retrieval.search(
             request,
             bound=state.bound_ids,
             pinned=state.pinned,
             unmet=self._binder.unmet(),
             full=self._live.settings.binding.delivery == "call_tool",
         )
-        answer = answer.within(self._binder.context.staying([hit.tool_id for hit in answer.report.results]))
-        found = [hit.tool_id for hit in answer.report.results]
-        self._redundancy.forget([tool.id for tool in state.with_binding(Binding.EVICTED)])
-        redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
-        text = self._text(answer, redundant)
+
+    def _perform(self, answer: "SearchAnswer", loads: Sequence[Load], unloaded: str) -> Searched:
+        found = tuple(hit.tool_id for hit in answer.report.results)
+        label = answer.report.request.label()
+        redundant = self._redundancy.after_search(label, found, self._clock.monotonic())
+        text = self._text(answer, unloaded, redundant)
         self._session.emit(SearchPerformed(answer.report, text))
-        self._bind(answer, found)
+        for load in loads:
+            self._session.emit(load)
+            if isinstance(load, ToolLoaded):
+                # A tool that was evicted and is found again may be used again.
+                self._iteration.clear(load.tool)
         if redundant:
             self._session.emit(redundant)
-        return text
+        return Searched(text, found)
 
-    def _text(self, answer: "SearchAnswer", redundant: RedundantSearch | None) -> str:
-        """What the model reads: the matches, their schemas if it gets none otherwise, the guard's note."""
-        parts = [answer.text]
-        if self._live.settings.binding.delivery == "text" and answer.to_load:
-            parts.append(schema_text(answer.to_load))
-        if redundant:
-            parts.append(redundant.note)
-        return "\n\n".join(parts)
+    def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:
+        """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note."""
+        in_text = self._live.settings.binding.delivery == "text" and answer.to_load
+        schemas = schema_text(answer.to_load) if in_text else ""
+        note = redundant.note if redundant else ""
+        return "\n\n".join(filter(None, (answer.text, schemas, unloaded, note)))
 
-    def _bind(self, answer: "SearchAnswer", found: Sequence[str]) -> None:
-        """Bind the results; a tool that was evicted and is found again may be used again."""
-        for tool_id in self._binder.context.find(found, answer.report.request.label()):
-            self._iteration.clear(tool_id)
+
+def _found(answer: "SearchAnswer") -> Found:
+    """What a search asks to be bound; a server's name alone is a request to list its tools."""
+    request = answer.report.request
+    tools = tuple(hit.tool_id for hit in answer.report.results)
+    return Found(tools, request.label(), is_listing=not (request.query.strip() or request.tool_names))
+
+
+def _unloaded(placement: Placement) -> str:
+    expired = [one.tool for one in placement.evictions if one.cause == TTL]
+    return unloaded_text([one.tool for one in placement.evictions if one.tool not in expired], expired)
 
 
 def parse_request(arguments: JsonObject) -> SearchRequest:

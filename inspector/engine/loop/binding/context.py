@@ -1,13 +1,16 @@
 """The tool context of a session: which found tools are bound and which are evicted (paper, section 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import chain
 
 from inspector.domain.events import EvictionCause, ToolEvicted, ToolLoaded, ToolRefreshed
-from inspector.domain.session import Binding, SessionState
+from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.engine.loop.binding.room import Found, Load, Placement, Room, by_rank
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 from inspector.engine.tokens.count.accounting import Accounting
@@ -30,41 +33,54 @@ class ToolContext:
         self._loader = loader
         self._accounting = accounting
 
-    def find(self, tool_ids: Sequence[str], reason: str) -> tuple[str, ...]:
-        """Bind the tools a search found, best first; return the ids that are newly bound.
+    def place(self, finds: Sequence[Found], calling: Collection[str] = ()) -> Placement:
+        """Decide what the searches of one reply bind and what goes for it. Whoever asked emits the events.
 
-        Loaded tools are refreshed; pinned ones stay as they are. A stale id resolves to the tool with its
-        name. Tools beyond the capacity are not bound.
+        Tools that are bound already are refreshed; pinned ones stay as they are. A stale id resolves to the
+        tool with its name. `calling` are the tools that the reply calls.
         """
-        settings = self._live.settings.binding
-        if settings.policy in ("gate", "all"):
-            return ()
-        resolved = (tool for tool in map(self._loader.resolve, tool_ids) if tool is not None)
-        found = list({tool.id: tool for tool in resolved if not self._is_pinned(tool.id)}.values())
-        if self._is_bounded:
-            found = found[: settings.capacity or None]
-        fresh: list[str] = []
-        for rank, tool in enumerate(found, start=1):
-            if self._state.tools[tool.id].binding.is_bound:
-                self._session.emit(ToolRefreshed(tool.id, reason))
-            else:
-                self._session.emit(ToolLoaded(tool.id, self._accounting.meter.tool(tool), reason, rank))
-                fresh.append(tool.id)
-        self.trim([tool.id for tool in found])
-        return tuple(tool_id for tool_id in fresh if self._state.tools[tool_id].binding.is_bound)
+        if self._live.settings.binding.policy in ("gate", "all"):
+            return Placement(frozenset(chain.from_iterable(find.tools for find in finds)), ((),) * len(finds))
+        resolved = [self._resolved(find.tools) for find in finds]
+        asked = [ids for find, ids in zip(finds, resolved, strict=True) if not find.is_listing]
+        listed = [ids for find, ids in zip(finds, resolved, strict=True) if find.is_listing]
+        limits = self.limits if self._is_bounded else Limits()
+        room = Room(self._loaded, limits, self._clock.now(), calling)
+        room.keep(self._as_found(by_rank(asked)))
+        room.fill(self._as_found(by_rank(listed)))
+        loads = self._loads(finds, resolved, frozenset(room.kept))
+        gone = tuple(ToolEvicted(one.tool_id, one.reason, one.cause) for one in room.evictions)
+        return Placement(frozenset([*room.kept, *self._state.pinned]), loads, gone)
 
-    def staying(self, found: Sequence[str]) -> Sequence[str]:
-        """The found tools that `find` leaves bound: the pinned ones, and the first that have room."""
-        if not self._is_bounded:
-            return found
-        pinned = [tool_id for tool_id in found if self._is_pinned(tool_id)]
-        limits, tokens = self.limits, 0
-        staying = [tool_id for tool_id in found if tool_id not in pinned][: limits.capacity or None]
-        for index, tool_id in enumerate(staying):
-            tokens += self._state.tools[tool_id].tokens
-            if limits.tokens is not None and tokens > limits.tokens:
-                return [*pinned, *staying[:index]]
-        return [*pinned, *staying]
+    def _resolved(self, tool_ids: Sequence[str]) -> list[str]:
+        """The tools with these ids, each once, without the pinned ones."""
+        found = (tool for tool in map(self._loader.resolve, tool_ids) if tool is not None)
+        return list(dict.fromkeys(tool.id for tool in found if not self._is_pinned(tool.id)))
+
+    def _as_found(self, tool_ids: Sequence[str]) -> list[ToolState]:
+        """The tools as they are once they are found."""
+        state, now = self._state, self._clock.now()
+        return [
+            replace(state.tools[id_], binding=Binding.LOADED, last_turn=state.turn, last_used_at=now)
+            for id_ in tool_ids
+        ]
+
+    def _loads(
+        self, finds: Sequence[Found], resolved: Sequence[Sequence[str]], kept: Collection[str]
+    ) -> tuple[tuple[Load, ...], ...]:
+        """What each search binds or, if it is bound by then, refreshes."""
+        bound = {tool.id for tool in self._loaded}
+        loads = []
+        for find, tool_ids in zip(finds, resolved, strict=True):
+            events: list[Load] = []
+            for rank, tool_id in enumerate((id_ for id_ in tool_ids if id_ in kept), start=1):
+                if tool_id in bound:
+                    events.append(ToolRefreshed(tool_id, find.reason))
+                else:
+                    events.append(ToolLoaded(tool_id, self._state.tools[tool_id].tokens, find.reason, rank))
+            bound.update(event.tool for event in events)
+            loads.append(tuple(events))
+        return tuple(loads)
 
     def bind(self, tool: Tool, reason: str) -> None:
         """Bind one tool whatever the policy; others may be evicted for it."""
@@ -75,9 +91,7 @@ class ToolContext:
         """Evict expired and excess tools; those just found (`latest`, best first) are evicted last."""
         if not self._is_bounded:
             return
-        state = self._state
-        loaded = [state.tools[tool_id] for tool_id in state.load_order]
-        for eviction in evictions(loaded, self.limits, self._clock.now(), latest):
+        for eviction in evictions(self._loaded, self.limits, self._clock.now(), latest):
             self._session.emit(ToolEvicted(eviction.tool_id, eviction.reason, eviction.cause))
 
     def evict(self, tool_id: str, cause: EvictionCause, reason: str) -> None:
@@ -85,6 +99,10 @@ class ToolContext:
         known = self._state.tools.get(tool_id)
         if known is not None and known.binding is Binding.LOADED:
             self._session.emit(ToolEvicted(tool_id, reason, cause))
+
+    @property
+    def _loaded(self) -> list[ToolState]:
+        return [self._state.tools[tool_id] for tool_id in self._state.load_order]
 
     @property
     def limits(self) -> Limits:

@@ -1,6 +1,6 @@
 """Decides which loaded tools are evicted (semantic tool discovery, section 6.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,12 @@ class Limits:
     ttl: float = 0.0
     eager: bool = False
 
+    def are_exceeded(self, loaded: Sequence[ToolState]) -> bool:
+        """Whether these are more tools than may stay, or take more tokens."""
+        if self.capacity and len(loaded) > self.capacity:
+            return True
+        return self.tokens is not None and sum(tool.tokens for tool in loaded) > self.tokens
+
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
@@ -35,32 +41,36 @@ class Eviction:
 
 
 def evictions(
-    loaded: Sequence[ToolState], limits: Limits, now: float, latest: Sequence[str] = ()
+    loaded: Sequence[ToolState],
+    limits: Limits,
+    now: float,
+    latest: Sequence[str] = (),
+    busy: Collection[str] = (),
 ) -> tuple[Eviction, ...]:
     """Evict expired tools first, then the least recently used until the rest is within the limits.
 
     `loaded` holds the loaded tools in load order, without pinned ones. Use is tracked by model call: of the
     tools last used in the same call, those with fewer uses go first, then those from the earlier search, then
     those with a worse rank. The ids in `latest`, best first, were just found and count as the most recent of
-    all, whatever else the same model call used.
+    all, whatever else the same model call used; those that are `busy` come next.
     """
     searches = _searches(loaded)
     just_found = {tool_id: len(latest) - index for index, tool_id in enumerate(latest)}
 
-    def recency(entry: tuple[int, ToolState]) -> tuple[int, int, int, int, int]:
+    def recency(entry: tuple[int, ToolState]) -> tuple[int, bool, int, int, int, int]:
         position, tool = entry
-        last_turn = tool.last_turn or 0
-        return (just_found.get(tool.id, 0), last_turn, tool.uses, searches[position], -position)
+        used = (tool.last_turn or 0, tool.uses)
+        return (just_found.get(tool.id, 0), tool.id in busy, *used, searches[position], -position)
 
     staying = sorted(enumerate(loaded), key=recency)
     chosen: list[Eviction] = []
-    if limits.ttl > 0 and (limits.eager or _is_over(loaded, limits)):
+    if limits.ttl > 0 and (limits.eager or limits.are_exceeded(loaded)):
         expired = [tool for _, tool in staying if now - _last_use(tool) > limits.ttl]
         chosen += [Eviction(tool.id, TTL, _expired(tool, limits, now)) for tool in expired]
         gone = {tool.id for tool in expired}
         staying = [entry for entry in staying if entry[1].id not in gone]
     left = [tool for _, tool in staying]
-    while left and _is_over(left, limits):
+    while left and limits.are_exceeded(left):
         chosen.append(Eviction(left[0].id, LRU, _least(left, limits)))
         left = left[1:]
     return tuple(chosen)
@@ -78,12 +88,6 @@ def _searches(loaded: Sequence[ToolState]) -> list[int]:
 
 def _last_use(tool: ToolState) -> float:
     return tool.last_used_at if tool.last_used_at is not None else tool.discovered_at or 0.0
-
-
-def _is_over(loaded: Sequence[ToolState], limits: Limits) -> bool:
-    if limits.capacity and len(loaded) > limits.capacity:
-        return True
-    return limits.tokens is not None and sum(tool.tokens for tool in loaded) > limits.tokens
 
 
 def _expired(tool: ToolState, limits: Limits, now: float) -> str:
