@@ -143,7 +143,8 @@ class GuardSettings:
     enabled: bool = knob(True, "evict a tool that is called repeatedly with the same arguments")
     max_repeats: int = knob(2, "equal calls allowed within the time window; one more is a loop", low=1)
     window_seconds: float = knob(120.0, "the time window in seconds", low=0.001)
-    window_calls: int = knob(10, "the sliding window: how many of the last calls count", low=2, high=1000)
+    all_calls: bool = knob(True, "count searches and rejected calls too, not only calls that ran")
+    window_calls: int = knob(24, "the sliding window: how many of the last calls count", low=2, high=1000)
     window_repeats: int = knob(3, "equal calls allowed within the sliding window; one more is a loop", low=1)
     progress: bool = knob(
         True,
@@ -166,6 +167,7 @@ class RedundancySettings:
     """Searches that find nothing new (semantic tool discovery, section 8): they run, with a note."""
 
     enabled: bool = knob(True, "tell the model when a search finds what an earlier one found")
+    hopeless: bool = knob(True, "also note searches that find nothing, asked before or three in a row")
     overlap: float = knob(0.8, "the share of known results that makes a search redundant", low=0, high=1)
     window_seconds: float = knob(300.0, "how many seconds back earlier searches count", low=0.001)
 

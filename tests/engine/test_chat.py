@@ -228,7 +228,8 @@ async def test_a_call_of_a_reply_is_not_rejected_because_a_search_in_it_made_roo
 
 async def test_searching_again_brings_an_evicted_tool_back() -> None:
     again, search = calls(("shop__list_orders", {})), searches(tool_names=["list_orders"])
-    bench = Bench(search, again, again, again, search, again, says("done"))
+    another = calls(("shop__list_orders", {"status": "late"}))
+    bench = Bench(search, again, again, again, search, another, says("done"))
     await bench.say()
     assert len(bench.servers.calls) == 4
     assert bench.session.state.tools["shop:list_orders"].binding is Binding.LOADED

@@ -7,7 +7,8 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.settings import GuardSettings, Settings
 from inspector.engine.live import LiveSettings
-from inspector.engine.loop.guards.iteration import KEPT_CALLS, IterationGuard, Verdict
+from inspector.engine.loop.guards.iteration import IterationGuard, Outcome, Verdict
+from inspector.engine.loop.guards.window import KEPT_CALLS
 
 WINDOW = 100.0
 SETTINGS = GuardSettings(max_repeats=2, window_seconds=WINDOW, window_calls=6, window_repeats=3)
@@ -26,7 +27,7 @@ def counts(verdict: Verdict) -> tuple[int, int]:
 def guidance(watch: IterationGuard, tool: str = "a:b", *, evictable: bool = True) -> str:
     """What the model reads once the guard fires."""
     for _ in range(3):
-        loop = watch.after_call(tool, {}, 0, evictable=evictable).loop
+        loop = watch.after_call(tool, {}, 0, Outcome(evictable=evictable)).loop
     assert loop is not None
     return loop.guidance
 
@@ -109,32 +110,37 @@ class TestProgress:
 
     def test_a_changed_result_starts_the_count_anew(self) -> None:
         watch = guard()
-        seen = [watch.after_call("a:b", {}, 0, result=result) for result in ("1", "1", "2", "2", "2")]
+        seen = [
+            watch.after_call("a:b", {}, 0, Outcome(result=result)) for result in ("1", "1", "2", "2", "2")
+        ]
         assert [counts(verdict)[0] for verdict in seen] == [1, 2, 1, 2, 3]
         assert [verdict.loop is not None for verdict in seen] == [False] * 4 + [True]
 
     def test_a_call_in_between_that_does_something_new_starts_the_other_counts_anew(self) -> None:
         watch = guard()
         for line in range(9):
-            assert watch.after_call("file:read", {}, 0, result="…").loop is None
-            assert watch.after_call("file:append", {"line": line}, 0, result="ok", changes=True).loop is None
+            assert watch.after_call("file:read", {}, 0, Outcome(result="…")).loop is None
+            assert (
+                watch.after_call("file:append", {"line": line}, 0, Outcome(result="ok", changes=True)).loop
+                is None
+            )
 
     def test_the_same_change_again_with_the_same_result_is_a_loop(self) -> None:
         watch = guard(max_repeats=1000, window_calls=8)
-        seen = [watch.after_call(tool, {}, 0, result="ok", changes=True) for tool in "ababababab"]
+        seen = [watch.after_call(tool, {}, 0, Outcome(result="ok", changes=True)) for tool in "ababababab"]
         assert any(verdict.loop is not None for verdict in seen)
 
     def test_a_message_of_the_user_starts_every_count_anew(self) -> None:
         watch = guard()
         for _question in range(9):
-            assert watch.after_call("clock:now", {}, 0, result="noon").loop is None
+            assert watch.after_call("clock:now", {}, 0, Outcome(result="noon")).loop is None
             watch.new_message()
 
     def test_as_published_equal_calls_are_a_loop_whatever_comes_of_them(self) -> None:
         watch = guard(progress=False)
-        seen = [watch.after_call("a:b", {}, 0, result=str(n), changes=True) for n in range(2)]
+        seen = [watch.after_call("a:b", {}, 0, Outcome(result=str(n), changes=True)) for n in range(2)]
         watch.new_message()
-        last = watch.after_call("a:b", {}, 0, result="3")
+        last = watch.after_call("a:b", {}, 0, Outcome(result="3"))
         assert [verdict.loop for verdict in seen] == [None, None]
         assert last.loop is not None
         assert "identical" not in last.loop.guidance
@@ -143,17 +149,63 @@ class TestProgress:
     def test_the_last_results_of_a_loop_are_identical(self, made: list[tuple[str, str, bool]]) -> None:
         watch, results = guard(), dict[str, list[str]](a=[], b=[])
         for tool, result, changes in made:
-            loop = watch.after_call(tool, {}, 0, result=result, changes=changes).loop
+            loop = watch.after_call(tool, {}, 0, Outcome(result=result, changes=changes)).loop
             results[tool].append(result)
             if loop is not None:
                 assert len(set(results[tool][-loop.count :])) == 1
                 assert f"the last {loop.count} results were identical" in loop.guidance
 
 
+class TestRecovery:
+    """A loop that goes on after its tool was unloaded and found again."""
+
+    def looped(self) -> IterationGuard:
+        watch = guard()
+        for _ in range(3):
+            watch.after_call("a:b", {}, 0, Outcome("the same"))
+        watch.clear("a:b")
+        return watch
+
+    def test_the_same_call_with_the_same_result_after_its_tool_was_found_again_is_a_repeated_loop(
+        self,
+    ) -> None:
+        loop = self.looped().after_call("a:b", {}, 0, Outcome("the same", alternatives=lambda: ["c:d"])).loop
+        assert loop is not None
+        assert (loop.trigger, loop.count, loop.alternatives) == ("again", 4, ("c:d",))
+        assert loop.guidance.startswith("[Repeated loop: a:b was called 4 times")
+        assert "Alternatives: c:d." in loop.guidance
+
+    @pytest.mark.parametrize(
+        ("arguments", "result"), [({}, "another"), ({"page": 2}, "the same")], ids=["result", "arguments"]
+    )
+    def test_another_result_or_other_arguments_are_no_repeated_loop(
+        self, arguments: dict[str, Any], result: str
+    ) -> None:
+        assert self.looped().after_call("a:b", arguments, 0, Outcome(result)).loop is None
+
+    def test_work_in_between_makes_it_no_repeated_loop(self) -> None:
+        watch = self.looped()
+        watch.after_call("c:write", {}, 0, Outcome("ok", changes=True))
+        assert watch.after_call("a:b", {}, 0, Outcome("the same")).loop is None
+
+    def test_as_published_finding_the_tool_again_is_a_new_start(self) -> None:
+        watch = guard(progress=False)
+        for _ in range(3):
+            watch.after_call("a:b", {}, 0)
+        watch.clear("a:b")
+        assert watch.after_call("a:b", {}, 0).loop is None
+
+
+def test_four_tools_in_rotation_are_a_loop_by_default() -> None:
+    watch = IterationGuard(LiveSettings(Settings()))
+    verdicts = [watch.after_call("abcd"[n % 4], {}, n * 1000) for n in range(16)]
+    assert any(verdict.loop is not None for verdict in verdicts)
+
+
 def test_the_advice_names_no_search_where_there_is_none() -> None:
     watch = guard()
     for can_search in (True, True, False):
-        loop = watch.after_call("a:b", {}, 0, can_search=can_search).loop
+        loop = watch.after_call("a:b", {}, 0, Outcome(can_search=can_search)).loop
     assert loop is not None
     assert "search_tools" not in loop.guidance
     assert "search_tools" in guidance(guard())

@@ -45,10 +45,50 @@ def test_an_old_search_makes_nothing_redundant() -> None:
     assert watch.after_search("orders", ["a"], WINDOW + 1) is None
 
 
-def test_finding_nothing_twice_is_not_redundant() -> None:
+@pytest.mark.parametrize(
+    "again", ["translate a poem into Klingon", "Klingon translation of poems", "translate into Klingon"]
+)
+def test_asking_again_for_what_was_not_found_is_told(again: str) -> None:
     watch = detector()
-    watch.after_search("x", [], 0)
-    assert watch.after_search("x", [], 1) is None
+    assert watch.after_search("translate a poem into Klingon", [], 0) is None
+    redundant = watch.after_search(again, [], 1)
+    assert redundant is not None
+    assert "asked before (translate a poem into Klingon), nothing found" in redundant.note
+
+
+def test_every_rewording_is_told_as_the_first_wording() -> None:
+    watch = detector()
+    asked = ("poem Klingon translation", "Klingon translation service", "service for Klingon")
+    told = [watch.after_search(label, [], 0) for label in asked]
+    assert [one.earlier for one in told if one is not None] == [asked[0], asked[0]]
+
+
+def test_finding_nothing_for_two_different_requests_is_not_redundant() -> None:
+    watch = detector()
+    watch.after_search("translate a poem into Klingon", [], 0)
+    assert watch.after_search("brew some coffee", [], 1) is None
+
+
+def test_the_third_search_in_a_row_that_finds_nothing_is_told_whatever_its_words() -> None:
+    watch = detector()
+    told = [watch.after_search(label, [], 0) for label in ("poems", "coffee", "tides")]
+    assert told[:2] == [None, None]
+    assert told[2] is not None
+    assert "the last 3 searches found nothing" in told[2].note
+
+
+@pytest.mark.parametrize("start", ["a search that finds something", "a message of the user"])
+def test_what_is_hopeless_in_a_row_starts_anew(start: str) -> None:
+    watch = detector()
+    for label in ("poems", "coffee"):
+        watch.after_search(label, [], 0)
+    watch.new_message() if "user" in start else watch.after_search("orders", ["a"], 0)
+    assert watch.after_search("tides", [], 0) is None
+
+
+def test_as_published_finding_nothing_is_never_redundant() -> None:
+    watch = detector(dataclasses.replace(SETTINGS, hopeless=False))
+    assert [watch.after_search("x", [], at) for at in range(4)] == [None] * 4
 
 
 def test_finding_a_tool_again_after_it_was_evicted_is_not_redundant() -> None:
@@ -88,7 +128,11 @@ def test_only_the_latest_searches_are_remembered() -> None:
 def test_a_search_is_redundant_exactly_when_one_of_the_window_had_found_enough_of_it(
     searches: list[tuple[list[str], float]],
 ) -> None:
-    watch, now, past = detector(), 0.0, list[tuple[frozenset[str], float]]()
+    watch, now, past = (
+        detector(dataclasses.replace(SETTINGS, hopeless=False)),
+        0.0,
+        list[tuple[frozenset[str], float]](),
+    )
     for found, delay in searches:
         now += delay
         results = frozenset(found)

@@ -15,13 +15,17 @@ __all__ = [
     "CallFinished",
     "CallRejected",
     "CallStarted",
+    "Counted",
     "Decision",
     "LoopDetected",
     "LoopTrigger",
 ]
 
-# The window in which the iteration guard found too many equal calls.
-LoopTrigger = Literal["time", "calls"]
+# The window in which the iteration guard found too many equal calls, or "again": after a loop that was
+# broken.
+LoopTrigger = Literal["time", "calls", "again"]
+# What the iteration guard counts: calls that ran, searches, and calls that were rejected.
+Counted = Literal["call", "search", "rejection"]
 Restarts = Literal["", "equal", "others", "all"]
 
 
@@ -117,7 +121,11 @@ class CallCounted(Event):
 
 @dataclass(frozen=True, slots=True)
 class LoopDetected(Event):
-    """The iteration guard found `count` equal calls in the window `trigger`."""
+    """The iteration guard found `count` equal calls, of the kind `counted`, in the window `trigger`.
+
+    With the trigger "again" the count goes on where an earlier loop of the same call ended. `alternatives`
+    are the tools that the guidance names.
+    """
 
     kind: ClassVar[str] = "loop"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.GUARDS})
@@ -128,7 +136,12 @@ class LoopDetected(Event):
     arguments_hash: str
     guidance: str
     trigger: LoopTrigger = "time"
+    counted: Counted = "call"
+    alternatives: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        where = "the last calls" if self.trigger == "calls" else f"{self.window_seconds:.0f} s"
-        return f"{self.tool}  {self.count} equal calls in {where}"
+        equal = {"call": "equal calls", "search": "equal searches", "rejection": "equal rejected calls"}
+        said = f"{self.tool}  {self.count} {equal.get(self.counted, 'equal calls')}"
+        if self.trigger == "again":
+            return f"{said}, again after a loop"
+        return f"{said} in {'the last calls' if self.trigger == 'calls' else f'{self.window_seconds:.0f} s'}"

@@ -7,6 +7,7 @@ from inspector.engine.loop.discovery_loop import DiscoveryLoop
 from inspector.engine.loop.dispatch import Dispatcher, ToolCaller
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
+from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.loop.search_tools import SearchTools
 from inspector.engine.ports import Approver, Clock
 from inspector.engine.session import Session
@@ -27,11 +28,13 @@ class Chat:
     ) -> None:
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
+        watch = LoopWatch(session, self.iteration, clock, live)
         approvals = Approvals(session, approver)
         search = SearchTools(
             session,
             binder=binder,
             iteration=self.iteration,
+            watch=watch,
             redundancy=self.redundancy,
             clock=clock,
             live=live,
@@ -41,9 +44,11 @@ class Chat:
             binder=binder,
             caller=caller,
             approvals=approvals,
-            guard=self.iteration,
+            watch=watch,
             search=search,
             clock=clock,
             live=live,
         )
-        self.loop = DiscoveryLoop(session, binder, self.dispatcher, clock, live)
+        self.loop = DiscoveryLoop(
+            session, binder, self.dispatcher, clock, live, (self.iteration, self.redundancy)
+        )

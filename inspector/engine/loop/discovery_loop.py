@@ -1,6 +1,8 @@
 """The discovery loop for one user message (PRD section 2.7)."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Protocol
 
 from inspector.domain.error import ModelError
 from inspector.domain.events import (
@@ -41,6 +43,12 @@ _THINK = (
 _GO_ON = "[Continue with that: search for another tool, call one that you have, or answer.]"
 
 
+class Guard(Protocol):
+    """What watches the model and takes a message of the user as a new start."""
+
+    def new_message(self) -> None: ...
+
+
 class DiscoveryLoop:
     """Holds the conversation as sent to the model and continues it, one user message at a time."""
 
@@ -51,6 +59,7 @@ class DiscoveryLoop:
         dispatcher: Dispatcher,
         clock: Clock,
         live: Live,
+        guards: Sequence[Guard],
     ) -> None:
         self.messages: tuple[Message, ...] = ()
         self._offered: frozenset[str] = frozenset()
@@ -60,11 +69,13 @@ class DiscoveryLoop:
         self._dispatcher = dispatcher
         self._clock = clock
         self._live = live
+        self._guards = guards
 
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message. Canceling the task ends the turn cleanly."""
         self._session.emit(UserSaid(text))
-        self._dispatcher.new_message()
+        for guard in self._guards:
+            guard.new_message()
         self.messages = (*self.messages, UserMessage(text))
         try:
             ended = await self._steps()

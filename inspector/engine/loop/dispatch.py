@@ -16,7 +16,8 @@ from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.guards.iteration import IterationGuard
+from inspector.engine.loop.guards.iteration import Outcome
+from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.loop.search_tools import SearchTools
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
@@ -50,7 +51,7 @@ class Dispatcher:
         binder: Binder,
         caller: ToolCaller,
         approvals: Approvals,
-        guard: IterationGuard,
+        watch: LoopWatch,
         search: SearchTools,
         clock: Clock,
         live: LiveSettings,
@@ -59,14 +60,10 @@ class Dispatcher:
         self._binder = binder
         self._caller = caller
         self._approvals = approvals
-        self._guard = guard
+        self._watch = watch
         self._clock = clock
         self._live = live
         self._search = search
-
-    def new_message(self) -> None:
-        """Note that the user said something."""
-        self._guard.new_message()
 
     def search(self, calls: Sequence[ToolCall]) -> Mapping[int, Dispatched]:
         """Run the searches among the calls of a reply; return what came of each, by its position.
@@ -85,7 +82,9 @@ class Dispatcher:
         done = self._search.execute(
             [call.arguments for call in searches.values()], {tool.id for tool in others if tool is not None}
         )
-        return {position: Dispatched(one.text) for position, one in zip(searches, done, strict=True)}
+        return {
+            position: Dispatched(one.text, one.is_loop) for position, one in zip(searches, done, strict=True)
+        }
 
     async def dispatch(self, call: ToolCall, offered: Collection[str]) -> Dispatched:
         """Handle a call that is no search and return the text for the model.
@@ -145,22 +144,18 @@ class Dispatcher:
     def _guarded(self, tool: Tool, arguments: JsonObject, result: ToolResult) -> str:
         """The guidance that the iteration guard adds to a result; it evicts only after the call."""
         state = self._session.state.tools.get(tool.id)
-        evictable = state is not None and state.binding is Binding.LOADED
-        verdict = self._guard.after_call(
-            tool.id,
-            arguments,
-            self._clock.monotonic(),
-            result=result.text,
+        outcome = Outcome(
+            result.text,
             changes=not result.is_error and not tool.annotations.read_only,
-            evictable=evictable,
+            evictable=state is not None and state.binding is Binding.LOADED,
             can_search=self._session.state.has_search,
+            alternatives=lambda: self._search.alternatives(tool.id),
         )
-        self._session.emit(verdict.counted)
-        if verdict.loop is None:
+        loop = self._watch.note(tool.id, arguments, outcome)
+        if loop is None:
             return ""
-        self._session.emit(verdict.loop)
-        self._binder.context.evict(tool.id, "loop", f"loop guard: {verdict.loop.count} equal calls")
-        return f"\n\n{verdict.loop.guidance}"
+        self._binder.context.evict(tool.id, "loop", f"loop guard: {loop.count} equal calls")
+        return f"\n\n{loop.guidance}"
 
     def _resolve(self, name: str) -> Tool | None:
         named = self._binder.catalog.named(name)
@@ -177,7 +172,13 @@ class Dispatcher:
                 closest=near,
             )
         )
-        return Dispatched(text if text.startswith("{") else f"Error: {text}", failed=True)
+        tool = self._resolve(call.name)
+        name = tool.id if tool is not None else call.name
+        can_search = self._session.state.has_search
+        outcome = Outcome(reason, "rejection", evictable=False, can_search=can_search)
+        loop = self._watch.note(name, call.arguments, outcome)
+        said = text if text.startswith("{") else f"Error: {text}"
+        return Dispatched(f"{said}\n\n{loop.guidance}" if loop else said, loop is not None, failed=True)
 
     def _reject_unknown(self, call: ToolCall) -> Dispatched:
         near = self._binder.catalog.names.closest(call.name)

@@ -15,21 +15,25 @@ from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.binding.delivery import schema_text
 from inspector.engine.loop.binding.eviction import TTL
 from inspector.engine.loop.binding.room import Found, Load, Placement
-from inspector.engine.loop.guards.iteration import IterationGuard
+from inspector.engine.loop.guards.iteration import IterationGuard, Outcome
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
+from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 
 if TYPE_CHECKING:
     from inspector.engine.discovery.search import SearchAnswer
 
+# How many other tools the guidance for a loop names.
+_ALTERNATIVES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search did: its text for the model, and the ids of the tools that it returned, best first."""
+    """What a search did: its text for the model, and whether it was a loop."""
 
     text: str
-    found: tuple[str, ...]
+    is_loop: bool
 
 
 class SearchTools:
@@ -43,6 +47,7 @@ class SearchTools:
         *,
         binder: Binder,
         iteration: IterationGuard,
+        watch: LoopWatch,
         redundancy: RedundancyDetector,
         clock: Clock,
         live: Live,
@@ -50,6 +55,8 @@ class SearchTools:
         self._session = session
         self._binder = binder
         self._iteration = iteration
+        self._watch = watch
+        self._queries: dict[str, str] = {}
         self._redundancy = redundancy
         self._clock = clock
         self._live = live
@@ -72,6 +79,14 @@ class SearchTools:
             self._session.emit(eviction)
         return done
 
+    def alternatives(self, tool_id: str) -> Sequence[str]:
+        """The tools that are next best for the query that found this one; the best of the rest."""
+        query = self._queries.get(tool_id, "")
+        if not query:
+            return ()
+        report = self._answer(SearchRequest(query)).report
+        return [hit.tool_id for hit in report.results if hit.tool_id != tool_id][:_ALTERNATIVES]
+
     def _answer(self, request: SearchRequest) -> "SearchAnswer":
         state = self._session.state
         return self._live.retrieval.search(
@@ -83,19 +98,23 @@ class SearchTools:
         )
 
     def _perform(self, answer: "SearchAnswer", loads: Sequence[Load], unloaded: str) -> Searched:
+        request = answer.report.request
         found = tuple(hit.tool_id for hit in answer.report.results)
-        label = answer.report.request.label()
-        redundant = self._redundancy.after_search(label, found, self._clock.monotonic())
+        redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
         text = self._text(answer, unloaded, redundant)
         self._session.emit(SearchPerformed(answer.report, text))
         for load in loads:
             self._session.emit(load)
+            self._queries[load.tool] = request.query
             if isinstance(load, ToolLoaded):
                 # A tool that was evicted and is found again may be used again.
                 self._iteration.clear(load.tool)
         if redundant:
             self._session.emit(redundant)
-        return Searched(text, found)
+        # The rewordings of a hopeless request count as one request.
+        asked = redundant.earlier if redundant and not found else request.label()
+        loop = self._watch.note(self.name, {"request": asked}, Outcome("\n".join(found), "search"))
+        return Searched(f"{text}\n\n{loop.guidance}" if loop else text, loop is not None)
 
     def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note."""

@@ -3,33 +3,52 @@
 Two windows (section 7.2) count equal calls, that is the same tool with arguments of the same normalized form:
 one over the last seconds, and one over the last calls of any tools, which catches A, B, A, B however slow.
 
-The paper counts them whatever they return. With `guard.progress` a repeated call is a loop only while nothing
-comes of it: its count starts anew when its result changes, all others when a call that is not read-only does
-something new, and all with a message of the user.
+The paper counts calls that ran, whatever they return. With `guard.all_calls` searches and rejected calls
+count too. With `guard.progress` a repeated call is a loop only while nothing comes of it: its count starts
+anew when its result changes, all others when a call that is not read-only does something new, and all with a
+message of the user.
 
 The call always runs. If the guard detects a loop, it then evicts the tool and adds guidance to the result, so
-the model has to search again; finding the tool again resets its count (section 7.1).
+the model has to search again; finding the tool again resets its count (section 7.1). With `guard.progress`
+the same call with the same result is then a repeated loop at once.
 """
 
 import hashlib
-from collections import Counter, deque
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from inspector.domain.events import CallCounted, LoopDetected, LoopTrigger
-from inspector.domain.events.call import Restarts
+from inspector.domain.events.call import Counted, Restarts
 from inspector.domain.jsonvalue import JsonObject, canonical
 from inspector.domain.settings import GuardSettings
 from inspector.domain.tool_pattern import matches, values_for
 from inspector.engine.live import LiveSettings
+from inspector.engine.loop.guards.guidance import advice, loop_text
 from inspector.engine.loop.guards.normalise import normalised
+from inspector.engine.loop.guards.window import KEPT_CALLS, CallKey, CallWindow
 
-KEPT_CALLS = 1024
 _DIGITS = 12
-_Call = tuple[str, str]
 _SHOWN = 200
-_SEARCH = "Use search_tools to find another tool, or answer with what you have."
-_ANSWER = "Answer with what you have."
+
+
+def _no_alternatives() -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call, as far as the guard has to know.
+
+    `changes` means that it succeeded and is not read-only. The guidance says that the tool is unloaded only
+    if it is `evictable`, advises a search only if the model `can_search`, and names the `alternatives`.
+    """
+
+    result: str = ""
+    counted: Counted = "call"
+    changes: bool = False
+    evictable: bool = True
+    can_search: bool = True
+    alternatives: Callable[[], Sequence[str]] = _no_alternatives
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +57,19 @@ class Verdict:
 
     counted: CallCounted
     loop: LoopDetected | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """The digest of a call's last result and how often it came in a row.
+
+    `looped` says that this was a loop, `found_again` that its tool was found again since.
+    """
+
+    digest: bytes
+    times: int = 1
+    looped: bool = False
+    found_again: bool = False
 
 
 class IterationGuard:
@@ -53,31 +85,19 @@ class IterationGuard:
         self._live = live
         self._in_time = CallWindow()
         self._in_calls = CallWindow()
-        self._results: dict[_Call, bytes] = {}
+        self._seen: dict[CallKey, _Seen] = {}
         self._position = 0
         self._latest = float("-inf")
         self._set_back = 0.0
 
     def after_call(
-        self,
-        tool: str,
-        arguments: JsonObject,
-        now: float,
-        *,
-        result: str = "",
-        changes: bool = False,
-        evictable: bool = True,
-        can_search: bool = True,
+        self, tool: str, arguments: JsonObject, now: float, outcome: Outcome = Outcome()
     ) -> Verdict:
-        """Count a call that ran; `changes` means that it succeeded and is not read-only.
-
-        The guidance says that the tool is unloaded only if it is `evictable`, and advises a search only if
-        the model `can_search`.
-        """
+        """Count a call."""
         settings, position = self._live.settings.guard, self._position
         form = _form(tool, arguments, settings)
         call = (tool, hashlib.sha256(form.encode()).hexdigest()[:_DIGITS])
-        restarts = self._note_progress(call, result, changes) if settings.progress else ""
+        restarts = self._note_progress(call, outcome) if settings.progress else ""
         self._position += 1
         counted = CallCounted(
             tool=tool,
@@ -88,37 +108,76 @@ class IterationGuard:
             exempt=matches(tool, settings.exempt),
             restarts=restarts,
         )
-        advice = _SEARCH if can_search else _ANSWER
-        return Verdict(counted, _loop(counted, settings, evictable, advice))
+        return Verdict(counted, self._loop(counted, call, outcome))
 
     def clear(self, tool: str) -> None:
         """Forget a tool's calls in both windows, since a tool that is found again may be used again."""
         self._forget(lambda call: call[0] == tool)
+        for call, seen in self._seen.items():
+            if call[0] == tool and seen.looped:
+                self._seen[call] = replace(seen, found_again=True)
 
     def new_message(self) -> None:
         """Forget every call if a message of the user is progress: they may want the same once more."""
         if self._live.settings.guard.progress:
             self._forget(lambda _: True)
-            self._results.clear()
+            self._seen.clear()
 
-    def _note_progress(self, call: _Call, result: str, changes: bool) -> Restarts:
+    def _note_progress(self, call: CallKey, outcome: Outcome) -> Restarts:
         """Forget the calls that no longer count after this one, and return which they are."""
-        digest = hashlib.sha256(result.encode("utf-8", "surrogatepass")).digest()
-        before = self._results.pop(call, None)
-        self._results[call] = digest
-        if len(self._results) > KEPT_CALLS:
-            del self._results[next(iter(self._results))]
-        if before == digest:
+        digest = hashlib.sha256(outcome.result.encode("utf-8", "surrogatepass")).digest()
+        before = self._seen.pop(call, None)
+        if before is not None and before.digest == digest:
+            self._seen[call] = replace(before, times=before.times + 1)
             return ""
+        if outcome.changes:
+            self._seen = {other: _Seen(seen.digest, times=0) for other, seen in self._seen.items()}
+            self._forget(lambda other: other != call)
+        self._seen[call] = _Seen(digest)
+        if len(self._seen) > KEPT_CALLS:
+            del self._seen[next(iter(self._seen))]
         if before is not None:
             self._forget(lambda other: other == call)
-        if changes:
-            self._forget(lambda other: other != call)
-        if before is not None:
-            return "all" if changes else "equal"
-        return "others" if changes else ""
+            return "all" if outcome.changes else "equal"
+        return "others" if outcome.changes else ""
 
-    def _forget(self, gone: Callable[[_Call], bool]) -> None:
+    def _loop(self, counted: CallCounted, call: CallKey, outcome: Outcome) -> LoopDetected | None:
+        settings, seen = self._live.settings.guard, self._seen.get(call)
+        is_again = settings.progress and seen is not None and seen.found_again
+        trigger = _trigger(counted, settings, is_again=is_again)
+        if not trigger:
+            return None
+        identical = 0
+        count = counted.in_time if trigger == "time" else counted.in_calls
+        if settings.progress and seen is not None:
+            self._seen[call] = replace(seen, looped=True)
+            count = seen.times if trigger == "again" else count
+            identical = count
+        alternatives = tuple(outcome.alternatives())
+        specific = (text.strip() for text in values_for(counted.tool, settings.guidance))
+        general = advice(outcome.counted, can_search=outcome.can_search, found=bool(outcome.result))
+        guidance = loop_text(
+            outcome.counted,
+            counted.tool,
+            count,
+            trigger=trigger,
+            identical=identical,
+            evictable=outcome.evictable,
+            alternatives=alternatives,
+            instead=" ".join(text for text in specific if text) or general,
+        )
+        return LoopDetected(
+            tool=counted.tool,
+            count=count,
+            window_seconds=settings.window_seconds,
+            arguments_hash=counted.arguments_hash,
+            guidance=guidance,
+            trigger=trigger,
+            counted=outcome.counted,
+            alternatives=alternatives,
+        )
+
+    def _forget(self, gone: Callable[[CallKey], bool]) -> None:
         self._in_time.forget(gone)
         self._in_calls.forget(gone)
 
@@ -134,34 +193,15 @@ class IterationGuard:
         return now + self._set_back
 
 
-class CallWindow:
-    """The latest (tool, hash) pairs with their positions, in seconds or calls, and counts of equal ones."""
-
-    def __init__(self) -> None:
-        self._calls: deque[tuple[float, _Call]] = deque()
-        self._counts: Counter[_Call] = Counter()
-
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def add(self, call: _Call, at: float, span: float) -> int:
-        """Add a call at `at`, drop those more than `span` before it, and return the count of equal ones."""
-        self._calls.append((at, call))
-        self._counts[call] += 1
-        while at - self._calls[0][0] > span or len(self._calls) > KEPT_CALLS:
-            self._drop_oldest()
-        return self._counts[call]
-
-    def forget(self, gone: Callable[[_Call], bool]) -> None:
-        """Drop the calls for which this holds."""
-        self._calls = deque(kept for kept in self._calls if not gone(kept[1]))
-        self._counts = Counter(call for _, call in self._calls)
-
-    def _drop_oldest(self) -> None:
-        _, call = self._calls.popleft()
-        self._counts[call] -= 1
-        if not self._counts[call]:
-            del self._counts[call]
+def _trigger(counted: CallCounted, settings: GuardSettings, *, is_again: bool) -> LoopTrigger | None:
+    """The window that is over its limit, or "again" for a loop that goes on."""
+    if counted.exempt or not settings.enabled:
+        return None
+    if counted.in_time > settings.max_repeats:
+        return "time"
+    if counted.in_calls > settings.window_repeats:
+        return "calls"
+    return "again" if is_again else None
 
 
 def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
@@ -177,33 +217,3 @@ def _form(tool: str, arguments: JsonObject, settings: GuardSettings) -> str:
 
 def _without(arguments: JsonObject, ignored: Collection[str]) -> JsonObject:
     return {key: value for key, value in arguments.items() if key not in ignored}
-
-
-def _loop(counted: CallCounted, settings: GuardSettings, evictable: bool, advice: str) -> LoopDetected | None:
-    if counted.exempt or not settings.enabled:
-        return None
-    if counted.in_time > settings.max_repeats:
-        trigger: LoopTrigger = "time"
-        count = counted.in_time
-    elif counted.in_calls > settings.window_repeats:
-        trigger, count = "calls", counted.in_calls
-    else:
-        return None
-    return LoopDetected(
-        tool=counted.tool,
-        count=count,
-        window_seconds=settings.window_seconds,
-        arguments_hash=counted.arguments_hash,
-        guidance=_guidance(counted.tool, count, evictable, settings, advice),
-        trigger=trigger,
-    )
-
-
-def _guidance(tool: str, count: int, evictable: bool, settings: GuardSettings, advice: str) -> str:
-    """What is known of the loop, and what to do instead."""
-    identical = f"; the last {count} results were identical" if settings.progress else ""
-    unloaded = " It has been unloaded." if evictable else ""
-    specific = (text.strip() for text in values_for(tool, settings.guidance))
-    instead = " ".join(text for text in specific if text) or advice
-    called = f"{tool} was called {count} times with the same arguments"
-    return f"[Loop detected: {called}{identical}.{unloaded} {instead}]"

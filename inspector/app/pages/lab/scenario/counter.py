@@ -28,7 +28,7 @@ def color(letter: str) -> str:
 def windows(frame: StepFrame, width: int) -> Content:
     """Return the sliding window as a row of letters, then every group of equal calls with its counts."""
     if not frame.calls:
-        return Content.styled("No call counted yet: searches and rejected calls do not count.", MUTED)
+        return Content.styled("Nothing counted yet.", MUTED)
     counters = frame.counters()
     blocks = [_strip(frame, width), *(_counter(counter, frame, width) for counter in counters[:_SHOWN])]
     if len(counters) > _SHOWN:
@@ -94,6 +94,8 @@ def _bar(count: int, limit: int) -> Content:
 
 
 def _verdict(counter: Counter, guard: GuardSettings) -> Content:
+    if counter.fired == "again":
+        return Content.styled("   ⚠ the loop goes on", "bold $text-warning")
     if counter.counted.exempt:
         return Content.styled("   exempt", MUTED)
     # Over a limit the loop was detected, which the bar shows.

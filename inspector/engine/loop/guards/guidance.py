@@ -1,0 +1,55 @@
+"""What the guards tell the model: what is known of a loop, and what to do instead."""
+
+from collections.abc import Sequence
+
+from inspector.domain.events.call import Counted, LoopTrigger
+
+_SEARCH = "Use search_tools to find another tool, or answer with what you have."
+_ANSWER = "Answer with what you have."
+_USE_FOUND = "Call one of the tools that it found, or answer with what you have."
+_GIVE_UP = "Say that no tool here does it, or answer without one."
+
+
+def advice(counted: Counted, *, can_search: bool, found: bool = True) -> str:
+    """What to do instead, for any tool; `found` says whether a search found something."""
+    if counted == "search":
+        return _USE_FOUND if found else _GIVE_UP
+    return _SEARCH if can_search else _ANSWER
+
+
+def loop_text(
+    counted: Counted,
+    tool: str,
+    count: int,
+    *,
+    trigger: LoopTrigger,
+    identical: int,
+    evictable: bool,
+    alternatives: Sequence[str],
+    instead: str,
+) -> str:
+    """The guidance for a loop of `count` equal calls.
+
+    The last `identical` of them had the same result (0 if that is unknown). It says that the tool is unloaded
+    only if it is `evictable`.
+    """
+    what = {
+        "call": f"{tool} was called {count} times with the same arguments",
+        "search": f"this search was made {count} times",
+        "rejection": f"this call of {tool} was made {count} times and rejected each time",
+    }[counted]
+    title = "Repeated loop" if trigger == "again" else "Loop detected"
+    parts = [f"{title}: {what}{_known(counted, identical)}."]
+    if trigger == "again":
+        parts.append("It was unloaded for that before, and finding it again changes nothing.")
+    elif evictable:
+        parts.append("It has been unloaded.")
+    if alternatives:
+        parts.append(f"Alternatives: {', '.join(alternatives)}.")
+    return f"[{' '.join([*parts, instead])}]"
+
+
+def _known(counted: Counted, identical: int) -> str:
+    if not identical or counted == "rejection":
+        return ""
+    return f"; the last {identical} results were identical"

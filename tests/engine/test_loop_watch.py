@@ -1,0 +1,55 @@
+"""Loops of searches, of rejected calls, and after a recovery: what the model is told."""
+
+from inspector.domain.settings import GuardSettings, Settings
+from tests.engine.test_chat import Bench
+from tests.support.told_model import calls, says, searches
+
+HOPELESS = searches(server_name="bakery")
+UNKNOWN = calls(("bakery__bake", {"loaves": 2}))
+
+
+async def test_the_same_hopeless_search_is_told_and_then_a_loop() -> None:
+    bench = Bench(HOPELESS, HOPELESS, HOPELESS, says("sorry"))
+    await bench.say()
+    (loop,) = bench.events("loop")
+    assert (loop.tool, loop.counted, loop.count) == ("search_tools", "search", 3)
+    first, second, third = bench.tool_messages()
+    assert "[Note: asked before" not in first
+    assert "[Note: asked before (server bakery), nothing found." in second
+    assert "this search was made 3 times" in third
+    assert "Say that no tool here does it" in third
+
+
+async def test_the_same_rejected_call_is_a_loop() -> None:
+    bench = Bench(UNKNOWN, UNKNOWN, UNKNOWN, says("sorry"))
+    await bench.say()
+    (loop,) = bench.events("loop")
+    assert (loop.tool, loop.counted, loop.count) == ("bakery__bake", "rejection", 3)
+    assert "was made 3 times and rejected each time" in bench.tool_messages()[-1]
+    assert "unloaded" not in loop.guidance
+
+
+async def test_a_call_that_runs_after_it_was_rejected_is_no_loop() -> None:
+    early = calls(("shop__list_orders", {}))
+    bench = Bench(early, early, searches(tool_names=["list_orders"]), early, early, says("done"))
+    await bench.say()
+    assert bench.events("loop") == []
+
+
+async def test_as_published_neither_searches_nor_rejected_calls_count() -> None:
+    settings = Settings(guard=GuardSettings(all_calls=False))
+    bench = Bench(*[HOPELESS] * 4, *[UNKNOWN] * 4, says("sorry"), settings=settings)
+    await bench.say()
+    assert bench.events("count") == []
+    assert bench.events("loop") == []
+
+
+async def test_a_loop_after_recovery_is_named_and_the_ranker_offers_alternatives() -> None:
+    search, again = searches(query="orders"), calls(("shop__list_orders", {}))
+    bench = Bench(search, again, again, again, search, again, says("done"))
+    await bench.say()
+    first, second = bench.events("loop")
+    assert (first.trigger, second.trigger, second.count) == ("time", "again", 4)
+    assert second.alternatives == ("shop:refund_order",)
+    assert "[Repeated loop: shop:list_orders was called 4 times" in bench.tool_messages()[-1]
+    assert [event.cause for event in bench.events("evict")] == ["loop", "loop"]
