@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from inspector.domain.closest import closest
 from inspector.domain.number import plural
 from inspector.domain.schema import SchemaField, fields
 from inspector.domain.summary_pool import first_sentence, one_line, shortened
@@ -12,6 +13,8 @@ NOTHING_FOUND = (
     "a server_name from the manifest, or exact tool_names."
 )
 _BRIEF = 120
+# As many servers as an answer lists in full.
+_FEW_SERVERS = 20
 NOTHING_ASKED = "Provide at least one of query, server_name or tool_names."
 
 
@@ -89,7 +92,17 @@ def _parameter(field: SchemaField) -> str:
 
 
 def unknown_server_text(name: str, valid: Sequence[str]) -> str:
-    return f"Unknown server '{name}'. Valid servers: {', '.join(valid) or 'none'}."
+    """The text for an unknown server: the closest names, or all where there are few."""
+    if len(valid) <= _FEW_SERVERS:
+        return f"Unknown server '{name}'. Valid servers: {', '.join(valid) or 'none'}."
+    near = closest(name, valid)
+    return f"Unknown server '{name}'." + (f" Closest matches: {', '.join(near)}." if near else "")
+
+
+def elsewhere_text(name: str, server: str, servers: Sequence[str]) -> str:
+    """The text for a tool that was asked for on a server that does not have it, while others do."""
+    others = ", ".join(dict.fromkeys(servers))
+    return f"'{name}' is a tool of {others}, not of {server}."
 
 
 def unknown_tools_text(closest: Sequence[tuple[str, Sequence[str]]]) -> str:

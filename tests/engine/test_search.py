@@ -4,6 +4,7 @@ import pytest
 
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.domain.ranking import Outcome, SearchRequest
+from inspector.domain.search_text import unknown_server_text
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
@@ -88,10 +89,22 @@ def test_a_query_within_a_server_finds_nothing_elsewhere() -> None:
     assert all(hit.outcome is Outcome.OTHER_SERVER for hit in others)
 
 
-def test_a_name_within_another_server_is_unknown_there() -> None:
+def test_a_name_that_lives_on_another_server_says_where() -> None:
     answer = run(server="mail", names=("get_order",))
     assert loaded(answer) == []
-    assert "Unknown tool 'get_order'" in answer.text
+    assert answer.text == "'get_order' is a tool of shop, not of mail."
+
+
+@pytest.mark.parametrize("server", ["mail", "Mail", "MAIL ", "mcp__mail", "m-a-i-l"])
+def test_a_server_is_named_in_any_spelling(server: str) -> None:
+    answer = run("order", server=server)
+    assert loaded(answer) == ["mail:send_message"]
+    assert answer.report.request.server_name == "mail"
+
+
+def test_of_many_servers_an_unknown_one_is_answered_with_the_closest() -> None:
+    valid = [f"server_{number}" for number in range(30)] + ["weather"]
+    assert unknown_server_text("wether", valid) == "Unknown server 'wether'. Closest matches: weather."
 
 
 def test_names_win_over_a_query() -> None:

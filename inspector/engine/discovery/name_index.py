@@ -1,9 +1,11 @@
 """Looks up tools by name in any spelling, and suggests names similar to an unknown one."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from inspector.domain.closest import closest
+from inspector.domain.ranking import SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.term import split_words
 
@@ -32,6 +34,15 @@ class NameIndex:
                     positions = self._by_key.get(start.removeprefix(server_key), ())
                     matches += [p for p in positions if self._tools[p].server == server]
         return tuple(sorted(set(matches)))
+
+    def resolved(self, request: SearchRequest) -> SearchRequest:
+        """The request with the server that its `server_name` refers to in any spelling, if there is one."""
+        name, key = request.server_name, name_key(request.server_name)
+        if not key or name in self._server_keys:
+            return request
+        keys = (key, key.removeprefix(_PREFIX))
+        named = [server for server, known in self._server_keys.items() if known in keys]
+        return replace(request, server_name=named[0]) if len(named) == 1 else request
 
     def closest(self, name: str, *, server: str = "") -> tuple[str, ...]:
         """Ids of the tools whose names are most similar to an unknown name, best first."""

@@ -9,6 +9,7 @@ from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, Se
 from inspector.domain.search_text import (
     NOTHING_ASKED,
     abstained_text,
+    elsewhere_text,
     found_text,
     unknown_server_text,
     unknown_tools_text,
@@ -83,6 +84,7 @@ class ToolSearch:
         misses: int = MISSES_KEPT,
     ) -> SearchAnswer:
         """Answer a request; with `load=False` nothing is loaded."""
+        request = self._names.resolved(request)
         problem = self._problem(request)
         if problem:
             report = SearchReport(request, self._ranker.name, limit=self._rules.limit, error=problem)
@@ -106,12 +108,16 @@ class ToolSearch:
         """The tools requested by name, and the text about names that match no tool here."""
         matches: dict[str, Tool] = {}
         near: list[tuple[str, tuple[str, ...]]] = []
+        elsewhere: list[str] = []
         for name in dict.fromkeys(request.tool_names):
             tools = self._names.find(name, server=request.server_name)
             matches.update((tool.id, tool) for tool in tools)
-            if not tools:
+            others = () if tools else self._names.find(name)
+            if others:
+                elsewhere.append(elsewhere_text(name, request.server_name, [tool.server for tool in others]))
+            elif not tools:
                 near.append((name, self._names.closest(name, server=request.server_name)))
-        return list(matches.values()), unknown_tools_text(near)
+        return list(matches.values()), "\n".join(filter(None, [*elsewhere, unknown_tools_text(near)]))
 
     def _listed(self, request: SearchRequest, named: Sequence[Tool], outcome: Outcome) -> SearchReport:
         """A lookup without ranking: the named tools, or all tools of the server or tags."""

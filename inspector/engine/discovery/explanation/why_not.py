@@ -75,6 +75,7 @@ def why_not(
     embedded.
     """
     position = position_of(rankers.index, tool_id)
+    request = rankers.names.resolved(request)
     ranking = rankers.get(ranker_name).rank(request.query)
     standings = Standings(ranking, rules.likely(ranking))
     verdict = Verdict(rankers, request, standings, rules)
