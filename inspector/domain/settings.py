@@ -212,8 +212,14 @@ class ChatSettings:
 class RecordSettings:
     """How long recorded sessions are kept (semantic tool discovery, section 6.4)."""
 
-    max_sessions: int = knob(0, "how many of the newest recorded sessions to keep; 0 keeps all", low=0)
-    max_days: float = knob(0.0, "how many days to keep a recorded session; 0 keeps it forever", low=0)
+    max_sessions: int = knob(
+        5000,
+        "how many of the newest recorded sessions to keep, besides those that are being written; 0 keeps all",
+        low=0,
+    )
+    max_days: float = knob(
+        90.0, "how many days to keep a recorded session after its last event; 0 keeps it forever", low=0
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,8 +152,19 @@ class SessionSummary:
     calls: int
 
 
+@dataclass(frozen=True, slots=True)
+class SessionAge:
+    """A stored session and the time of its last event, in seconds since 1970, UTC."""
+
+    id: str
+    ended_at: float
+
+
 class EventStore(Protocol):
-    """Stores the event streams. Each method raises StoreError."""
+    """Stores the event streams. Each method raises StoreError.
+
+    A session counts as being written from its first `append` until `release`, or until its program ends.
+    """
 
     def append(self, record: Record) -> None:
         """Store a record durably: once this returns, it survives a killed process."""
@@ -164,8 +175,17 @@ class EventStore(Protocol):
     def sessions(self) -> list[SessionSummary]:
         """All sessions, newest first."""
 
-    def forget(self, sessions: Sequence[str]) -> None:
-        """Delete these sessions with all their records. Unknown ids are ignored."""
+    def ages(self) -> list[SessionAge]:
+        """The age of every session; cheap, however many events there are."""
+
+    def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
+        """Delete these sessions with all their records, and return those that were deleted.
+
+        A session that is being written, by whatever program, is left alone; unknown ids are ignored.
+        """
+
+    def release(self, session: str) -> None:
+        """Say that this program writes the session no more."""
 
 
 class ServerMemory(Protocol):

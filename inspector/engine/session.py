@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 
-from inspector.domain.events import Event, Record, SessionsForgotten
+from inspector.domain.events import Event, Record
 from inspector.domain.fold import apply
 from inspector.domain.redaction import Redactor
-from inspector.domain.retention import overdue
 from inspector.domain.session import SessionState
-from inspector.domain.settings import RecordSettings
 from inspector.engine.ports import Clock, EventStore
 
 Listener = Callable[[Record], None]
@@ -33,16 +31,6 @@ class Session:
         self.state = apply(self.state, record)
         for listener in tuple(self._listeners):
             listener(record)
-
-    def forget_others(self, limits: RecordSettings) -> None:
-        """Delete recorded sessions that are too old or too many, never this one. Raises StoreError."""
-        count, days = limits.max_sessions, limits.max_days
-        if count or days:
-            due = overdue(self._store.sessions(), max_count=count, max_days=days, now=self._clock.now())
-            gone = tuple(session for session in due if session != self.id)
-            if gone:
-                self._store.forget(gone)
-                self.emit(SessionsForgotten(gone))
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Pass every further record to `listener`; call the returned function to stop."""

@@ -35,6 +35,7 @@ from inspector.engine.ports import (
     Ports,
     SessionSummary,
 )
+from inspector.engine.retention import Retention
 from inspector.engine.session import Listener, Session
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.accounting import Accounting
@@ -74,6 +75,7 @@ class Workbench:
             retrieval=self._new_retrieval(configuration, settings),
             toolset=toolset,
         )
+        self._retention = Retention(self._session, ports.store, ports.clock, self._live)
         self.accounting = Accounting(ports.counter_for, ports.prices, self._live)
         self.other_models = OtherModels(
             ports.model_for, ports.counter_for, self.accounting.prices, self._live
@@ -109,7 +111,11 @@ class Workbench:
         try:
             await self._background.settled()
         finally:
-            await self._connections.aclose()
+            try:
+                await self._connections.aclose()
+            finally:
+                await self._retention.aclose()
+                self.ports.store.release(self.session_id)
 
     @property
     def session_id(self) -> str:
@@ -176,7 +182,7 @@ class Workbench:
         """Run predicates and start servers in the background; needs consent. Raises ConfigError."""
         self._binder.preconditions = preconditions_of(self.ports, self._live)
         self._session.emit(started(self._live, self.policy.profile))
-        self._session.forget_others(self.settings.record)
+        self._retention.start()
         self._connections.start()
         self._background.run(asyncio.to_thread(self.accounting.warm))
 
@@ -264,6 +270,8 @@ class Workbench:
     def _on_settings(self, changed: Sequence[str]) -> None:
         self._live.settings = settings = self.policy.settings
         self._session.emit(SettingsChanged(self.policy.profile, asdict(settings), tuple(changed)))
+        if any(path.startswith("record.") for path in changed):
+            self._retention.run_now()
         if "discovery.embedding_model" in changed:
             self.retrieval.cancel_embedding()
             self._live.retrieval = self._new_retrieval(self.configuration, settings)

@@ -225,8 +225,43 @@ def test_every_stored_payload_is_strict_ascii_json(opened_by_hand: sqlite3.Conne
 
 def test_a_session_that_is_forgotten_is_gone_and_the_others_stay(store: EventStore) -> None:
     for session in ("old", "new"):
-        store.append(Record(session, 1, 1.0, UserSaid("hi")))
-    store.forget(["old", "never there"])
+        fill(store, UserSaid("hi"), session=session)
+        store.release(session)
+    assert store.forget(["old", "never there"]) == ("old",)
     assert [one.id for one in store.sessions()] == ["new"]
     assert store.read("old") == []
     assert len(store.read("new")) == 1
+
+
+def test_a_session_that_is_being_written_is_not_forgotten(store: EventStore) -> None:
+    for session in ("written", "over"):
+        fill(store, UserSaid("hi"), session=session)
+    store.release("over")
+    assert store.forget(["written", "over"]) == ("over",)
+    assert len(store.read("written")) == 1
+    store.release("written")
+    assert store.forget(["written"]) == ("written",)
+
+
+def test_the_age_of_a_session_is_the_time_of_its_last_event(store: EventStore) -> None:
+    fill(store, STARTED, CALL, session="a", at=100.0)
+    fill(store, STARTED, session="b", at=50.0)
+    assert sorted((one.id, one.ended_at) for one in store.ages()) == [("a", 102.0), ("b", 51.0)]
+
+
+def test_a_store_that_is_closed_writes_no_session(path: Path) -> None:
+    with SqliteStore(path) as writing, SqliteStore(path) as other:
+        fill(writing, UserSaid("hi"))
+        assert other.forget(["s"]) == ()
+        writing.close()
+        assert other.forget(["s"]) == ("s",)
+        assert list(path.with_name(f"{path.name}-writers").iterdir()) == []
+
+
+def test_another_name_of_the_database_knows_who_is_writing(path: Path, tmp_path: Path) -> None:
+    alias = tmp_path / "alias.db"
+    with SqliteStore(path) as writing:
+        fill(writing, UserSaid("hi"))
+        alias.symlink_to(path)
+        with SqliteStore(alias) as other:
+            assert other.forget(["s"]) == ()

@@ -19,7 +19,14 @@ from inspector.domain.message import ToolResult
 from inspector.domain.price import Prices
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
-from inspector.engine.ports import ApprovalRequest, Decision, SessionSummary, Snapshot, ToolListing
+from inspector.engine.ports import (
+    ApprovalRequest,
+    Decision,
+    SessionAge,
+    SessionSummary,
+    Snapshot,
+    ToolListing,
+)
 
 # Long because it has every port in memory, a short class each.
 
@@ -57,8 +64,10 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._streams: dict[str, dict[int, Record]] = {}
+        self._written: set[str] = set()
 
     def append(self, record: Record) -> None:
+        self._written.add(record.session)
         stream = self._streams.setdefault(record.session, {})
         if record.seq in stream:
             hint = "Two programs may be writing one session; start a new session."
@@ -70,9 +79,15 @@ class MemoryStore:
         records = [stream[seq] for seq in sorted(stream) if not kinds or stream[seq].kind in kinds]
         return records if limit is None else records[max(len(records) - max(limit, 0), 0) :]
 
-    def forget(self, sessions: Sequence[str]) -> None:
-        for session in sessions:
-            self._streams.pop(session, None)
+    def ages(self) -> list[SessionAge]:
+        return [SessionAge(one.id, one.ended_at) for one in self.sessions()]
+
+    def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
+        free = [session for session in sessions if session not in self._written]
+        return tuple(session for session in free if self._streams.pop(session, None) is not None)
+
+    def release(self, session: str) -> None:
+        self._written.discard(session)
 
     def sessions(self) -> list[SessionSummary]:
         summaries = [_summary(session, tuple(stream.values())) for session, stream in self._streams.items()]

@@ -6,9 +6,10 @@ from typing import Self
 
 from inspector.adapters.sqlite.codec import UnreadableEvent, decode, encode
 from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.adapters.sqlite.writer_lock import WriterLocks
 from inspector.domain.error import StoreError
 from inspector.domain.events import Event, ModelSwitched, Record, SessionStarted
-from inspector.engine.ports import SessionSummary
+from inspector.engine.ports import SessionAge, SessionSummary
 
 _UPSERT_SESSION = """
 INSERT INTO session (id, started_at, ended_at, config, model)
@@ -30,11 +31,13 @@ GROUP BY id ORDER BY started_at DESC, id DESC
 class SqliteStore:
     """An EventStore in a file that `sqlite3` can open too. The file is opened on first use.
 
+    A session that it appends to counts as being written until `release`, `close` or the end of the process.
     `skipped` counts the events that the last `read` left out because this version cannot read them.
     """
 
     def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
         self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        self._writers = WriterLocks(path)
         self.skipped = 0
 
     def append(self, record: Record) -> None:
@@ -44,6 +47,8 @@ class SqliteStore:
         """
         row = _row(record)
         with self._database.transaction() as connection:
+            # Within the transaction: another program sees a session only once it is marked as written.
+            self._writers.hold(record.session)
             connection.execute(_UPSERT_SESSION, _session_row(record))
             connection.execute(_INSERT_EVENT, row)
 
@@ -66,15 +71,35 @@ class SqliteStore:
         """Every stored session, newest first."""
         return [SessionSummary(*row) for row in self._database.rows(_SUMMARIES)]
 
-    def forget(self, sessions: Sequence[str]) -> None:
-        """Delete these sessions with all their records. Raises StoreError; nothing is deleted then."""
-        rows = [(_plain(session),) for session in sessions]
+    def ages(self) -> list[SessionAge]:
+        """When every stored session had its last event, without reading the events."""
+        return [SessionAge(*row) for row in self._database.rows("SELECT id, ended_at FROM session")]
+
+    def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
+        """Delete these sessions, except those that any program is writing, and return what was deleted.
+
+        Raises StoreError; nothing is deleted then.
+        """
         with self._database.transaction() as connection:
+            free = [session for session in sessions if not self._writers.is_held(session)]
+            rows = [(_plain(session),) for session in free]
             connection.executemany("DELETE FROM event WHERE session = ?", rows)
-            connection.executemany("DELETE FROM session WHERE id = ?", rows)
+            gone = [
+                session
+                for session, row in zip(free, rows, strict=True)
+                if connection.execute("DELETE FROM session WHERE id = ?", row).rowcount
+            ]
+            for session in free:
+                self._writers.discard(session)
+        return tuple(gone)
+
+    def release(self, session: str) -> None:
+        """Say that this store writes the session no more, so that it may be deleted when its time comes."""
+        self._writers.release(session)
 
     def close(self) -> None:
-        """Close the file; the next call opens it again."""
+        """Close the file and release its sessions; the next call opens it again."""
+        self._writers.close()
         self._database.close()
 
     def __enter__(self) -> Self:
