@@ -9,15 +9,23 @@ from pathlib import Path
 from inspector.cli.composition import demo_configuration, make_workbench, open_memory, read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
+from inspector.cli.problem import say_problems
 from inspector.domain.configuration import Configuration
 from inspector.engine.workbench import Workbench
 
 
 @asynccontextmanager
 async def headless(
-    options: Options, configuration: Configuration | None = None, *, listing: bool = False
+    options: Options,
+    configuration: Configuration | None = None,
+    *,
+    listing: bool = False,
+    tell_problems: bool = True,
 ) -> AsyncIterator[Workbench]:
-    """A workbench with every server ready or failed, and a complete index; see `make_workbench`."""
+    """A workbench with every server ready or failed, and a complete index; see `make_workbench`.
+
+    With `tell_problems`, the problems of the settings are printed on stderr.
+    """
     configuration = configuration or read_configuration(options)
     memory = open_memory(options)
     require_consent(configuration, memory, approve=options.approve)
@@ -26,16 +34,22 @@ async def headless(
         bench.connect()
         await bench.wait_connected()
         await bench.retrieval.settled()
+        if tell_problems:
+            say_problems(bench.state.problems)
         yield bench
 
 
 def run_headless(
-    options: Options, work: Callable[[Workbench], Awaitable[None]], *, listing: bool = False
+    options: Options,
+    work: Callable[[Workbench], Awaitable[None]],
+    *,
+    listing: bool = False,
+    tell_problems: bool = True,
 ) -> None:
-    """Connect, do the work, close; `listing` is for work that searches for nothing, see make_workbench."""
+    """Connect, do the work, close; see `headless`. `listing` is for work that searches for nothing."""
 
     async def run() -> None:
-        async with headless(options, listing=listing) as bench:
+        async with headless(options, listing=listing, tell_problems=tell_problems) as bench:
             await work(bench)
 
     asyncio.run(run())

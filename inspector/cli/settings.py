@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from inspector.cli.options import Options, as_json, configured, options
+from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import Knob, Origin, find_knob, knobs, origins, render_value, value_of
@@ -23,9 +23,14 @@ _WIDEST = 110
 
 @click.command()
 @click.option("--profiles", is_flag=True, help="List the profiles, and what each changes.")
-@configured
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Connect to the servers and say what is wrong with the settings; exit with 1 if anything is.",
+)
+@shared
 @as_json
-def settings(profiles: bool, as_json: bool, **values: Any) -> None:
+def settings(profiles: bool, check: bool, as_json: bool, **values: Any) -> None:
     """List every setting: its value, where the value comes from, what is allowed, and what it does.
 
     Without a configuration, values come from the profile and from --set.
@@ -33,6 +38,10 @@ def settings(profiles: bool, as_json: bool, **values: Any) -> None:
     chosen = options(**values)
     if profiles:
         _say_profiles(as_json=as_json)
+    elif check:
+        from inspector.cli.setting_check import check_settings
+
+        check_settings(chosen, as_json=as_json)
     else:
         _say_settings(chosen, _configuration(chosen), as_json=as_json)
 

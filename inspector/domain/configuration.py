@@ -21,7 +21,7 @@ class Configuration:
     `settings` holds the defaults and the file's `tool_discovery`, the base below the profile's values;
     `values` holds the file's `settings` by path, which override the profile. `predicates` is the absolute
     path of a Python file that would be executed, `predicates_digest` the SHA-256 of its content when it was
-    read.
+    read. `disabled` names the servers that the file has, but turns off.
     """
 
     source: str
@@ -33,6 +33,7 @@ class Configuration:
     values: Mapping[str, Any] = field(default_factory=dict)
     predicates: str = ""
     predicates_digest: str = ""
+    disabled: tuple[str, ...] = ()
 
     def fingerprint(self) -> str:
         """The hash a consent is tied to: changing any command, argument, folder or variable voids it.

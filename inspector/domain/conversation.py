@@ -19,6 +19,7 @@ from inspector.domain.events import (
     RedundantSearch,
     SearchPerformed,
     SettingsChanged,
+    SettingsChecked,
     ToolEvicted,
     TurnEnded,
     UserSaid,
@@ -26,6 +27,7 @@ from inspector.domain.events import (
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count, percent
 from inspector.domain.ranking import SearchReport
+from inspector.domain.setting_problem import Severity
 
 
 class ItemKind(StrEnum):
@@ -107,6 +109,17 @@ def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
 def _settings_changed(event: SettingsChanged, seq: int, items: _Items) -> _Items:
     title = f"profile {event.profile} from the next model call"
     return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.changed), title=title))
+
+
+@_step.register
+def _settings_checked(event: SettingsChecked, seq: int, items: _Items) -> _Items:
+    """Say what went wrong in a conversation; before it begins, the page itself says so."""
+    if not items or not event.problems:
+        return items
+    worst, *others = event.problems
+    kind = ItemKind.ERROR if worst.severity is Severity.ERROR else ItemKind.WARNING
+    text = "\n".join(filter(None, (worst.hint, *(problem.full for problem in others))))
+    return (*items, Item(seq, kind, text, title=worst.sentence))
 
 
 @_step.register
@@ -202,7 +215,8 @@ def _redundant_search(event: RedundantSearch, seq: int, items: _Items) -> _Items
 def _turn_ended(event: TurnEnded, seq: int, items: _Items) -> _Items:
     if event.outcome in ("answered", "failed"):
         return _closed(items)
-    return (*_closed(items), Item(seq, ItemKind.WARNING, event.text, title=event.outcome))
+    kind = ItemKind.ERROR if event.outcome == "refused" else ItemKind.WARNING
+    return (*_closed(items), Item(seq, kind, event.text, title=event.outcome))
 
 
 def _closed(items: _Items) -> _Items:

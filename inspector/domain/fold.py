@@ -30,6 +30,7 @@ from inspector.domain.events import (
     ServerStopped,
     SessionStarted,
     SettingsChanged,
+    SettingsChecked,
     ToolEvicted,
     ToolLoaded,
     ToolRefreshed,
@@ -81,6 +82,11 @@ def _session_started(event: SessionStarted, state: SessionState) -> SessionState
 @_step.register
 def _settings_changed(event: SettingsChanged, state: SessionState) -> SessionState:
     return replace(state, profile=event.profile, settings=event.settings)
+
+
+@_step.register
+def _settings_checked(event: SettingsChecked, state: SessionState) -> SessionState:
+    return replace(state, problems=event.problems)
 
 
 @_step.register

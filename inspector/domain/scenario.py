@@ -49,11 +49,15 @@ class CatalogChange:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What happens before a user message: seconds pass, a milestone is reached, a server's tools change."""
+    """What happens before a user message, in this order.
+
+    Seconds pass, settings change (values by path), a milestone is reached, a server's tools change.
+    """
 
     wait: float = 0.0
     milestone: str = ""
     change: CatalogChange | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

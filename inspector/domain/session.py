@@ -11,6 +11,7 @@ from inspector.domain.events import CallCounted, GateApplied
 from inspector.domain.index_state import IndexState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
+from inspector.domain.setting_problem import SettingProblem
 
 
 class Binding(StrEnum):
@@ -95,7 +96,8 @@ class SessionState:
     `at` is the time of the last event. `pinned` holds the tools that are always bound, in catalog order, so
     that no model call has to look for them; `load_order` holds those that were loaded. `outputs` holds the
     tools that returned output; `recoveries` counts the rejected calls after which the model called an
-    available tool. `counts` holds the iteration guard's counts after the last call of each tool.
+    available tool. `counts` holds the iteration guard's counts after the last call of each tool, `problems`
+    what is wrong with the settings, worst first.
     """
 
     config: str = ""
@@ -116,6 +118,7 @@ class SessionState:
     reductions: int = 0
     decision: str = ""
     conversation: Conversation = Conversation()
+    problems: tuple[SettingProblem, ...] = ()
     turn: int = 0
     searches: int = 0
     loads: int = 0

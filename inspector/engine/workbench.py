@@ -10,6 +10,7 @@ from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import (
+    Event,
     MilestoneReached,
     ModelSwitched,
     Record,
@@ -37,6 +38,7 @@ from inspector.engine.ports import (
 )
 from inspector.engine.retention import Retention
 from inspector.engine.session import Listener, Session
+from inspector.engine.settings_check import SettingsCheck
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.accounting import Accounting
 from inspector.engine.tokens.count.other_model import OtherModels
@@ -86,10 +88,11 @@ class Workbench:
             ports.connector,
             ports.memory,
             clock=ports.clock,
-            emit=self._session.emit,
+            emit=self._on_server,
             count_tokens=self.accounting.count,
             on_tools=self._rebuild,
         )
+        self._check = SettingsCheck(self._session, self._live, lambda: self._connections.tools)
         self._chat = Chat(
             self._session,
             self._live,
@@ -97,6 +100,7 @@ class Workbench:
             caller=self._connections,
             approver=ports.approver,
             binder=self._binder,
+            settled=self._connections.settled,
         )
 
     async def __aenter__(self) -> Self:
@@ -106,6 +110,7 @@ class Workbench:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._check.close()
         self.retrieval.cancel_embedding()
         await self.retrieval.settled()
         try:
@@ -182,6 +187,7 @@ class Workbench:
         """Run predicates and start servers in the background; needs consent. Raises ConfigError."""
         self._binder.preconditions = preconditions_of(self.ports, self._live)
         self._session.emit(started(self._live, self.policy.profile))
+        self._check.run()
         self._retention.start()
         self._connections.start()
         self._background.run(asyncio.to_thread(self.accounting.warm))
@@ -267,6 +273,10 @@ class Workbench:
         """Mark a milestone as reached; preconditions may depend on it."""
         self._session.emit(MilestoneReached(name, by))
 
+    def _on_server(self, event: Event) -> None:
+        self._session.emit(event)
+        self._check.run()
+
     def _on_settings(self, changed: Sequence[str]) -> None:
         self._live.settings = settings = self.policy.settings
         self._session.emit(SettingsChanged(self.policy.profile, asdict(settings), tuple(changed)))
@@ -288,4 +298,5 @@ class Workbench:
     def _rebuild(self) -> None:
         setup = self.setup
         self._binder.rebuild(setup.connected, setup.summaries)
+        self._check.run()
         self._measure()

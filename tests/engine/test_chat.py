@@ -59,6 +59,10 @@ class Servers:
         return ToolResult(f"{server}:{tool} did it")
 
 
+async def _settled() -> None:
+    """Its servers are all connected."""
+
+
 class Bench:
     """A chat over TOOLS, everything deferred but calc."""
 
@@ -90,6 +94,7 @@ class Bench:
             caller=self.servers,
             approver=self.approver,
             binder=self.binder,
+            settled=_settled,
         )
         self.binder.rebuild(TOOLS, {})
 

@@ -168,6 +168,17 @@ async def test_seconds_pass_before_a_turn(tmp_path: Path) -> None:
     assert second.at - first.at == 600
 
 
+async def test_settings_change_before_the_user_speaks(tmp_path: Path) -> None:
+    text = """
+expect: [{event: settings, changed: [binding.capacity]}, {event: user, text: b}]
+turns: [{user: a, steps: [{say: b}]}, {user: b, settings: {binding: {capacity: 3}}, steps: [{say: c}]}]"""
+    async with lab(tmp_path, text) as on:
+        await on.run.step()
+        assert on.bench.settings.binding.capacity != 3
+        assert (await on.run.run()).passed
+        assert on.bench.settings.binding.capacity == 3
+
+
 async def test_a_milestone_is_reached_before_the_user_speaks(tmp_path: Path) -> None:
     text = """
 expect: [{event: milestone, name: agreed, by: scenario}, {event: user, text: a}]

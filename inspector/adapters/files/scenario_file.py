@@ -32,7 +32,7 @@ def load_scenario(path: Path) -> Scenario:
         about=model.about,
         users=tuple(turn.user for turn in model.turns),
         turns=tuple(tuple(step.step() for step in turn.steps) for turn in model.turns),
-        prepare=tuple(turn.preparation() for turn in model.turns),
+        prepare=tuple(turn.preparation(path) for turn in model.turns),
         profile=setting.profile(path, model.profile) if model.profile else "",
         settings=setting.values(path, model.settings),
         expect=tuple(model.expect),
@@ -127,10 +127,12 @@ class _TurnModel(NullAsAbsent):
     wait: _Seconds = 0.0
     milestone: _Text = ""
     change: _ChangeModel | None = None
+    settings: dict[str, Any] = Field(default_factory=dict)
     steps: Annotated[list[_StepModel], Field(min_length=1, description="A list of the model's answers.")]
 
-    def preparation(self) -> Preparation:
-        return Preparation(self.wait, self.milestone, self.change.change() if self.change else None)
+    def preparation(self, path: Path) -> Preparation:
+        change = self.change.change() if self.change else None
+        return Preparation(self.wait, self.milestone, change, setting.values(path, self.settings))
 
 
 class _ScenarioModel(NullAsAbsent):

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from textual.content import Content
 
 from inspector.app.bridge import ReplayedState
+from inspector.app.draw.problem import problem_count
 from inspector.app.draw.style import MUTED
 from inspector.domain.number import count
 from inspector.domain.session import SessionState
@@ -19,10 +20,9 @@ def header(session: SessionState, width: int) -> Content:
 
     A replay is marked first.
     """
-    total = len(session.servers)
-    counts = f"{session.ready_servers}/{count(total, 'server')}   {count(len(session.tools), 'tool')}"
+    counts = _counts(session)
     title = [Content.styled("Toolsight", "bold $primary"), *_replay(session, width)]
-    room = width - 2 - sum(piece.cell_length + len(_GAP) for piece in title) - len(counts) - len(_GAP)
+    room = width - 2 - sum(piece.cell_length + len(_GAP) for piece in title) - counts.cell_length - len(_GAP)
     facts = [
         ("", session.model_label),
         ("toolset ", session.toolset or "all"),
@@ -38,9 +38,17 @@ def header(session: SessionState, width: int) -> Content:
         room -= piece.cell_length + len(_GAP)
         shown.append(piece)
     left = Content(_GAP).join([*title, *shown])
+    gap = max(width - 2 - left.cell_length - counts.cell_length, 1)
+    return Content.assemble(left, " " * gap, counts)
+
+
+def _counts(session: SessionState) -> Content:
+    """The servers and tools, after the problems of the settings, if there are any."""
+    total = len(session.servers)
+    counts = f"{session.ready_servers}/{count(total, 'server')}   {count(len(session.tools), 'tool')}"
     ready = "$text-success" if total and session.ready_servers == total else "$text-warning"
-    gap = max(width - 2 - left.cell_length - len(counts), 1)
-    return Content.assemble(left, " " * gap, (counts, ready))
+    problems = problem_count(session.problems)
+    return Content.assemble(problems, _GAP if problems else "", (counts, ready))
 
 
 def _replay(session: SessionState, width: int) -> Iterator[Content]:

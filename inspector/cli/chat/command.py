@@ -9,7 +9,7 @@ from inspector.cli.chat.transcript import Transcript
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json
-from inspector.domain.error import ModelError
+from inspector.domain.error import ConfigError, ModelError
 from inspector.domain.events.json import record_json
 from inspector.engine.workbench import Workbench
 
@@ -33,11 +33,16 @@ def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
 
 
 async def converse(bench: Workbench, messages: tuple[str, ...], *, quiet: bool = False) -> None:
-    """Send user messages and print the transcript. Raises ModelError if the model fails."""
+    """Send user messages and print the transcript. Raises ModelError if the model fails.
+
+    Raises ConfigError if the settings do not allow a turn.
+    """
     stop = bench.subscribe(Transcript().on_record) if not quiet else lambda: None
     try:
         for text in messages:
             ended = await bench.chat(text)
+            if ended.outcome == "refused":
+                raise ConfigError("the message was not sent to the model", hint=ended.text)
             if ended.outcome == "failed":
                 raise ModelError(ended.text, hint=_last_hint(bench))
     finally:

@@ -18,6 +18,7 @@ from inspector.domain.events import (
     RedundantSearch,
     SearchPerformed,
     SettingsChanged,
+    SettingsChecked,
     ToolEvicted,
     ToolLoaded,
     TurnEnded,
@@ -100,6 +101,10 @@ class Transcript:
         say(f"\n◇ {event.summary()}")
 
     @_print.register
+    def _settings_checked(self, event: SettingsChecked) -> None:
+        say(f"\n⚠ settings: {event.summary()}")
+
+    @_print.register
     def _milestone_reached(self, event: MilestoneReached) -> None:
         say(f"\n◇ milestone {event.summary()}")
 
@@ -109,7 +114,7 @@ class Transcript:
 
     @_print.register
     def _turn_ended(self, event: TurnEnded) -> None:
-        if event.outcome not in ("answered", "failed"):
+        if event.outcome not in ("answered", "failed", "refused"):
             say(f"  ⚠ {event.outcome}: {event.text}")
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from inspector.domain.events.base import Actor, Event, Group, Tone
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count
+from inspector.domain.setting_problem import SettingProblem
 
 __all__ = [
     "Failed",
@@ -13,12 +14,13 @@ __all__ = [
     "SessionStarted",
     "SessionsForgotten",
     "SettingsChanged",
+    "SettingsChecked",
     "TurnEnded",
     "TurnOutcome",
     "UserSaid",
 ]
 
-TurnOutcome = Literal["answered", "capped", "cancelled", "failed"]
+TurnOutcome = Literal["answered", "capped", "cancelled", "failed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,23 @@ class SettingsChanged(Event):
     def summary(self) -> str:
         changed = f": {', '.join(self.changed)}" if self.changed else ", nothing changed"
         return f"profile {self.profile}{changed}"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChecked(Event):
+    """The problems of the settings changed: all there are now, worst first."""
+
+    kind: ClassVar[str] = "problems"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.ERRORS})
+    tone: ClassVar[Tone] = "warning"
+    problems: tuple[SettingProblem, ...] = ()
+
+    def summary(self) -> str:
+        if not self.problems:
+            return "the settings have no problem any more"
+        more = f"  (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
+        worst = self.problems[0]
+        return f"{worst.severity}: {worst.full}{more}"
 
 
 @dataclass(frozen=True, slots=True)

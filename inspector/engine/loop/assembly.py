@@ -1,5 +1,7 @@
 """The chat's parts, wired together once per session."""
 
+from collections.abc import Awaitable, Callable
+
 from inspector.engine.live import Live
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
@@ -25,7 +27,9 @@ class Chat:
         caller: ToolCaller,
         approver: Approver,
         binder: Binder,
+        settled: Callable[[], Awaitable[None]],
     ) -> None:
+        """`settled` waits until no server is connecting."""
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
         watch = LoopWatch(session, self.iteration, clock, live)
@@ -50,5 +54,11 @@ class Chat:
             live=live,
         )
         self.loop = DiscoveryLoop(
-            session, binder, self.dispatcher, clock, live, (self.iteration, self.redundancy)
+            session,
+            binder,
+            self.dispatcher,
+            clock,
+            live,
+            guards=(self.iteration, self.redundancy),
+            settled=settled,
         )

@@ -1,7 +1,7 @@
 """The discovery loop for one user message (PRD section 2.7)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from inspector.domain.error import ModelError
@@ -25,6 +25,7 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
+from inspector.domain.setting_problem import is_pending, refusal
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.dispatch import Dispatcher
@@ -59,8 +60,11 @@ class DiscoveryLoop:
         dispatcher: Dispatcher,
         clock: Clock,
         live: Live,
+        *,
         guards: Sequence[Guard],
+        settled: Callable[[], Awaitable[None]],
     ) -> None:
+        """`settled` waits until no server is connecting."""
         self.messages: tuple[Message, ...] = ()
         self._offered: frozenset[str] = frozenset()
         self._session = session
@@ -70,6 +74,7 @@ class DiscoveryLoop:
         self._clock = clock
         self._live = live
         self._guards = guards
+        self._settled = settled
 
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message. Canceling the task ends the turn cleanly."""
@@ -94,9 +99,14 @@ class DiscoveryLoop:
 
     async def _steps(self) -> TurnEnded:
         steps, is_loop = 0, False
+        if is_pending(self._session.state.problems):
+            await self._settled()
         # Read the limit each time: it may change while the model is working.
         while steps < self._live.settings.chat.max_steps:
             steps += 1
+            # At each step: a server may have changed its tools, so that a restriction matches none any more.
+            if refused := refusal(self._session.state.problems):
+                return TurnEnded("refused", refused)
             if is_loop and self._live.settings.guard.think:
                 await self._think()
                 is_loop = False

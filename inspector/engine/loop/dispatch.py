@@ -11,6 +11,7 @@ from inspector.domain.events import Actor, CallFinished, CallRejected, CallStart
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolCall, ToolResult
 from inspector.domain.session import Binding
+from inspector.domain.setting_problem import refusal
 from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
@@ -100,6 +101,8 @@ class Dispatcher:
         tool = self._resolve(call.name)
         if tool is None:
             return self._reject_unknown(call)
+        if refused := refusal(self._session.state.problems):
+            return self._reject(call, "settings", refused, (tool.id,))
         unmet = self._binder.unmet_of(tool.id)
         if unmet:
             text = f"{tool.id} cannot be used yet: {'; '.join(unmet)} does not hold."

@@ -109,6 +109,8 @@ class ScenarioRun:
 
     async def _prepare(self, preparation: Preparation) -> None:
         self._clock.wait(preparation.wait)
+        for path, value in preparation.settings.items():
+            self._bench.change_setting(path, value)
         if preparation.milestone:
             self._bench.milestone(preparation.milestone, by="scenario")
         if preparation.change is not None and self._connector is not None:

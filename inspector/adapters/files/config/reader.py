@@ -58,6 +58,7 @@ def configured(
         settings=Settings(discovery=_discovery(path, model)),
         profile=setting.profile(path, model.profile),
         values=setting.values(path, model.settings),
+        disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
     )
 
 

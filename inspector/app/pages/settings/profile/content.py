@@ -1,17 +1,19 @@
 """The texts of the profile page: profiles and settings as rows, and the details of each."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from textual.content import Content
 
 from inspector.app.draw.failure import failure_text
+from inspector.app.draw.problem import problem_count, problem_lines, sign
 from inspector.app.draw.style import MUTED
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, Origin, knobs, origins, render_value, value_of
 from inspector.domain.profile import PROFILES, Profile, find_profile, profile_settings
+from inspector.domain.setting_problem import SettingProblem
 from inspector.domain.settings import Settings
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from widgets import Column, Record, middle, visible
@@ -46,18 +48,24 @@ _SECTIONS: Mapping[str, str] = {
 HEADING = "\0"
 _RANKER_KNOBS = frozenset({"discovery.ranker", "gate.ranker"})
 _LONGEST = 400
+_PROBLEMS = 3
 _IN_A_ROW = 24
 _SEPARATOR = " · "
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The settings in force and their sources; `session` holds the values set in the session."""
+    """The settings in force, their sources and problems; `session` holds the values set in the session."""
 
     configuration: Configuration
     profile: str
     settings: Settings
     session: Mapping[str, Any]
+    problems: tuple[SettingProblem, ...] = ()
+
+    def problems_of(self, path: str) -> tuple[SettingProblem, ...]:
+        """Return the problems of one setting."""
+        return tuple(problem for problem in self.problems if problem.path == path)
 
     def origins(self) -> dict[str, Origin]:
         """Return the source of every setting's value."""
@@ -120,10 +128,11 @@ def _heading(section: str) -> Record:
 
 def _row(setup: Setup, knob: Knob, origin: Origin) -> Record:
     section, _, name = knob.path.partition(".")
+    problems = setup.problems_of(knob.path)
     value = shown(setup.value(knob))
     cells = (
         Content.assemble(("  ", ""), (f"{section}.", MUTED), name),
-        Content.styled("●" if setup.differs(knob) else " ", "$text-accent"),
+        sign(problems[0]) if problems else Content.styled("●" if setup.differs(knob) else " ", "$text-accent"),
         value,
         Content.styled(origin.value, MUTED if origin is Origin.DEFAULT else "$text-accent"),
     )
@@ -139,13 +148,16 @@ def facts(setup: Setup, *, only_different: bool) -> Content:
     here = f"{len(setup.session)} set here" if setup.session else ""
     parts = [counts, here, "only these are shown" if only_different else ""]
     line = _SEPARATOR.join(filter(None, parts))
-    return Content.assemble(("profile ", MUTED), (setup.profile, "bold"), "   ", (line, MUTED))
+    wrong = problem_count(setup.problems)
+    gap = "   " if wrong else ""
+    return Content.assemble(("profile ", MUTED), (setup.profile, "bold"), "   ", wrong, gap, (line, MUTED))
 
 
-def profile_detail(name: str) -> Content:
-    """Return what a profile is, and what it changes."""
+def profile_detail(name: str, problems: Sequence[SettingProblem] = ()) -> Content:
+    """Return what a profile is and what it changes, after the problems that no row of a setting shows."""
     profile = PROFILES[name]
-    return Content.assemble((profile.title, "bold"), "   ", profile.about, "\n", _changes(profile))
+    about = Content.assemble((profile.title, "bold"), "   ", profile.about, "\n", _changes(profile))
+    return Content("\n").join([*problem_lines(problems, _PROBLEMS), about])
 
 
 def _changes(profile: Profile) -> Content:
@@ -170,7 +182,8 @@ def knob_detail(setup: Setup, knob: Knob) -> Content:
     ]
     allowed = "" if knob.choices else f"   {knob.allowed}"
     about = Content.assemble(knob.about, (allowed, MUTED))
-    return Content("\n").join([Content("   ").join(line), about, by_profile(setup, knob)])
+    wrong = problem_lines(setup.problems_of(knob.path), _PROBLEMS)
+    return Content("\n").join([Content("   ").join(line), *wrong, about, by_profile(setup, knob)])
 
 
 _ORIGIN: Mapping[Origin, str] = {

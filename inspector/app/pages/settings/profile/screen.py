@@ -35,6 +35,7 @@ class ProfileScreen(BaseScreen):
         "A setting's value comes from the last of these that sets it: the default, the file's",
         "tool_discovery, the profile, the file's settings, this session. The last column says which.",
         "● marks what differs from the default; d shows only that. / filters by name, value and meaning.",
+        "✕ marks a setting because of which no message is answered, ⚠ one that has no effect; the lower pane says why.",
         "enter changes a setting: a switch flips at once, any other setting opens a dialog.",
         "r or backspace resets a setting that was changed in this session.",
         "The lower pane says what a setting does, which values it takes, and its value in every profile.",
@@ -71,7 +72,13 @@ class ProfileScreen(BaseScreen):
     @property
     def _setup(self) -> content.Setup:
         session = self.session
-        return content.Setup(session.configuration, session.profile, session.settings, session.session_values)
+        return content.Setup(
+            session.configuration,
+            session.profile,
+            session.settings,
+            session.session_values,
+            self.view.state.problems,
+        )
 
     def _show_knobs(self) -> None:
         rows = content.knob_rows(self._setup, only_different=self._only_different)
@@ -88,7 +95,7 @@ class ProfileScreen(BaseScreen):
         if knob is not None:
             detail = content.knob_detail(self._setup, knob)
         elif self._on_profiles and profile is not None:
-            detail = content.profile_detail(profile.key)
+            detail = content.profile_detail(profile.key, self.view.state.problems)
         self.query_one("#profile-detail", Static).update(detail)
 
     def on_descendant_focus(self) -> None:

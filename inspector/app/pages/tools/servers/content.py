@@ -1,11 +1,15 @@
 """The texts of the servers page: servers as rows, and everything known about one."""
 
+from collections.abc import Sequence
+
 from textual.content import Content
 
+from inspector.app.draw.problem import problem_line
 from inspector.app.draw.style import MUTED
 from inspector.domain.number import milliseconds, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
+from inspector.domain.setting_problem import SettingProblem
 from widgets import Column, Record, Tone, plain
 
 STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
@@ -55,8 +59,11 @@ def _what_to_try(server: ServerState) -> str:
     return "r reconnects." if server.phase is ServerPhase.STOPPED else ""
 
 
-def server_detail(server: ServerState | None) -> Content:
-    """Return the facts about a server; its stderr has its own pane."""
+def server_detail(server: ServerState | None, problems: Sequence[SettingProblem] = ()) -> Content:
+    """Return the facts about a server, with the problems of the settings that are about it.
+
+    Its stderr has its own pane.
+    """
     if server is None:
         return Content.styled(NO_SERVER, MUTED)
     word, color, _ = STATES[server.phase]
@@ -80,4 +87,5 @@ def server_detail(server: ServerState | None) -> Content:
         )
         for tool in server.skipped
     ]
+    lines += [problem_line(problem) for problem in problems if problem.server == server.name]
     return Content("\n").join(lines)
