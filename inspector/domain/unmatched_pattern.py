@@ -87,7 +87,7 @@ def _entries(checked: Checked) -> Iterator[_Entry]:
 
 
 def _outputs(predicates: Sequence[str]) -> Iterator[_Entry]:
-    """The tools whose output predicates ask for. `not` of an unknown one always holds: it lets calls through."""
+    """The tools whose output predicates ask for. `not` of an unknown one always holds: calls run."""
     for text in predicates:
         try:
             predicate = parse_predicate(text)

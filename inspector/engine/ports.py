@@ -11,6 +11,7 @@ from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
 from inspector.domain.price import Prices
+from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 
@@ -150,14 +151,6 @@ class SessionSummary:
     events: int
     searches: int
     calls: int
-
-
-@dataclass(frozen=True, slots=True)
-class SessionAge:
-    """A stored session and the time of its last event, in seconds since 1970, UTC."""
-
-    id: str
-    ended_at: float
 
 
 class EventStore(Protocol):

@@ -191,3 +191,38 @@ def test_a_session_has_the_profile_and_the_values_of_the_command_line(
 def test_every_command_that_opens_a_session_takes_the_options(toolsight: Toolsight) -> None:
     for command in ("demo", "tools", "search", "chat", "budget", "manifest", "bench"):
         assert {"--profile", "--set"} <= set(toolsight(command, "--help").stdout.split())
+
+
+TYPO = 'access.preconditions={"weather:get_forcast": ["milestone_reached(\'x\')"]}'
+
+
+def test_a_pattern_that_matches_no_tool_fails_the_check_with_the_closest_name(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    common = ("--config", str(write_weather_configuration(tmp_path)), "--approve")
+    done = toolsight("settings", "--check", *common, "--set", TYPO, "--set", "guard.exempt=weather:*")
+    assert done.exit_code == 1
+    assert "error: access.preconditions “weather:get_forcast” matches no tool of weather." in done.stdout
+    assert "Did you mean `weather:get_forecast`?" in done.stdout
+    assert done.stderr == ""
+    (problem,) = json.loads(toolsight("settings", "--check", "--json", *common, "--set", TYPO).stdout)
+    assert (problem["severity"], problem["entry"]) == ("error", "weather:get_forcast")
+    fits = toolsight("settings", "--check", *common, "--set", "guard.exempt=weather:*")
+    assert (fits.exit_code, fits.stderr) == (0, "")
+    assert fits.stdout.startswith("0 problems of the settings; 1 of 1 server connected")
+
+
+def test_other_commands_say_on_stderr_what_is_wrong_with_the_settings_and_a_chat_is_refused(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    common = ("--config", str(write_weather_configuration(tmp_path)), "--approve", "--json", "--set", TYPO)
+    done = toolsight("tools", *common)
+    assert done.exit_code == 0
+    assert "weather:get_forcast" in done.stderr
+    assert "weather:get_forcast" not in done.stdout
+    chat = toolsight("chat", "hello", *common)
+    assert chat.exit_code == 1
+    kinds = [record["kind"] for record in json.loads(chat.stdout)]
+    assert {"problems", "end"} <= set(kinds)
+    assert "the message was not sent to the model" in chat.stderr
+    assert "Did you mean `weather:get_forecast`?" in chat.stderr

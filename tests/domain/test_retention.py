@@ -1,26 +1,17 @@
 """Old sessions go first, and never more than asked."""
 
-from dataclasses import dataclass
-
 from hypothesis import given, strategies as st
 
-from inspector.domain.retention import DAY, overdue
-
-
-@dataclass(frozen=True)
-class Recorded:
-    id: str
-    ended_at: float
-
+from inspector.domain.retention import DAY, SessionAge, overdue
 
 sessions = st.lists(
-    st.builds(Recorded, st.text(max_size=4), st.floats(0, 100 * DAY)), max_size=30, unique_by=lambda s: s.id
+    st.builds(SessionAge, st.text(max_size=4), st.floats(0, 100 * DAY)), max_size=30, unique_by=lambda s: s.id
 )
 
 
 @given(sessions, st.integers(0, 10), st.floats(0, 60))
 def test_what_stays_is_new_enough_and_not_too_much_and_what_goes_is_older(
-    recorded: list[Recorded], max_count: int, max_days: float
+    recorded: list[SessionAge], max_count: int, max_days: float
 ) -> None:
     now = 100 * DAY
     gone = overdue(recorded, max_count=max_count, max_days=max_days, now=now)

@@ -1,5 +1,6 @@
 """Patterns in settings that match no tool are found, once it can be told, with the closest names."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -26,6 +27,8 @@ from inspector.domain.unmatched_pattern import _Entry, unmatched_patterns
 TOOLS = frozenset({"shop:list_orders", "shop:refund_order", "weather:get_forecast", "calc:evaluate"})
 HOLDS = ("milestone_reached('agreed')",)
 PRECONDITIONS = "access.preconditions"
+Phases = Mapping[str, ServerPhase | None]
+ALL_READY: Phases = {}
 
 
 def checked(
@@ -34,8 +37,7 @@ def checked(
     toolset: Toolset | None = None,
     gone: frozenset[str] = frozenset(),
     disabled: tuple[str, ...] = (),
-    tools: frozenset[str] = TOOLS,
-    **phases: ServerPhase | None,
+    phases: Phases = ALL_READY,
 ) -> Checked:
     """The servers are ready but for those in `phases`; None is a server that has not been started."""
     names = ("shop", "weather", "calc")
@@ -44,7 +46,7 @@ def checked(
         name: ServerState(name) if phase is None else ServerState(name, phase, target=name)
         for name, phase in by_name.items()
     }
-    connected = frozenset(tool for tool in tools if by_name[tool.partition(":")[0]] is ServerPhase.READY)
+    connected = frozenset(tool for tool in TOOLS if by_name[tool.partition(":")[0]] is ServerPhase.READY)
     configuration = Configuration(
         "test.json",
         tuple(ServerSpec(name, name) for name in names),
@@ -59,8 +61,8 @@ def found(given_: Checked) -> list[SettingProblem]:
     return list(unmatched_patterns(given_))
 
 
-def precondition(pattern: str, **phases: ServerPhase | None) -> list[SettingProblem]:
-    return found(checked({PRECONDITIONS: {pattern: HOLDS}}, **phases))
+def precondition(pattern: str, phases: Phases = ALL_READY) -> list[SettingProblem]:
+    return found(checked({PRECONDITIONS: {pattern: HOLDS}}, phases=phases))
 
 
 def test_a_precondition_with_a_typo_is_an_error_that_names_the_closest_tool() -> None:
@@ -71,13 +73,15 @@ def test_a_precondition_with_a_typo_is_an_error_that_names_the_closest_tool() ->
     )
 
 
-@pytest.mark.parametrize("pattern", ["shop:refund_order", "shop:*", "*:refund_*", "*", "sh?p:refund*", "[s]hop:*"])
+@pytest.mark.parametrize(
+    "pattern", ["shop:refund_order", "shop:*", "*:refund_*", "*", "sh?p:refund*", "[s]hop:*"]
+)
 def test_a_pattern_that_matches_is_no_problem(pattern: str) -> None:
     assert precondition(pattern) == []
 
 
 def test_a_precondition_for_an_unknown_server_is_an_error_before_any_server_is_ready() -> None:
-    (problem,) = precondition("shops:refund_*", shop=None, weather=ServerPhase.CONNECTING)
+    (problem,) = precondition("shops:refund_*", {"shop": None, "weather": ServerPhase.CONNECTING})
     assert (problem.severity, problem.text) == (Severity.ERROR, "names no server")
     assert problem.hint == "Did you mean `shop:refund_*`?"
 
@@ -95,27 +99,27 @@ def test_a_precondition_that_requires_nothing_is_only_a_warning() -> None:
 
 @pytest.mark.parametrize("phase", [ServerPhase.CONNECTING, None])
 def test_a_pattern_is_not_judged_while_its_server_connects(phase: ServerPhase | None) -> None:
-    assert precondition("shop:refnd_order", shop=phase) == []
+    assert precondition("shop:refnd_order", {"shop": phase}) == []
 
 
 @pytest.mark.parametrize("phase", [ServerPhase.FAILED, ServerPhase.STOPPED])
 def test_a_pattern_whose_server_is_away_cannot_be_checked_and_is_no_error(phase: ServerPhase) -> None:
-    (problem,) = precondition("shop:refnd_order", shop=phase)
+    (problem,) = precondition("shop:refnd_order", {"shop": phase})
     assert problem.severity is Severity.UNCHECKED
     assert problem.text == "cannot be checked; not connected: shop"
 
 
 def test_a_precondition_for_any_server_makes_turns_wait_while_one_connects() -> None:
-    (problem,) = precondition("*:refnd_*", weather=ServerPhase.CONNECTING)
+    (problem,) = precondition("*:refnd_*", {"weather": ServerPhase.CONNECTING})
     assert problem.severity is Severity.PENDING
     assert is_pending([problem])
     assert refusal([problem]) == ""
 
 
 def test_a_precondition_for_any_server_is_an_error_even_while_one_is_away() -> None:
-    (problem,) = precondition("*:refnd_*", weather=ServerPhase.FAILED)
+    (problem,) = precondition("*:refnd_*", {"weather": ServerPhase.FAILED})
     assert problem.severity is Severity.ERROR
-    (other,) = found(checked({"guard.exempt": ("*:refnd_*",)}, weather=ServerPhase.FAILED))
+    (other,) = found(checked({"guard.exempt": ("*:refnd_*",)}, phases={"weather": ServerPhase.FAILED}))
     assert other.severity is Severity.UNCHECKED
 
 
@@ -178,7 +182,9 @@ def test_a_toolsets_own_pinned_tools_are_checked_instead_of_the_settings() -> No
     assert (problem.path, problem.entry) == ("tool_sets.t.always_include", "calc:nope")
 
 
-def test_a_predicate_about_the_output_of_no_tool_is_found_and_is_an_error_where_it_lets_calls_through() -> None:
+def test_a_predicate_about_the_output_of_no_tool_is_found_and_is_an_error_where_it_lets_calls_through() -> (
+    None
+):
     def outputs(text: str) -> list[SettingProblem]:
         return found(checked({PRECONDITIONS: {"shop:refund_order": (text,)}}))
 

@@ -21,7 +21,7 @@ class LockedStore(MemoryStore):
     """Nothing can be deleted from it."""
 
     def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
-        raise StoreError("the database is locked", hint="Close the other program.")
+        raise StoreError(f"{len(sessions)} sessions are locked", hint="Close the other program.")
 
 
 def recorded(store: MemoryStore, session: str, at: float) -> None:
@@ -93,7 +93,7 @@ async def test_a_session_that_cannot_be_deleted_is_an_event_and_the_session_goes
     recorded(ground.store, "old", ground.clock.now() - 31 * DAY)
     ground.retention.start()
     failed = await ground.next(Failed)
-    assert failed == Failed("retention", "the database is locked", "Close the other program.")
+    assert failed == Failed("retention", "1 sessions are locked", "Close the other program.")
     await ground.retention.aclose()
     ground.session.emit(UserSaid("still here"))
 

@@ -1,4 +1,4 @@
-"""The settings are checked against the connected tools while a session runs, and a void restriction refuses."""
+"""The settings are checked while a session runs, and a restriction that matches nothing refuses."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from inspector.engine.workbench import Workbench
 from tests.support.told_model import calls, says
 from tests.support.workbench import READS, Rig, connected, opened, shop_and_weather
 
-REFUND = ("shop__refund_order", {})
+REFUND: tuple[str, Mapping[str, Any]] = ("shop__refund_order", {})
 AGREED = ("milestone_reached('agreed')",)
 STATIC = "static"
 
@@ -43,7 +43,9 @@ async def until(bench: Workbench, kind: str) -> None:
 
 
 async def test_a_precondition_with_a_typo_lets_no_call_through() -> None:
-    async with connected(calls(REFUND), says("done"), values=precondition("shop:refnd_order"), profile=STATIC) as rig:
+    async with connected(
+        calls(REFUND), says("done"), values=precondition("shop:refnd_order"), profile=STATIC
+    ) as rig:
         ended = await rig.bench.chat("refund it")
         assert ended.outcome == "refused"
         assert "Did you mean `shop:refund_order`?" in ended.text

@@ -17,12 +17,12 @@ from inspector.domain.events import CallFinished, ModelSwitched, Record, SearchP
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolResult
 from inspector.domain.price import Prices
+from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 from inspector.engine.ports import (
     ApprovalRequest,
     Decision,
-    SessionAge,
     SessionSummary,
     Snapshot,
     ToolListing,

@@ -9,7 +9,8 @@ from inspector.adapters.sqlite.database import BUSY_TIMEOUT_MS, SqliteDatabase
 from inspector.adapters.sqlite.writer_lock import WriterLocks
 from inspector.domain.error import StoreError
 from inspector.domain.events import Event, ModelSwitched, Record, SessionStarted
-from inspector.engine.ports import SessionAge, SessionSummary
+from inspector.domain.retention import SessionAge
+from inspector.engine.ports import SessionSummary
 
 _UPSERT_SESSION = """
 INSERT INTO session (id, started_at, ended_at, config, model)

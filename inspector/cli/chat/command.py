@@ -22,10 +22,12 @@ def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
     """Send each MESSAGE in turn and run the discovery loop for it."""
 
     async def work(bench: Workbench) -> None:
-        await converse(bench, message, quiet=as_json)
-        if as_json:
-            say_json([record_json(record) for record in bench.records()])
-        elif bench.state.budget is not None:
+        try:
+            await converse(bench, message, quiet=as_json)
+        finally:
+            if as_json:
+                say_json([record_json(record) for record in bench.records()])
+        if not as_json and bench.state.budget is not None:
             say()
             say_budget(bench.state.budget)
 

@@ -132,7 +132,9 @@ def _row(setup: Setup, knob: Knob, origin: Origin) -> Record:
     value = shown(setup.value(knob))
     cells = (
         Content.assemble(("  ", ""), (f"{section}.", MUTED), name),
-        sign(problems[0]) if problems else Content.styled("●" if setup.differs(knob) else " ", "$text-accent"),
+        sign(problems[0])
+        if problems
+        else Content.styled("●" if setup.differs(knob) else " ", "$text-accent"),
         value,
         Content.styled(origin.value, MUTED if origin is Origin.DEFAULT else "$text-accent"),
     )

@@ -35,7 +35,7 @@ class ProfileScreen(BaseScreen):
         "A setting's value comes from the last of these that sets it: the default, the file's",
         "tool_discovery, the profile, the file's settings, this session. The last column says which.",
         "● marks what differs from the default; d shows only that. / filters by name, value and meaning.",
-        "✕ marks a setting because of which no message is answered, ⚠ one that has no effect; the lower pane says why.",
+        "✕ marks a setting because of which no message is answered, ⚠ one that has no effect.",
         "enter changes a setting: a switch flips at once, any other setting opens a dialog.",
         "r or backspace resets a setting that was changed in this session.",
         "The lower pane says what a setting does, which values it takes, and its value in every profile.",

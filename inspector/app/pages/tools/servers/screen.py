@@ -55,9 +55,7 @@ class ServersScreen(BaseScreen):
     @on(RecordList.Highlighted, "#servers")
     def _show_selected(self) -> None:
         server = self._selected()
-        self.query_one("#server-detail", Static).update(
-            server_detail(server, self.view.state.problems)
-        )
+        self.query_one("#server-detail", Static).update(server_detail(server, self.view.state.problems))
         self.query_one("#server-stderr", TextView).text = server.stderr_tail if server else ""
 
     def _selected(self) -> ServerState | None:

@@ -1,0 +1,108 @@
+"""Problems of the settings are seen where a person looks: header, session, servers and profile page."""
+
+import pytest
+from textual.widgets import Static
+
+from fixtures.hostile import HOSTILE
+from inspector.app.draw.header import header
+from inspector.app.draw.problem import problem_line, problem_lines
+from inspector.app.pages.chat.session.conversation_panel import ItemBlock
+from inspector.app.pages.chat.session.welcome import welcome
+from inspector.app.pages.settings.profile.content import Setup, knob_detail, knob_rows
+from inspector.app.pages.tools.servers.content import server_detail
+from inspector.domain.configuration import Configuration
+from inspector.domain.knob import find_knob, with_values
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState, SessionState
+from inspector.domain.setting_problem import SettingProblem, Severity
+from inspector.domain.settings import Settings
+from tests.support.app import app_rig, until
+from tests.support.workbench import configured, shop_and_weather
+from tests.widgets.hostile import dangerous
+
+TYPO = SettingProblem(
+    "access.preconditions",
+    "shop:refnd",
+    "matches no tool of shop",
+    "Did you mean `shop:refund_order`?",
+    Severity.ERROR,
+    "shop",
+)
+AWAY = SettingProblem("guard.exempt", "mail:*", "cannot be checked", severity=Severity.UNCHECKED)
+READY = {"shop": ServerState("shop", ServerPhase.READY, "shop")}
+
+
+def state(*problems: SettingProblem) -> SessionState:
+    return SessionState(servers=READY, problems=problems)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_header_counts_what_a_person_can_act_on(width: int) -> None:
+    assert "✕ 1 setting problem" in header(state(TYPO, AWAY), width).plain
+    assert "1/1 server" in header(state(TYPO), width).plain
+    assert "problem" not in header(state(AWAY), width).plain
+    assert "problem" not in header(state(), width).plain
+
+
+def test_an_empty_conversation_says_that_no_message_will_be_answered_and_why() -> None:
+    text = welcome(state(TYPO)).plain
+    assert "No message is answered until the settings are put right" in text
+    assert TYPO.sentence in text
+    assert TYPO.hint in text
+
+
+def test_an_empty_conversation_says_what_cannot_be_checked_without_alarm() -> None:
+    text = welcome(state(AWAY)).plain
+    assert AWAY.sentence in text
+    assert "No message is answered" not in text
+
+
+def test_more_problems_than_there_is_room_for_are_counted() -> None:
+    many = [SettingProblem("guard.exempt", f"a:{number}", "matches no tool") for number in range(5)]
+    assert [line.plain for line in problem_lines(many, 3)][-1] == "… 2 more problems of the settings"
+    assert len(problem_lines(many, 5)) == 5
+
+
+def test_a_server_shows_the_problems_that_are_about_it() -> None:
+    assert TYPO.sentence in server_detail(READY["shop"], (TYPO, AWAY)).plain
+    assert AWAY.sentence not in server_detail(READY["shop"], (TYPO, AWAY)).plain
+
+
+def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
+    settings = with_values(Settings(), {"access.preconditions": {"shop:refnd": ("x()",)}})
+    setup = Setup(Configuration("", ()), "toolsight", settings, {}, (TYPO,))
+    marks = {row.key: str(row.cells[1]) for row in knob_rows(setup)}
+    assert marks["access.preconditions"] == "✕"
+    assert marks["access.scopes"] == " "
+    assert TYPO.sentence in knob_detail(setup, find_knob("access.preconditions")).plain
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_text_in_a_problem_is_shown_and_not_obeyed(name: str) -> None:
+    evil = HOSTILE[name][:2000]
+    assert not dangerous(problem_line(SettingProblem("guard.exempt", evil, "matches no tool", evil)).plain)
+
+
+async def test_a_typo_is_seen_on_the_session_page_and_a_message_is_refused_there() -> None:
+    async with app_rig(at_home=True) as (pilot, rig):
+        rig.bench.change_setting("access.preconditions", {"shop:refnd": ("milestone_reached('x')",)})
+        await until(pilot, lambda: "1 setting problem" in header(pilot.app.view.state, 120).plain)  # type: ignore[attr-defined]
+        await pilot.press("h", "i", "enter")
+        await until(pilot, lambda: bool(rig.store.read("s", kinds=("end",))))
+        await until(pilot, lambda: len(pilot.app.screen.query(ItemBlock)) >= 3)
+        refused = str(pilot.app.screen.query(ItemBlock).last().render())
+        assert "refused" in refused
+        assert "shop:refund_order" in refused
+
+
+async def test_a_typo_in_the_file_is_seen_before_the_first_message() -> None:
+    configuration = configured(shop_and_weather())
+    configuration = Configuration(
+        configuration.source,
+        configuration.servers,
+        values={"access.preconditions": {"shop:refnd": ("milestone_reached('x')",)}},
+    )
+    async with app_rig(at_home=True, configuration=configuration) as (pilot, _):
+        text = str(pilot.app.screen.query_one("#conversation-empty", Static).render())
+        assert "No message is answered" in text
+        assert "shop:refund_order" in text
