@@ -255,7 +255,7 @@ def test_a_store_that_is_closed_writes_no_session(path: Path) -> None:
         assert other.forget(["s"]) == ()
         writing.close()
         assert other.forget(["s"]) == ("s",)
-        assert list(path.with_name(f"{path.name}-writers").iterdir()) == []
+        assert list(path.with_name(f".{path.name}-writers").iterdir()) == []
 
 
 def test_another_name_of_the_database_knows_who_is_writing(path: Path, tmp_path: Path) -> None:

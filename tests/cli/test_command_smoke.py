@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -49,8 +50,11 @@ SMOKES = {
 
 
 @pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> dict[str, tuple[str, ...]]:
-    """The arguments that replace each placeholder in the table; also records a session."""
+def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[dict[str, tuple[str, ...]]]:
+    """The arguments that replace each placeholder in the table.
+
+    Also records a session, of long ago: it is kept as it counts as being written.
+    """
     folder = tmp_path_factory.mktemp("smoke")
     server = {"command": sys.executable, "args": [str(SERVERS / "weather.py")], "defer_loading": True}
     discovery = {"enabled": True, "embedding_model": "none"}
@@ -62,12 +66,12 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> dict[str,
     with SqliteStore(database) as store:
         for record in records(STORY, SESSION):
             store.append(record)
-    return {
-        WEATHER: ("--config", str(folder / "toolsight.json"), "--approve"),
-        DATA: (str(folder),),
-        REQUESTS: (str(folder / "mine.jsonl"),),
-        SCENARIO: (str(folder / "case.yaml"),),
-    }
+        yield {
+            WEATHER: ("--config", str(folder / "toolsight.json"), "--approve"),
+            DATA: (str(folder),),
+            REQUESTS: (str(folder / "mine.jsonl"),),
+            SCENARIO: (str(folder / "case.yaml"),),
+        }
 
 
 def test_every_command_except_the_demo_is_in_the_table() -> None:

@@ -1,6 +1,7 @@
 """`toolsight cost`: a recorded session and an assumed one, under every delivery."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,12 @@ STORY: list[Event] = [
 
 
 @pytest.fixture(scope="module")
-def recorded(database: Path) -> None:
+def recorded(database: Path) -> Iterator[None]:
+    """Sessions of long ago: they are kept as they count as being written."""
     with SqliteStore(database) as store:
         for record in (*records(STORY, SESSION), *records([STARTED], "20250101-none")):
             store.append(record)
+        yield
 
 
 @pytest.fixture(scope="module")

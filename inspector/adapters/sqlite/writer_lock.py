@@ -18,7 +18,7 @@ class WriterLocks:
 
     def __init__(self, database: Path) -> None:
         # Two names of one database have the same locks.
-        self._folder = database.resolve().with_name(f"{database.resolve().name}-writers")
+        self._folder = database.resolve().with_name(f".{database.resolve().name}-writers")
         self._held: dict[str, int] = {}
 
     def hold(self, session: str) -> None:
