@@ -86,7 +86,7 @@ def refusal(problems: Sequence[SettingProblem]) -> str:
     errors = [problem.full for problem in problems if problem.severity is Severity.ERROR]
     if not errors:
         return ""
-    return "\n".join(("No tool may be called until this is put right in the settings:", *errors))
+    return "\n".join(("Nothing is called until this is put right in the settings:", *errors))
 
 
 def is_pending(problems: Iterable[SettingProblem]) -> bool:

@@ -129,6 +129,8 @@ async def test_a_tool_that_a_server_renames_during_a_turn_is_not_called_past_its
         assert [event.reason for event in rig.events("reject")] == ["settings"]
         assert ended.outcome == "refused"
         assert "matches no tool any more: shop:refund_order is gone" in ended.text
+        told = [item.title for item in rig.bench.state.conversation.items if item.kind is ItemKind.ERROR]
+        assert told[0].endswith("is gone")
 
 
 async def test_a_new_tool_that_a_pattern_matches_ends_the_problem() -> None:

@@ -25,10 +25,10 @@ def sign(problem: SettingProblem) -> Content:
 
 def problem_line(problem: SettingProblem) -> Content:
     """Return what is wrong and what to do; only an error or a warning is in color."""
-    sign, color = _MARKS[problem.severity]
-    sentence = plain(problem.sentence, newlines=False, limit=_LONGEST).stylize(color)
+    shape, color = _MARKS[problem.severity]
+    sentence = plain(f"{problem.sentence}.", newlines=False, limit=_LONGEST).stylize(color)
     hint = plain(problem.hint, newlines=False, limit=_LONGEST)
-    return Content.assemble((sign, color), sentence, "  " if problem.hint else "", hint)
+    return Content.assemble((shape, color), sentence, " " if problem.hint else "", hint)
 
 
 def problem_lines(problems: Sequence[SettingProblem], most: int) -> list[Content]:
