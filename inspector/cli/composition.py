@@ -30,7 +30,6 @@ from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.models import counter_for, model_for
 from inspector.cli.options import Options
-from inspector.cli.problem import say_problems
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
@@ -245,8 +244,6 @@ async def open_lab(
             bench.subscribe(tell)
         bench.connect()
         await bench.wait_connected()
-        if tell is None:
-            say_problems(bench.state.problems)
         played = replace(scenario, profile=chosen, settings=bench.policy.session_values)
         yield OpenLab(bench, ScenarioRun(bench, played, clock, connector))
 
