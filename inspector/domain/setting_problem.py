@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspector.domain.configuration import Configuration
+from inspector.domain.index_state import IndexState
 from inspector.domain.settings import Settings
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Checked:
 
     `toolset` is the name of the one in use, "" for none. `tools` holds the ids of the connected servers'
     tools, before the toolset, with those that were skipped; `gone` those that were there earlier.
+    `index` is the state of the search index.
     """
 
     configuration: Configuration
@@ -70,6 +72,7 @@ class Checked:
     servers: Mapping[str, "ServerState"]
     tools: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
+    index: IndexState = IndexState()
 
 
 Check = Callable[[Checked], Iterable[SettingProblem]]

@@ -1,18 +1,18 @@
 """Builds the parts of a session from its configuration and the ports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.events import IndexChanged, SessionStarted
+from inspector.domain.events import SessionStarted
+from inspector.domain.index_state import IndexState
 from inspector.domain.redaction import Redactor
 from inspector.domain.settings import Settings
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.precondition import Preconditions
 from inspector.engine.ports import OwnPredicate, Ports
-from inspector.engine.session import Session
 
 
 def started(live: Live, profile: str) -> SessionStarted:
@@ -44,10 +44,10 @@ def retrieval_of(
     configuration: Configuration,
     settings: Settings,
     ports: Ports,
-    session: Session,
+    report: Callable[[IndexState], None],
     cases: Sequence[EvalCase],
 ) -> Retrieval:
-    """The session's retrieval, which reports its index progress to the session."""
+    """The session's retrieval, which reports the progress of its index."""
     model = settings.discovery.embedding_model
     return Retrieval(
         settings.discovery,
@@ -55,7 +55,7 @@ def retrieval_of(
         embedder=ports.embedder_for(model),
         vectors=ports.vectors,
         tags={spec.name: spec.tags for spec in configuration.servers},
-        report=lambda index: session.emit(IndexChanged(index)),
+        report=report,
         cases=cases,
     )
 

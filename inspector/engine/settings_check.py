@@ -11,8 +11,9 @@ from inspector.domain.tool import Tool
 from inspector.domain.unmatched_pattern import unmatched_patterns
 from inspector.engine.live import Live
 from inspector.engine.session import Session
+from inspector.engine.setting_conflict import setting_conflicts
 
-CHECKS: tuple[Check, ...] = (unmatched_patterns,)
+CHECKS: tuple[Check, ...] = (unmatched_patterns, setting_conflicts)
 
 
 class SettingsCheck:
@@ -54,4 +55,5 @@ class SettingsCheck:
             servers,
             tools=frozenset(tools),
             gone=self._seen - tools,
+            index=self._session.state.index,
         )

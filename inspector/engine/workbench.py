@@ -11,6 +11,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import (
     Event,
+    IndexChanged,
     MilestoneReached,
     ModelSwitched,
     Record,
@@ -19,6 +20,7 @@ from inspector.domain.events import (
     TurnEnded,
 )
 from inspector.domain.events.base import Actor
+from inspector.domain.index_state import IndexState
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelRequest, ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
@@ -277,6 +279,10 @@ class Workbench:
         self._session.emit(event)
         self._check.run()
 
+    def _on_index(self, index: IndexState) -> None:
+        self._session.emit(IndexChanged(index))
+        self._check.run()
+
     def _on_settings(self, changed: Sequence[str]) -> None:
         self._live.settings = settings = self.policy.settings
         self._session.emit(SettingsChanged(self.policy.profile, asdict(settings), tuple(changed)))
@@ -290,7 +296,7 @@ class Workbench:
         self._rebuild()
 
     def _new_retrieval(self, configuration: Configuration, settings: Settings) -> Retrieval:
-        return retrieval_of(configuration, settings, self.ports, self._session, self._cases)
+        return retrieval_of(configuration, settings, self.ports, self._on_index, self._cases)
 
     def _measure(self) -> None:
         self._binder.measure(self._chat.loop.messages)

@@ -9,13 +9,17 @@ from inspector.domain.error import ToolsightError
 
 @dataclass(frozen=True, slots=True)
 class RankerInfo:
-    """What is known of a ranker that is not built. `short` heads a narrow column; `slow` ones come last."""
+    """What is known of a ranker that is not built. `short` heads a narrow column; `slow` ones come last.
+
+    One that compares `meaning_only` scores nothing without vectors.
+    """
 
     name: str
     about: str
     formula: str
     short: str = ""
     slow: bool = False
+    meaning_only: bool = False
 
 
 _LIST = (
@@ -33,6 +37,7 @@ _LIST = (
         "dense",
         "meaning alone: the cosine of the query and each tool's summary",
         "cosine of query and summary, at or above a floor",
+        meaning_only=True,
     ),
     RankerInfo(
         "rrf",
