@@ -22,6 +22,7 @@ from inspector.domain.events import (
     SettingsChecked,
     ToolEvicted,
     TurnEnded,
+    TurnWaited,
     UserSaid,
 )
 from inspector.domain.jsonvalue import JsonObject
@@ -120,6 +121,12 @@ def _settings_checked(event: SettingsChecked, seq: int, items: _Items) -> _Items
     kind = ItemKind.ERROR if worst.severity is Severity.ERROR else ItemKind.WARNING
     text = "\n".join(filter(None, (worst.hint, *(problem.full for problem in others))))
     return (*items, Item(seq, kind, text, title=worst.sentence))
+
+
+@_step.register
+def _turn_waited(event: TurnWaited, seq: int, items: _Items) -> _Items:
+    title = f"waiting for {count(len(event.servers), 'server')} to connect"
+    return (*items, Item(seq, ItemKind.NOTICE, ", ".join(event.servers), title=title))
 
 
 @_step.register

@@ -23,7 +23,7 @@ class Severity(StrEnum):
     ERROR = "error"
     """A restriction restricts nothing: no turn runs until it is put right."""
     PENDING = "pending"
-    """This may turn out to be an error while servers are connecting: turns wait for them."""
+    """This may turn out to be an error once the servers that are connecting are ready."""
     WARNING = "warning"
     """A setting has no effect."""
     UNCHECKED = "unchecked"
@@ -90,8 +90,3 @@ def refusal(problems: Sequence[SettingProblem]) -> str:
     if not errors:
         return ""
     return "\n".join(("Nothing is called until this is put right in the settings:", *errors))
-
-
-def is_pending(problems: Iterable[SettingProblem]) -> bool:
-    """Whether a turn has to wait until no server is connecting any more."""
-    return any(problem.severity is Severity.PENDING for problem in problems)

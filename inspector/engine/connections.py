@@ -65,6 +65,11 @@ class Connections:
         """The one-line summary of each ready server that has one."""
         return {name: server.summary for name, server in self._servers.items() if server.summary}
 
+    @property
+    def connecting(self) -> tuple[str, ...]:
+        """The servers that are neither ready nor failed yet."""
+        return tuple(name for name, server in self._servers.items() if server.is_connecting)
+
     def start(self) -> None:
         """Start every server that is not running, all at once, and return immediately."""
         for server in self._servers.values():
@@ -145,6 +150,10 @@ class _Connection:
         if self._owner is None or self._owner.done():
             self._settled.clear()
             self._owner = asyncio.create_task(self._own(), name=f"server {self._spec.name}")
+
+    @property
+    def is_connecting(self) -> bool:
+        return self._owner is not None and not self._settled.is_set()
 
     async def settled(self) -> None:
         if self._owner is not None:

@@ -102,7 +102,7 @@ class Workbench:
             caller=self._connections,
             approver=ports.approver,
             binder=self._binder,
-            settled=self._connections.settled,
+            servers=self._connections,
         )
 
     async def __aenter__(self) -> Self:

@@ -43,12 +43,17 @@ TOOLS = (
 
 
 class Servers:
-    """Answers every call with its own arguments, or as told."""
+    """All connected; they answer every call with its own arguments, or as told."""
+
+    connecting: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str, Mapping[str, Any]]] = []
         self.fails: Exception | None = None
         self.hangs = False
+
+    async def settled(self) -> None:
+        """There is nobody to wait for."""
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         self.calls.append((server, tool, arguments))
@@ -57,10 +62,6 @@ class Servers:
         if self.fails:
             raise self.fails
         return ToolResult(f"{server}:{tool} did it")
-
-
-async def _settled() -> None:
-    """Its servers are all connected."""
 
 
 class Bench:
@@ -94,7 +95,7 @@ class Bench:
             caller=self.servers,
             approver=self.approver,
             binder=self.binder,
-            settled=_settled,
+            servers=self.servers,
         )
         self.binder.rebuild(TOOLS, {})
 

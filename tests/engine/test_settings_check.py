@@ -1,6 +1,5 @@
 """The settings are checked while a session runs, and a restriction that matches nothing refuses."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +13,8 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.setting_problem import Severity
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.workbench import Workbench
 from tests.support.told_model import calls, says
-from tests.support.workbench import READS, Rig, connected, opened, shop_and_weather
+from tests.support.workbench import READS, Rig, connected, happens, opened, shop_and_weather
 
 REFUND: tuple[str, Mapping[str, Any]] = ("shop__refund_order", {})
 AGREED = ("milestone_reached('agreed')",)
@@ -29,17 +27,6 @@ def precondition(pattern: str) -> Mapping[str, Any]:
 
 def severities(rig: Rig) -> list[Severity]:
     return [problem.severity for problem in rig.bench.state.problems]
-
-
-async def until(bench: Workbench, kind: str) -> None:
-    """Wait for the next event of a kind."""
-    seen = asyncio.Event()
-    stop = bench.subscribe(lambda record: seen.set() if record.kind == kind else None)
-    try:
-        async with asyncio.timeout(5):
-            await seen.wait()
-    finally:
-        stop()
 
 
 async def test_a_precondition_with_a_typo_lets_no_call_through() -> None:
@@ -117,7 +104,7 @@ async def test_a_tool_that_a_server_renames_during_a_turn_is_not_called_past_its
 
         async def rename(_tool: str, _arguments: object) -> Any:
             rig.servers["shop"].change([renamed])
-            await until(rig.bench, "tools")
+            await happens(rig.bench, "tools")
             return await rig.servers["weather"].answer("", {})
 
         rig.servers["calc"].answer = rename
@@ -139,7 +126,7 @@ async def test_a_new_tool_that_a_pattern_matches_ends_the_problem() -> None:
         rig.servers["shop"].change(
             [*rig.servers["shop"].tools, Tool("shop", "list_returns", "Returns.", annotations=READS)]
         )
-        await until(rig.bench, "problems")
+        await happens(rig.bench, "problems")
         assert rig.bench.state.problems == ()
 
 

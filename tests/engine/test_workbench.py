@@ -13,7 +13,7 @@ from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
 from inspector.engine.workbench import Workbench
 from tests.support.told_model import calls, says, searches
-from tests.support.workbench import READS, connected
+from tests.support.workbench import READS, connected, happens, opened, shop_and_weather
 
 
 def bound(bench: Workbench) -> list[str]:
@@ -153,3 +153,34 @@ async def test_the_static_cost_is_that_of_every_permitted_tool_in_one_array() ->
         budget = rig.bench.state.budget
         assert budget is not None
         assert budget.parts.tools == budget.static_tools
+
+
+async def test_a_message_sent_before_the_servers_are_ready_waits_for_them() -> None:
+    async with opened(searches(query="orders"), says("done")) as rig:
+        rig.bench.connect()
+        ended = await rig.bench.chat("late orders?")
+        assert ended.outcome == "answered"
+        (waited,) = rig.events("wait")
+        assert set(waited.servers) == set(rig.bench.state.servers)
+        assert rig.loaded
+        assert rig.bench.state.conversation.items[1].title.startswith("waiting for")
+
+
+async def test_a_message_to_servers_that_are_ready_waits_for_nobody() -> None:
+    async with connected(says("hi")) as rig:
+        await rig.bench.chat("hello")
+        assert rig.events("wait") == []
+
+
+async def test_a_turn_that_waits_for_a_server_can_be_cancelled() -> None:
+    servers = shop_and_weather()
+    servers["weather"].hangs = True
+    async with opened(says("never"), servers=servers) as rig:
+        rig.bench.connect()
+        turn = asyncio.create_task(rig.bench.chat("hello"))
+        await happens(rig.bench, "wait")
+        turn.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await turn
+        assert [event.outcome for event in rig.events("end")] == ["cancelled"]
+        assert rig.model.requests == []

@@ -1,5 +1,6 @@
 """A whole workbench in memory: servers, model, clock and store."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -162,3 +163,14 @@ async def connected(
         await rig.bench.wait_connected()
         await rig.bench.retrieval.settled()
         yield rig
+
+
+async def happens(bench: Workbench, kind: str) -> None:
+    """Wait for the next event of a kind."""
+    seen = asyncio.Event()
+    stop = bench.subscribe(lambda record: seen.set() if record.kind == kind else None)
+    try:
+        async with asyncio.timeout(5):
+            await seen.wait()
+    finally:
+        stop()

@@ -22,6 +22,7 @@ from inspector.domain.events import (
     ToolEvicted,
     ToolLoaded,
     TurnEnded,
+    TurnWaited,
     UserSaid,
 )
 from inspector.domain.message import arguments_text
@@ -103,6 +104,10 @@ class Transcript:
     @_print.register
     def _settings_checked(self, event: SettingsChecked) -> None:
         say(f"\n⚠ settings: {event.summary()}")
+
+    @_print.register
+    def _turn_waited(self, event: TurnWaited) -> None:
+        say(f"\n◇ waits {event.summary()}")
 
     @_print.register
     def _milestone_reached(self, event: MilestoneReached) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "SettingsChecked",
     "TurnEnded",
     "TurnOutcome",
+    "TurnWaited",
     "UserSaid",
 ]
 
@@ -103,6 +104,18 @@ class UserSaid(Event):
 
     def summary(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class TurnWaited(Event):
+    """A message came while servers were connecting, so the turn waits until each is ready or has failed."""
+
+    kind: ClassVar[str] = "wait"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL, Group.SERVERS})
+    servers: tuple[str, ...]
+
+    def summary(self) -> str:
+        return f"until {count(len(self.servers), 'server')} connected: {', '.join(self.servers)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,9 @@
 """The chat's parts, wired together once per session."""
 
-from collections.abc import Awaitable, Callable
-
 from inspector.engine.live import Live
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.discovery_loop import DiscoveryLoop
+from inspector.engine.loop.discovery_loop import Connecting, DiscoveryLoop
 from inspector.engine.loop.dispatch import Dispatcher, ToolCaller
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector
@@ -27,9 +25,8 @@ class Chat:
         caller: ToolCaller,
         approver: Approver,
         binder: Binder,
-        settled: Callable[[], Awaitable[None]],
+        servers: Connecting,
     ) -> None:
-        """`settled` waits until no server is connecting."""
         self.iteration = IterationGuard(live)
         self.redundancy = RedundancyDetector(live)
         watch = LoopWatch(session, self.iteration, clock, live)
@@ -60,5 +57,5 @@ class Chat:
             clock,
             live,
             guards=(self.iteration, self.redundancy),
-            settled=settled,
+            servers=servers,
         )

@@ -1,7 +1,7 @@
 """The discovery loop for one user message (PRD section 2.7)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from inspector.domain.error import ModelError
@@ -12,6 +12,7 @@ from inspector.domain.events import (
     ModelRequested,
     ModelResponded,
     TurnEnded,
+    TurnWaited,
     UserSaid,
 )
 from inspector.domain.message import (
@@ -25,7 +26,7 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
-from inspector.domain.setting_problem import is_pending, refusal
+from inspector.domain.setting_problem import refusal
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.dispatch import Dispatcher
@@ -42,6 +43,16 @@ _THINK = (
     "repeating it cannot help, and what you will do instead. Do not call a tool now.]"
 )
 _GO_ON = "[Continue with that: search for another tool, call one that you have, or answer.]"
+
+
+class Connecting(Protocol):
+    """The servers of a session, of which some may be connecting."""
+
+    @property
+    def connecting(self) -> tuple[str, ...]: ...
+
+    async def settled(self) -> None:
+        """Wait until none is connecting."""
 
 
 class Guard(Protocol):
@@ -62,9 +73,8 @@ class DiscoveryLoop:
         live: Live,
         *,
         guards: Sequence[Guard],
-        settled: Callable[[], Awaitable[None]],
+        servers: Connecting,
     ) -> None:
-        """`settled` waits until no server is connecting."""
         self.messages: tuple[Message, ...] = ()
         self._offered: frozenset[str] = frozenset()
         self._session = session
@@ -74,7 +84,7 @@ class DiscoveryLoop:
         self._clock = clock
         self._live = live
         self._guards = guards
-        self._settled = settled
+        self._servers = servers
 
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message. Canceling the task ends the turn cleanly."""
@@ -99,8 +109,7 @@ class DiscoveryLoop:
 
     async def _steps(self) -> TurnEnded:
         steps, is_loop = 0, False
-        if is_pending(self._session.state.problems):
-            await self._settled()
+        await self._wait_for_servers()
         # Read the limit each time: it may change while the model is working.
         while steps < self._live.settings.chat.max_steps:
             steps += 1
@@ -121,6 +130,13 @@ class DiscoveryLoop:
             f"Stopped after {steps} model calls without an answer. Ask again more narrowly, or raise "
             "chat.max_steps.",
         )
+
+    async def _wait_for_servers(self) -> None:
+        """Wait until no server is connecting: a search before that would miss their tools."""
+        connecting = self._servers.connecting
+        if connecting:
+            self._session.emit(TurnWaited(connecting))
+            await self._servers.settled()
 
     async def _think(self) -> None:
         """Let the model reassess before the next call, as node `think` in the paper's section 7.5."""
