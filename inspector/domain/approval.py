@@ -1,6 +1,11 @@
 """Which calls need the user's approval."""
 
+from typing import Final
+
 from inspector.domain.tool import Tool
+
+CHANGED: Final = "its definition changed since you were asked"
+ASKED_BEFORE: Final = "you were asked about it before"
 
 
 def why_ask(tool: Tool) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatch
 
+from inspector.domain.definition import ToolDefinition
 from inspector.domain.events import (
+    ApprovalDecided,
     BudgetMeasured,
     CallCounted,
     CallFinished,
@@ -13,6 +15,7 @@ from inspector.domain.events import (
     CatalogBuilt,
     CatalogEntry,
     ContextReduced,
+    Decision,
     Event,
     GateApplied,
     IndexChanged,
@@ -122,7 +125,19 @@ def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
         skipped=event.skipped,
         milliseconds=event.milliseconds,
     )
-    return _with_server(state, server)
+    return _with_definitions(_with_server(state, server), event.server, event.definitions)
+
+
+def _with_definitions(
+    state: SessionState, server: str, definitions: tuple[ToolDefinition, ...]
+) -> SessionState:
+    if not definitions:
+        return state
+    listed = {f"{server}:{one.name}": one.hash for one in definitions}
+    new = {one.hash: one.tool for one in definitions if one.tool is not None}
+    return replace(
+        state, definitions={**state.definitions, **new}, listed={**state.listed, **listed}
+    )
 
 
 @_step.register
@@ -131,7 +146,7 @@ def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
     changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
     for name in event.changed:
         state = _with_tool(state, f"{event.server}:{name}", changed_turn=state.turn)
-    return _with_server(state, changed)
+    return _with_definitions(_with_server(state, changed), event.server, event.definitions)
 
 
 @_step.register
@@ -162,15 +177,18 @@ def _index_changed(event: IndexChanged, state: SessionState) -> SessionState:
 
 @_step.register
 def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
-    tools = {entry.id: _rebound(state.tools.get(entry.id), entry) for entry in event.entries}
+    tools = {entry.id: _rebound(state, entry) for entry in event.entries}
+    known = ((tool_id, state.known(tool_id)) for tool_id in event.held if tool_id not in tools)
+    held = {tool_id: _held(tool) for tool_id, tool in known if tool is not None}
+    placed = {tool.id for tool in tools.values() if tool.binding is Binding.LOADED}
+    placed.update(tool.id for tool in held.values() if tool.returns_loaded)
     return replace(
         state,
         toolset=event.toolset,
         tools=tools,
+        held=held,
         pinned=tuple(tool.id for tool in tools.values() if tool.binding is Binding.PINNED),
-        load_order=tuple(
-            id_ for id_ in state.load_order if id_ in tools and tools[id_].binding is Binding.LOADED
-        ),
+        places=tuple(tool_id for tool_id in state.places if tool_id in placed),
         manifest=event.manifest,
         meta_tokens=event.meta_tokens,
         hidden_tools=event.hidden,
@@ -182,23 +200,45 @@ def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
     )
 
 
-def _rebound(known: ToolState | None, entry: CatalogEntry) -> ToolState:
-    """Loaded tools stay loaded and evicted ones evicted when the catalog is rebuilt (PRD section 5)."""
+def _rebound(state: SessionState, entry: CatalogEntry) -> ToolState:
+    """Loaded tools stay loaded and evicted ones evicted when the catalog is rebuilt (PRD section 5).
+
+    So do those that come back with their server.
+    """
+    known, definition = state.known(entry.id), state.listed.get(entry.id, "")
     fresh = Binding.DEFERRED if entry.deferred else Binding.PINNED
     if known is None:
-        return ToolState(entry.id, entry.tokens, fresh)
-    moved = known.binding in (Binding.LOADED, Binding.EVICTED)
-    binding = known.binding if moved and entry.deferred else fresh
-    if (known.tokens, known.binding) == (entry.tokens, binding):
+        return ToolState(entry.id, entry.tokens, fresh, definition=definition)
+    before = known.held_as or known.binding
+    moved = before in (Binding.LOADED, Binding.EVICTED)
+    binding = before if moved and entry.deferred else fresh
+    if (known.tokens, known.binding, known.definition) == (entry.tokens, binding, definition):
         return known
-    return replace(known, tokens=entry.tokens, binding=binding)
+    changed_turn = state.turn if known.definition not in ("", definition) else known.changed_turn
+    return replace(
+        known,
+        tokens=entry.tokens,
+        binding=binding,
+        held_as=None,
+        definition=definition,
+        changed_turn=changed_turn,
+    )
+
+
+def _held(tool: ToolState) -> ToolState:
+    if tool.binding is Binding.HELD:
+        return tool
+    return replace(tool, binding=Binding.HELD, held_as=tool.binding)
 
 
 def _with_tool(state: SessionState, tool_id: str, **changes: object) -> SessionState:
-    tool = state.tools.get(tool_id)
+    tool = state.known(tool_id)
     if tool is None:
         return state
-    return replace(state, tools={**state.tools, tool_id: replace(tool, **changes)})  # type: ignore[arg-type]
+    changed = replace(tool, **changes)  # type: ignore[arg-type]
+    if tool_id in state.tools:
+        return replace(state, tools={**state.tools, tool_id: changed})
+    return replace(state, held={**state.held, tool_id: changed})
 
 
 @_step.register
@@ -207,7 +247,7 @@ def _tool_loaded(event: ToolLoaded, state: SessionState) -> SessionState:
     if tool is None or tool.binding.is_bound:
         return state
     state = _with_tool(_found(state, tool, event.reason, Binding.LOADED), event.tool, place=event.place)
-    return replace(state, load_order=(*state.load_order, event.tool), loads=state.loads + 1)
+    return replace(state, places=(*state.places, event.tool), loads=state.loads + 1)
 
 
 @_step.register
@@ -235,12 +275,13 @@ def _found_tool(state: SessionState, tool: ToolState, reason: str, binding: Bind
 
 @_step.register
 def _tool_evicted(event: ToolEvicted, state: SessionState) -> SessionState:
-    known = state.tools.get(event.tool)
-    if known is None or known.binding is not Binding.LOADED:
+    known = state.known(event.tool)
+    if known is None or Binding.LOADED not in (known.binding, known.held_as):
         return state
-    state = _with_tool(state, event.tool, binding=Binding.EVICTED, reason=event.reason)
-    order = tuple(tool_id for tool_id in state.load_order if tool_id != event.tool)
-    return replace(state, load_order=order, evictions=state.evictions + 1)
+    which = "held_as" if known.binding is Binding.HELD else "binding"
+    state = _with_tool(state, event.tool, reason=event.reason, **{which: Binding.EVICTED})
+    places = tuple(tool_id for tool_id in state.places if tool_id != event.tool)
+    return replace(state, places=places, evictions=state.evictions + 1)
 
 
 @_step.register
@@ -259,8 +300,19 @@ def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
         tools[tool_id] = replace(loaded, place=rank)
     loads = sum(tool_id not in before for tool_id in active)
     discovered = state.discovered.union(active)
+    # The gate chooses anew for each call, so a held tool that it chose before does not come back loaded.
+    held = {
+        tool_id: replace(tool, held_as=Binding.DEFERRED) if tool.returns_loaded else tool
+        for tool_id, tool in state.held.items()
+    }
     return replace(
-        state, tools=tools, load_order=active, gate=event, loads=state.loads + loads, discovered=discovered
+        state,
+        tools=tools,
+        held=held,
+        places=active,
+        gate=event,
+        loads=state.loads + loads,
+        discovered=discovered,
     )
 
 
@@ -269,6 +321,8 @@ def _model_requested(event: ModelRequested, state: SessionState) -> SessionState
     return replace(
         state,
         turn=event.turn,
+        # A held tool keeps its place until a request goes without it: then the end costs a prompt cache least.
+        places=(*state.load_order, *(tool_id for tool_id in state.places if tool_id in state.held)),
         costs=(*state.costs, _cost(event, state)),
     )
 
@@ -317,11 +371,19 @@ def _call_rejected(_event: CallRejected, state: SessionState) -> SessionState:
 
 @_step.register
 def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
-    known = state.tools.get(event.tool)
+    known = state.known(event.tool)
     uses = known.uses + 1 if known else 0
     state = _with_tool(state, event.tool, uses=uses, last_turn=state.turn, last_used_at=state.at)
     outputs = state.outputs | {event.tool} if event.ok else state.outputs
     return replace(state, calls=state.calls + 1, used=state.used | {event.tool}, outputs=outputs)
+
+
+@_step.register
+def _approval_decided(event: ApprovalDecided, state: SessionState) -> SessionState:
+    approved = state.approved
+    if event.decision is Decision.SESSION and event.definition:
+        approved |= {event.definition}
+    return replace(state, approvals={**state.approvals, event.tool: event}, approved=approved)
 
 
 @_step.register

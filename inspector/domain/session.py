@@ -7,20 +7,25 @@ from typing import Any
 
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
-from inspector.domain.events import CallCounted, GateApplied
+from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied
 from inspector.domain.index_state import IndexState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.domain.setting_problem import SettingProblem
+from inspector.domain.tool import Tool
 
 
 class Binding(StrEnum):
-    """Whether the model sees a tool. Pinned tools are bound from the start and never evicted."""
+    """Whether the model sees a tool. Pinned tools are bound from the start and never evicted.
+
+    A held tool keeps the binding it had while its server is away: the model is not offered it until then.
+    """
 
     PINNED = "pinned"
     LOADED = "loaded"
     DEFERRED = "deferred"
     EVICTED = "evicted"
+    HELD = "held"
 
     @property
     def is_bound(self) -> bool:
@@ -34,7 +39,8 @@ class ToolState:
     `last_turn` is the model call that last used it, `found` how often a search or the gate found it,
     `discovered_at` when it was first bound and `last_used_at` when it was last used or found, both in seconds
     since 1970. `reason` explains its binding, `place` is its rank in the search that found it (0 if bound by
-    hand), and `changed_turn` the model call before which its server changed it.
+    hand), and `changed_turn` the model call before which its server changed it. `held_as` is the binding that
+    a held tool gets back. `definition` is the hash of its definition, "" in records of older versions.
     """
 
     id: str
@@ -48,6 +54,18 @@ class ToolState:
     last_used_at: float | None = None
     changed_turn: int | None = None
     place: int = 0
+    held_as: Binding | None = None
+    definition: str = ""
+
+    @property
+    def returns_loaded(self) -> bool:
+        """Whether it is held and will be loaded again once its server is back."""
+        return self.held_as is Binding.LOADED
+
+    @property
+    def has_history(self) -> bool:
+        """Whether anything is known of it that a server that comes back could not tell."""
+        return self.binding is not Binding.DEFERRED or self.found > 0 or self.uses > 0
 
     @property
     def server(self) -> str:
@@ -93,11 +111,14 @@ class CallCost:
 class SessionState:
     """Everything screens show about a session and its policies decide by.
 
-    `at` is the time of the last event. `pinned` holds the tools that are always bound, in catalog order, so
-    that no model call has to look for them; `load_order` holds those that were loaded. `outputs` holds the
-    tools that returned output; `recoveries` counts the rejected calls after which the model called an
-    available tool. `counts` holds the iteration guard's counts after the last call of each tool, `problems`
-    what is wrong with the settings, worst first.
+    `at` is the time of the last event. `tools` holds the permitted tools of the connected servers, and `held`
+    those of servers that are away. `pinned` holds the tools that are always bound, in catalog order, so that
+    no model call has to look for them; `places` those that were loaded, with the held ones among them.
+    `outputs` holds the tools that returned output; `recoveries` counts the rejected calls after which the
+    model called an available tool. `counts` holds the iteration guard's counts after the last call of each
+    tool, `approvals` the last answer about each tool, and `approved` the hashes of the definitions approved
+    for the session. `definitions` holds every definition listed so far by its hash, and `listed` the hash of
+    each tool as it was listed last. `problems` are what is wrong with the settings, worst first.
     """
 
     config: str = ""
@@ -108,7 +129,8 @@ class SessionState:
     servers: Mapping[str, ServerState] = field(default_factory=dict)
     tools: Mapping[str, ToolState] = field(default_factory=dict)
     pinned: tuple[str, ...] = ()
-    load_order: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    held: Mapping[str, ToolState] = field(default_factory=dict)
     hidden_tools: int = 0
     manifest: str = ""
     meta_tokens: int = 0
@@ -143,10 +165,32 @@ class SessionState:
     milestones: tuple[str, ...] = ()
     gate: GateApplied | None = None
     counts: Mapping[str, CallCounted] = field(default_factory=dict)
+    approvals: Mapping[str, ApprovalDecided] = field(default_factory=dict)
+    approved: frozenset[str] = frozenset()
+    definitions: Mapping[str, Tool] = field(default_factory=dict)
+    listed: Mapping[str, str] = field(default_factory=dict)
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""
         return tuple(tool for tool in self.tools.values() if tool.binding in bindings)
+
+    @property
+    def load_order(self) -> tuple[str, ...]:
+        """The loaded tools in load order; a held one has its place again once it is back."""
+        return tuple(id_ for id_ in self.places if id_ not in self.held) if self.held else self.places
+
+    def known(self, tool_id: str) -> ToolState | None:
+        """A tool of the session, be its server connected or away."""
+        return self.tools.get(tool_id) or self.held.get(tool_id)
+
+    def recorded(self, tool_id: str) -> Tool | None:
+        """A tool's definition as it is in the record, or None if it was not recorded."""
+        known = self.known(tool_id)
+        return self.definitions.get(known.definition) if known is not None else None
+
+    def held_as(self, binding: Binding) -> tuple[ToolState, ...]:
+        """The held tools that get this binding back once their server is there again."""
+        return tuple(tool for tool in self.held.values() if tool.held_as is binding)
 
     @property
     def bound_ids(self) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ class Timeline:
         before = self._state
         self._state = _light(apply(before, record))
         if isinstance(event, _MAY_MOVE):
-            self._move(record, before.tools)
+            self._move(record, _every(before))
         self._note(record)
 
     def _note(self, record: Record) -> None:
@@ -227,7 +227,7 @@ class Timeline:
         )
 
     def _move(self, record: Record, before: Mapping[str, ToolState]) -> None:
-        after = self._state.tools
+        after = _every(self._state)
         for tool_id in _candidates(record.event, before, after):
             old, new = before.get(tool_id), after.get(tool_id)
             binding_from = old.binding if old is not None else None
@@ -275,6 +275,11 @@ def _light(state: SessionState) -> SessionState:
     return replace(state, conversation=_NO_CONVERSATION, costs=())
 
 
+def _every(state: SessionState) -> Mapping[str, ToolState]:
+    """Every tool of the session, those of servers that are away included."""
+    return {**state.tools, **state.held} if state.held else state.tools
+
+
 def _candidates(
     event: Event, before: Mapping[str, ToolState], after: Mapping[str, ToolState]
 ) -> Iterator[str] | Sequence[str]:
@@ -294,6 +299,10 @@ def _reason(event: Event, binding_from: Binding | None, tool: ToolState | None) 
     toolset = f", toolset {event.toolset}" if event.toolset else ""
     if tool is None:
         return f"left the catalog{toolset}"
+    if tool.binding is Binding.HELD:
+        return f"{tool.server} is away: {tool.held_as} again when it is back"
+    if binding_from is Binding.HELD:
+        return f"{tool.server} is back"
     state = "always bound" if tool.binding is Binding.PINNED else "waits for a search"
     return f"{state} from here on{toolset}" if binding_from else f"{state}{toolset}"
 

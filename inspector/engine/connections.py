@@ -5,6 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
+from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import (
     Event,
@@ -18,7 +19,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.listing import list_tools, remember_tools
+from inspector.engine.listing import DefinitionRecord, list_tools, remember_tools
 from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, Snapshot, ToolListing
 
 # Long because the states of a connection are one machine.
@@ -59,6 +60,11 @@ class Connections:
     def tools(self) -> tuple[Tool, ...]:
         """The tools of all ready servers, in configuration order."""
         return tuple(tool for server in self._servers.values() for tool in server.tools)
+
+    @property
+    def away(self) -> tuple[Tool, ...]:
+        """The tools that the servers which are not connected now listed last, in configuration order."""
+        return tuple(tool for server in self._servers.values() for tool in server.away)
 
     @property
     def summaries(self) -> dict[str, str]:
@@ -132,6 +138,8 @@ class _Connection:
     ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.summary = ""
+        self._last: tuple[Tool, ...] = ()
+        self._definitions = DefinitionRecord()
         self._spec = spec
         self._connector = connector
         self._memory = memory
@@ -154,6 +162,11 @@ class _Connection:
     @property
     def is_connecting(self) -> bool:
         return self._owner is not None and not self._settled.is_set()
+
+    @property
+    def away(self) -> tuple[Tool, ...]:
+        """The tools that were listed last, while there is no connection."""
+        return self._last if self._link is None else ()
 
     async def settled(self) -> None:
         if self._owner is not None:
@@ -213,26 +226,27 @@ class _Connection:
         opening = self._connector.connect(self._spec, era=remembered, on_tools_changed=self._changed.set)
         async with opening as link:
             listing = await list_tools(link, self._spec.connect_timeout)
-            self._link, self.tools, self.summary = link, listing.tools, link.info.summary
             if link.info.era is not remembered:
                 self._memory.remember_era(fingerprint, link.info.era)
-            await self._remember_tools()
+            await self._remember_tools(listing.tools, link.info.summary)
             await self._emit_ready(link, listing, (self._clock.monotonic() - began) * 1000)
             await self._watch(link)
 
     async def _emit_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
         count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
-        name = self._spec.name
+        definitions = self._use(link, listing.tools)
         self._emit(
             ServerReady(
-                server=name,
+                server=self._spec.name,
                 tools=count,
                 tokens=tokens,
                 info=link.info,
                 skipped=listing.skipped,
                 milliseconds=milliseconds,
+                definitions=definitions,
             )
         )
+        self._definitions.note(definitions)
         self._on_tools()
         self._settled.set()
 
@@ -260,10 +274,10 @@ class _Connection:
         self._changed.clear()
         listing = await list_tools(link, self._spec.call_timeout)
         added, removed, changed = _difference(self.tools, listing.tools)
-        self.tools = listing.tools
         if added or removed or changed:
-            await self._remember_tools()
+            await self._remember_tools(listing.tools, self.summary)
             count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
+            definitions = self._use(link, listing.tools)
             self._emit(
                 ToolsChanged(
                     server=self._spec.name,
@@ -273,13 +287,25 @@ class _Connection:
                     tools=count,
                     tokens=tokens,
                     skipped=listing.skipped,
+                    definitions=definitions,
                 )
             )
+            self._definitions.note(definitions)
             self._on_tools()
 
-    async def _remember_tools(self) -> None:
+    def _use(self, link: ServerLink, tools: tuple[Tool, ...]) -> tuple[ToolDefinition, ...]:
+        """Offer these tools; return the definitions to record with them.
+
+        Nothing may be awaited until they are recorded: no catalog has a tool whose definition is not in the
+        stream.
+        """
+        self._link, self.tools, self.summary = link, tools, link.info.summary
+        self._last = tools
+        return self._definitions.new(tools)
+
+    async def _remember_tools(self, tools: tuple[Tool, ...], summary: str) -> None:
         """Remember the tools in a thread, which is awaited even if the connection ends meanwhile."""
-        snapshot = Snapshot(self.tools, self._clock.now(), self.summary)
+        snapshot = Snapshot(tools, self._clock.now(), summary)
         saving = asyncio.create_task(
             asyncio.to_thread(remember_tools, self._memory, self._spec, snapshot),
             name=f"snapshot {self._spec.name}",
@@ -305,7 +331,11 @@ def _difference(old: Sequence[Tool], new: Sequence[Tool]) -> tuple[tuple[str, ..
     after = {tool.name: tool for tool in new}
     added = tuple(name for name in after if name not in before)
     removed = tuple(name for name in before if name not in after)
-    changed = tuple(name for name, tool in after.items() if name in before and before[name] != tool)
+    changed = tuple(
+        name
+        for name, tool in after.items()
+        if name in before and definition_hash(before[name]) != definition_hash(tool)
+    )
     return added, removed, changed
 
 

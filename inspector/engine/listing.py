@@ -1,11 +1,14 @@
-"""Lists a server's tools and remembers them."""
+"""Lists a server's tools, remembers them, and knows which definitions the session has recorded."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
+from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
+from inspector.domain.tool import Tool
 from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListing
 
 
@@ -29,3 +32,28 @@ def remember_tools(memory: ServerMemory, spec: ServerSpec, snapshot: Snapshot) -
     memory.remember_tools(
         spec.fingerprint(), replace(snapshot, tools=tools, summary=redact(snapshot.summary))
     )
+
+
+class DefinitionRecord:
+    """Which definitions of one server a session has recorded, so that each is recorded once."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, str] = {}
+        self._recorded: set[str] = set()
+
+    def new(self, tools: Sequence[Tool]) -> tuple[ToolDefinition, ...]:
+        """The definitions that differ from those listed before.
+
+        One that was recorded earlier, as of a tool that is changed back, comes by its hash alone.
+        """
+        hashed = ((tool, definition_hash(tool)) for tool in tools)
+        return tuple(
+            ToolDefinition(tool.name, digest, None if digest in self._recorded else tool)
+            for tool, digest in hashed
+            if self._listed.get(tool.name) != digest
+        )
+
+    def note(self, definitions: Sequence[ToolDefinition]) -> None:
+        """Note that these are in the stream now."""
+        self._listed.update((one.name, one.hash) for one in definitions)
+        self._recorded.update(one.hash for one in definitions)

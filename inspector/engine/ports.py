@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from inspector.domain.budget import Tokenizer
+from inspector.domain.definition import DefinitionChange
 from inspector.domain.error import ServerExited
 from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.jsonvalue import JsonObject
@@ -208,11 +209,15 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
-    """A call that may make changes and needs approval first."""
+    """A call that may make changes and needs approval first.
+
+    `changes` is what differs from the definition that was approved before.
+    """
 
     tool: Tool
     arguments: JsonObject
     why: str
+    changes: tuple[DefinitionChange, ...] = ()
 
 
 class Approver(Protocol):

@@ -221,13 +221,13 @@ class Workbench:
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
         """Call a permitted tool on behalf of the user. Raises ToolsightError."""
-        tool = self.catalog.require(tool_id)
+        tool = self._binder.require(tool_id)
         call_id = f"user-{self.ports.clock.monotonic():.6f}"
         return await self._chat.dispatcher.perform(call_id, tool, arguments, by="user")
 
     def load(self, tool_id: str) -> None:
         """Bind a deferred or evicted tool by hand."""
-        tool = self.catalog.require(tool_id)
+        tool = self._binder.require(tool_id)
         if not self.state.tools[tool.id].binding.is_bound:
             self._chat.iteration.clear(tool.id)
             self._binder.context.bind(tool, "by hand")
@@ -302,7 +302,9 @@ class Workbench:
         self._binder.measure(self._chat.loop.messages)
 
     def _rebuild(self) -> None:
-        setup = self.setup
-        self._binder.rebuild(setup.connected, setup.summaries)
+        setup, before = self.setup, self.state
+        self._binder.rebuild(setup.connected, setup.summaries, self._connections.away)
+        now = self.state
+        self._chat.redundancy.forget((before.tools.keys() | before.held) - now.tools.keys() - now.held.keys())
         self._check.run()
         self._measure()

@@ -12,6 +12,7 @@ ICONS = {
     Binding.LOADED: ("●", "$text-success"),
     Binding.DEFERRED: ("○", MUTED),
     Binding.EVICTED: ("✕", "$text-error"),
+    Binding.HELD: ("‖", "$text-warning"),
 }
 COLUMNS = (
     Column("icon", width=1),
@@ -23,16 +24,20 @@ COLUMNS = (
 
 
 def loaded_rows(session: SessionState) -> tuple[Record, ...]:
-    """Return the bound tools: the pinned ones, then the loaded ones in load order."""
-    return tuple(_row(session.tools[tool_id]) for tool_id in session.bound_ids if tool_id in session.tools)
+    """Return the bound tools: the pinned ones, then the loaded ones in load order, then those held as such."""
+    bound = (session.tools[tool_id] for tool_id in session.bound_ids if tool_id in session.tools)
+    return tuple(map(_row, (*bound, *session.held_as(Binding.PINNED), *session.held_as(Binding.LOADED))))
 
 
 def deferred_rows(session: SessionState) -> tuple[Record, ...]:
-    return tuple(_row(tool) for tool in session.with_binding(Binding.DEFERRED))
+    """Return the tools that wait for a search, then those that will once their server is back."""
+    waiting = (*session.with_binding(Binding.DEFERRED), *session.held_as(Binding.DEFERRED))
+    return tuple(map(_row, waiting))
 
 
 def evicted_rows(session: SessionState) -> tuple[Record, ...]:
-    return tuple(_row(tool) for tool in session.with_binding(Binding.EVICTED))
+    """Return the evicted tools, then those whose server went away after they were evicted."""
+    return tuple(map(_row, (*session.with_binding(Binding.EVICTED), *session.held_as(Binding.EVICTED))))
 
 
 def _row(tool: ToolState) -> Record:
@@ -47,6 +52,8 @@ def _row(tool: ToolState) -> Record:
 
 
 def _last(tool: ToolState) -> str:
+    if tool.binding is Binding.HELD:
+        return f"held: {tool.server} is away"
     if tool.binding is Binding.PINNED and not tool.uses:
         return "pinned"
     if tool.binding is Binding.EVICTED:

@@ -14,7 +14,14 @@ from inspector.domain.session import Binding
 from inspector.domain.timeline import Lane, Move, Tally, Timeline, Turn
 from inspector.engine.ports import EventStore
 
-_SIGNS = {Binding.PINNED: "⌂", Binding.LOADED: "●", Binding.DEFERRED: "○", Binding.EVICTED: "✕", None: " "}
+_SIGNS = {
+    Binding.PINNED: "⌂",
+    Binding.LOADED: "●",
+    Binding.DEFERRED: "○",
+    Binding.EVICTED: "✕",
+    Binding.HELD: "‖",
+    None: " ",
+}
 _COLUMNS = 60
 
 
@@ -78,7 +85,7 @@ def _say_lanes(shown: Timeline) -> None:
     if shown.lanes:
         rows = [(lane.tool, _lane(lane, first, shown.now)) for lane in shown.lanes]
         say_table(("tool", f"turns {first} to {len(shown.turns)}, and after"), rows)
-        say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted")
+        say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted  ‖ held while its server is away")
     for binding, tools in rest.items():
         were = plural(tools, "tool was", "tools were")
         say(f"{tools:,} more {were} {binding} throughout")

@@ -87,13 +87,23 @@ class CallRejected(Event):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDecided(Event):
+    """The user's answer about a call. It belongs to the tool's definition with the hash `definition`.
+
+    `before` is the hash of the definition that was approved before, if it differs; `changed` names the parts
+    that differ.
+    """
+
     kind: ClassVar[str] = "approval"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
     tool: str
     decision: Decision
+    definition: str = ""
+    before: str = ""
+    changed: tuple[str, ...] = ()
 
     def summary(self) -> str:
-        return f"{self.tool}  {self.decision}"
+        changed = f"  changed: {', '.join(self.changed)}" if self.changed else ""
+        return f"{self.tool}  {self.decision}{changed}"
 
 
 @dataclass(frozen=True, slots=True)

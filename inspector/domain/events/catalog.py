@@ -25,7 +25,8 @@ class CatalogBuilt(Event):
 
     `pool` holds the summaries of all tools if the gate keeps them in the prompt. `rules` say how the manifest
     was shortened. With `advisory` the search finds tools that are already bound. `decision` says whether
-    discovery is on, and by which numbers.
+    discovery is on, and by which numbers. `held` are permitted tools that are not in the catalog because
+    their server is away, but whose binding, uses and times are kept until it is back.
     """
 
     kind: ClassVar[str] = "catalog"
@@ -41,12 +42,14 @@ class CatalogBuilt(Event):
     advisory: bool = False
     rules: tuple[str, ...] = ()
     decision: str = ""
+    held: tuple[str, ...] = ()
 
     def summary(self) -> str:
         deferred = sum(entry.deferred for entry in self.entries)
         toolset = f"toolset {self.toolset}: " if self.toolset else ""
         tools, static = count(len(self.entries), "tool"), count(self.static_tokens, "token")
-        return f"{toolset}{tools}, {deferred:,} deferred, {static} if static"
+        held = f", {len(self.held):,} held" if self.held else ""
+        return f"{toolset}{tools}, {deferred:,} deferred, {static} if static{held}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ __all__ = [
     "ToolRefreshed",
 ]
 
-# `gone`: its server no longer has it; `window`: a request has no room for it.
-EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "hand", "window"]
+# `gone`: its server no longer lists it; `changed`: its server changed it, and the model only read of it as it
+# was; `toolset`: the toolset in use does not permit it; `window`: a request has no room for it.
+EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "toolset", "hand", "window"]
 
 
 @dataclass(frozen=True, slots=True)

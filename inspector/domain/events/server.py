@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from inspector.domain.definition import ToolDefinition
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.number import count, milliseconds
 from inspector.domain.server import ServerInfo, SkippedTool
@@ -24,7 +25,10 @@ class ServerConnecting(Event):
 
 @dataclass(frozen=True, slots=True)
 class ServerReady(Event):
-    """A server connected. `tokens` counts its definitions; `milliseconds` runs from start to tool list."""
+    """A server connected. `tokens` counts its definitions; `milliseconds` runs from start to tool list.
+
+    `definitions` holds those that differ from what the server listed before in this session.
+    """
 
     kind: ClassVar[str] = "ready"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
@@ -34,6 +38,7 @@ class ServerReady(Event):
     info: ServerInfo = ServerInfo()
     skipped: tuple[SkippedTool, ...] = ()
     milliseconds: float = 0.0
+    definitions: tuple[ToolDefinition, ...] = ()
 
     def summary(self) -> str:
         skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
@@ -67,7 +72,10 @@ class ServerStopped(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolsChanged(Event):
-    """A connected server changed its tool list (`list_changed`); `tools` and `tokens` count the new one."""
+    """A connected server changed its tool list (`list_changed`); `tools` and `tokens` count the new one.
+
+    `definitions` holds those that differ from what the server listed before in this session.
+    """
 
     kind: ClassVar[str] = "tools"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
@@ -78,6 +86,7 @@ class ToolsChanged(Event):
     tools: int = 0
     tokens: int = 0
     skipped: tuple[SkippedTool, ...] = ()
+    definitions: tuple[ToolDefinition, ...] = ()
 
     def summary(self) -> str:
         signs = (("+", self.added), ("-", self.removed), ("~", self.changed))

@@ -1,28 +1,54 @@
 """Asks for approval before a call that may make changes."""
 
-from inspector.domain.approval import why_ask
+from inspector.domain.approval import ASKED_BEFORE, CHANGED, why_ask
+from inspector.domain.definition import DefinitionChange, definition_changes, definition_hash
 from inspector.domain.events import ApprovalDecided
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest, Approver, Decision
 from inspector.engine.session import Session
 
 
 class Approvals:
-    """Remembers which tools were approved for the session. Read-only tools need no approval."""
+    """Asks about calls, unless the tool's definition as it is now was approved for the session.
+
+    A tool that its server marks as read-only needs no approval, except one that was asked about before: its
+    server must not get around an answer by changing the mark.
+    """
 
     def __init__(self, session: Session, approver: Approver) -> None:
         self._session = session
         self._approver = approver
-        self._approved: set[str] = set()
 
     async def allows(self, tool: Tool, arguments: JsonObject) -> bool:
         """Whether the call may run; asks the user if needed and emits the decision."""
-        why = why_ask(tool)
-        if not why or tool.id in self._approved:
+        state, definition = self._session.state, definition_hash(tool)
+        last, why = state.approvals.get(tool.id), why_ask(tool)
+        if definition in state.approved or (last is None and not why):
             return True
-        decision = await self._approver.ask(ApprovalRequest(tool, arguments, why))
-        self._session.emit(ApprovalDecided(tool.id, decision))
-        if decision is Decision.SESSION:
-            self._approved.add(tool.id)
+        before = _approved(last)
+        if before in ("", definition):
+            before, changes = "", ()
+        else:
+            changes = _changes(state, before, definition, tool)
+            why = "; ".join(filter(None, (CHANGED, why)))
+        decision = await self._approver.ask(ApprovalRequest(tool, arguments, why or ASKED_BEFORE, changes))
+        parts = tuple(change.part for change in changes)
+        self._session.emit(ApprovalDecided(tool.id, decision, definition, before, parts))
         return decision is not Decision.NO
+
+
+def _approved(last: ApprovalDecided | None) -> str:
+    """The hash of the definition to compare with: the one approved last, or else the one asked about last."""
+    if last is None:
+        return ""
+    return last.before if last.decision is Decision.NO and last.before else last.definition
+
+
+def _changes(
+    state: SessionState, before: str, definition: str, tool: Tool
+) -> tuple[DefinitionChange, ...]:
+    """What differs, read from the record, where both definitions are without secrets."""
+    old = state.definitions.get(before)
+    return definition_changes(old, state.definitions.get(definition, tool)) if old is not None else ()

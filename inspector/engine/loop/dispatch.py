@@ -100,7 +100,8 @@ class Dispatcher:
             )
         tool = self._resolve(call.name)
         if tool is None:
-            return self._reject_unknown(call)
+            away = self._binder.away_tool(call.name)
+            return self._reject_unknown(call) if away is None else self._reject_away(call, away)
         if refused := refusal(self._session.state.problems):
             return self._reject(call, "settings", refused, (tool.id,))
         unmet = self._binder.unmet_of(tool.id)
@@ -192,6 +193,17 @@ class Dispatcher:
         text = f"There is no tool '{call.name}'.{hint}{advice}"
         return self._reject(call, "unknown tool", text, near)
 
+    def _reject_away(self, call: ToolCall, tool: Tool) -> Dispatched:
+        """The answer to a call of a tool that is held, or would be found, if its server were there."""
+        absence, known = self._binder.absence(tool), self._session.state.known(tool.id)
+        if self._is_gated:
+            text = self._not_available((), reason=absence)
+        else:
+            held = known is not None and (known.returns_loaded or known.held_as is Binding.PINNED)
+            later = " It can be called again, without a search, once its server is back." if held else ""
+            text = f"{tool.id} cannot be called now: {absence}.{later} Use another tool, or answer without it."
+        return self._reject(call, "server away", text, (tool.id,))
+
     def _reject_unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:
         if self._is_gated:
             near = closest(tool.id, self._session.state.bound_ids)
@@ -205,10 +217,13 @@ class Dispatcher:
     def _is_gated(self) -> bool:
         return self._live.settings.binding.policy == "gate"
 
-    def _not_available(self, near: tuple[str, ...]) -> str:
-        """The structured error of Tool Attention, section 5.5."""
+    def _not_available(self, near: tuple[str, ...], *, reason: str = "") -> str:
+        """The structured error of Tool Attention, section 5.5; a `reason` that a search cannot mend is added."""
         available = self._names(self._session.state.bound_ids[:_AVAILABLE])
-        return compact({"error": "tool_not_available", "available": available, "closest": self._names(near)})
+        told = {"reason": reason} if reason else {}
+        return compact(
+            {"error": "tool_not_available", **told, "available": available, "closest": self._names(near)}
+        )
 
     def _names(self, tool_ids: Sequence[str]) -> list[str]:
         """The tools' wire names."""

@@ -5,12 +5,15 @@ from dataclasses import replace
 
 from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
-from inspector.domain.events import BudgetMeasured, ToolEvicted
+from inspector.domain.error import ToolsightError
+from inspector.domain.events import BudgetMeasured
 from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
+from inspector.domain.server import ServerPhase
 from inspector.domain.settings import ToolDelivery
 from inspector.domain.tool import Tool
+from inspector.domain.toolset import permitted
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.catalog import build_catalog
 from inspector.engine.loop.binding.context import ToolContext
@@ -20,8 +23,10 @@ from inspector.engine.loop.binding.delivery import (
     SentTools,
     ToolsArray,
     effective_delivery,
+    has_proxy,
     system_text,
 )
+from inspector.engine.loop.binding.departure import departures, held_ids
 from inspector.engine.loop.binding.gate import Gate
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.loop.binding.precondition import Preconditions
@@ -41,6 +46,7 @@ class Binder:
         accounting: Accounting,
     ) -> None:
         self.catalog = Catalog()
+        self.away = Catalog()
         self.preconditions = Preconditions(live, {})
         self.static_tokens = 0
         self._session = session
@@ -54,9 +60,13 @@ class Binder:
         self._gate = Gate(clock)
         self.context = ToolContext(session, clock, live, self._loader, accounting)
 
-    def rebuild(self, connected: Sequence[Tool], summaries: Mapping[str, str]) -> None:
-        """Rebuild the catalog and evict loaded tools that are no longer in it."""
-        live = self._live
+    def rebuild(
+        self, connected: Sequence[Tool], summaries: Mapping[str, str], away: Sequence[Tool] = ()
+    ) -> None:
+        """Rebuild the catalog; hold the tools of servers that are `away`, and evict others that left it."""
+        live, state = self._live, self._session.state
+        self.away = Catalog(permitted(away, live.configuration.toolset(live.toolset)))
+        held = held_ids(state, self.away)
         built = build_catalog(
             connected,
             live.configuration,
@@ -64,18 +74,40 @@ class Binder:
             toolset=live.toolset,
             summaries=summaries,
             meter=self._accounting.meter,
+            held=held,
         )
         self.catalog = built.catalog
         self._loader.use(built.catalog, live.settings.gate.loader_capacity)
         self.static_tokens = built.event.static_tokens
-        for tool_id in self._session.state.load_order:
-            if built.catalog.get(tool_id) is None:
-                self._session.emit(
-                    ToolEvicted(tool_id, "no longer permitted, or gone from its server", "gone")
-                )
+        hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
+        for evicted in departures(
+            state, built.catalog, held=held, hidden=hidden, told_once=has_proxy(self.delivery)
+        ):
+            self._session.emit(evicted)
         live.retrieval.update(self.catalog.tools, summaries)
         self._session.emit(built.event)
         self.context.trim()
+
+    def require(self, name: str) -> Tool:
+        """The only tool called `name`. Raises ToolsightError, also if its server is away."""
+        tool = self.away_tool(name)
+        if tool is not None:
+            hint = "Reconnect it and try again."
+            raise ToolsightError(f"{tool.id} cannot be used: {self.absence(tool)}", hint=hint)
+        return self.catalog.require(name)
+
+    def away_tool(self, name: str) -> Tool | None:
+        """The only tool that `name` can mean, if its server is away; None if a connected one has the name."""
+        named = () if self.catalog.named(name) else self.away.named(name)
+        return named[0] if len(named) == 1 else None
+
+    def absence(self, tool: Tool) -> str:
+        """Why the server of a tool is away, in words."""
+        server = self._session.state.servers.get(tool.server)
+        if server is not None and server.phase is ServerPhase.FAILED:
+            return f"its server {tool.server} is away (failed: {server.reason})"
+        stopped = server is not None and server.phase is ServerPhase.STOPPED
+        return f"its server {tool.server} is away ({'stopped' if stopped else 'connecting'})"
 
     def before_call(self, messages: Sequence[Message]) -> None:
         """Evict tools as needed or, with the gate, select the tools for this call."""

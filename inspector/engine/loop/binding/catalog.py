@@ -32,8 +32,12 @@ def build_catalog(
     toolset: str,
     summaries: Mapping[str, str],
     meter: BudgetMeter,
+    held: tuple[str, ...] = (),
 ) -> BuiltCatalog:
-    """Apply PRD section 2.6 in order. `toolset` is a toolset's name, or "" for all tools."""
+    """Apply PRD section 2.6 in order. `toolset` is a toolset's name, or "" for all tools.
+
+    `held` are the tools that are kept for servers that are away.
+    """
     tools = permitted(connected, configuration.toolset(toolset))
     static_tokens = meter.static(tools)
     decision = decide(settings.discovery, len(tools), static_tokens, meter.window)
@@ -60,6 +64,7 @@ def build_catalog(
         advisory=catalog.advises,
         rules=manifest.rules,
         decision=decision.text,
+        held=held,
     )
     return BuiltCatalog(catalog, event)
 

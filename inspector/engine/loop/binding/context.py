@@ -95,9 +95,9 @@ class ToolContext:
             self._session.emit(ToolEvicted(eviction.tool_id, eviction.reason, eviction.cause))
 
     def evict(self, tool_id: str, cause: EvictionCause, reason: str) -> None:
-        """Evict a loaded tool; pinned tools stay."""
-        known = self._state.tools.get(tool_id)
-        if known is not None and known.binding is Binding.LOADED:
+        """Evict a loaded tool, also while it is held; pinned tools stay."""
+        known = self._state.known(tool_id)
+        if known is not None and Binding.LOADED in (known.binding, known.held_as):
             self._session.emit(ToolEvicted(tool_id, reason, cause))
 
     @property

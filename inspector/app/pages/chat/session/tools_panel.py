@@ -31,17 +31,18 @@ class ToolsPanel(Vertical):
             yield RecordList(COLUMNS, empty=empty, id=f"tools-{name}", classes="pane")
 
     def watch_session(self, old: SessionState, session: SessionState) -> None:
-        if old.tools is session.tools and old.load_order == session.load_order:
+        if old.tools is session.tools and old.held is session.held and old.load_order == session.load_order:
             return
         counts = []
         for name, rows_of, _ in PANES:
             rows = rows_of(session)
-            counts.append(f"{len(rows)} {name}")
+            here = [session.tools[row.key] for row in rows if row.key in session.tools]
+            held = f" + {len(rows) - len(here)} held" if len(rows) > len(here) else ""
+            counts.append(f"{len(here)} {name}{held}")
             pane = self.query_one(f"#tools-{name}", RecordList)
             pane.records = rows
-            cost = tokens(sum(session.tools[row.key].tokens for row in rows))
-            pane.border_title = f"{name.capitalize()} {len(rows)}"
-            pane.border_subtitle = f"{cost} tokens"
+            pane.border_title = f"{name.capitalize()} {len(here)}{held}"
+            pane.border_subtitle = f"{tokens(sum(tool.tokens for tool in here))} tokens"
         self.border_title = "   ".join(counts)
         self.border_subtitle = usage(session)
         self._flash_moved(old, session)

@@ -201,6 +201,10 @@ def bound(shown: Walkthrough, number: int, width: int) -> Content:
         _tool("✕", "$text-error", tool.id, tool.reason, tool.id in moved, width)
         for tool in state.with_binding(Binding.EVICTED)
     ]
+    lines += [
+        _tool("‖", "$text-warning", tool.id, f"held as {tool.held_as}", tool.id in moved, width)
+        for tool in state.held.values()
+    ]
     lines += _overlaps(shown, number, width)
     return Content("\n").join(lines)
 

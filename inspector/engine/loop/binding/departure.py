@@ -1,0 +1,48 @@
+"""What becomes of bound tools when the catalog changes: held, evicted with the cause, or bound as before."""
+
+from collections.abc import Collection, Iterator
+
+from inspector.domain.catalog import Catalog
+from inspector.domain.events import EvictionCause, ToolEvicted
+from inspector.domain.session import SessionState, ToolState
+
+
+def held_ids(state: SessionState, away: Catalog) -> tuple[str, ...]:
+    """The tools to hold: those of servers that are away (`away` lists their tools) and have a history.
+
+    Any other tool of these servers has nothing to keep: it is the same once its server is back.
+    """
+    known = (*state.tools.values(), *state.held.values())
+    return tuple(tool.id for tool in known if tool.id in away.by_id and tool.has_history)
+
+
+def departures(
+    state: SessionState, catalog: Catalog, *, held: Collection[str], hidden: Collection[str], told_once: bool
+) -> Iterator[ToolEvicted]:
+    """The evictions of loaded tools that a new catalog causes, each with its cause.
+
+    `hidden` are the tools that the toolset does not permit. With `told_once` the model reads
+    a definition only in a search result, not in each request: a tool that changed has to be found again.
+    """
+    for tool_id in state.places:
+        tool = state.known(tool_id)
+        if tool is None or tool_id in held:
+            continue
+        if catalog.get(tool_id) is None:
+            yield _evicted(tool, "toolset" if tool_id in hidden else "gone")
+        elif told_once and has_changed(state, tool):
+            yield _evicted(tool, "changed")
+
+
+def has_changed(state: SessionState, tool: ToolState) -> bool:
+    """Whether its server lists another definition now than the one that was in the catalog."""
+    return tool.definition not in ("", state.listed.get(tool.id))
+
+
+def _evicted(tool: ToolState, cause: EvictionCause) -> ToolEvicted:
+    reasons = {
+        "gone": f"{tool.server} no longer lists it",
+        "toolset": "the toolset does not permit it",
+        "changed": f"{tool.server} changed it: the search result that the model read is out of date",
+    }
+    return ToolEvicted(tool.id, reasons[cause], cause)
