@@ -71,6 +71,13 @@ class Confirm(ModalScreen[str | None]):
         Binding("escape", "refuse", "no", show=False),
         Binding("left", "app.focus_previous", show=False),
         Binding("right", "app.focus_next", show=False),
+        # The buttons have the focus, but all of the text must be readable without a mouse.
+        Binding("up", "scroll_body('up')", show=False),
+        Binding("down", "scroll_body('down')", show=False),
+        Binding("pageup", "scroll_body('page_up')", show=False),
+        Binding("pagedown", "scroll_body('page_down')", show=False),
+        Binding("home", "scroll_body('home')", show=False),
+        Binding("end", "scroll_body('end')", show=False),
     ]
 
     AUTO_FOCUS = "Button"
@@ -107,6 +114,11 @@ class Confirm(ModalScreen[str | None]):
                 event.stop()
                 self.dismiss(choice.result)
                 return
+
+    def action_scroll_body(self, where: str) -> None:
+        """Scroll the text: up, down, page_up, page_down, home or end."""
+        body = self.query_one(".confirm--body", VerticalScroll)
+        getattr(body, f"scroll_{where}")(animate=False)
 
     def action_refuse(self) -> None:
         """Give the last answer."""

@@ -134,7 +134,7 @@ class InContext(Widget):
 
     def open_tool(self, tool_id: str) -> None:
         """Open a tool's page, or say that the tool is gone."""
-        if self.session.catalog.get(tool_id) is None:
+        if self.session.catalog.get(tool_id) is None and self.session.state.recorded(tool_id) is None:
             self.warn(f"{visible(tool_id, limit=80, newlines=False)} is no longer in the catalog.")
             return
         self.open(ToolPage(tool_id))

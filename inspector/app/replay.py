@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -203,9 +204,10 @@ class ReplayedSession:
         self.state = state
         self.session_id = stream.session_id
 
-    @property
+    @cached_property
     def catalog(self) -> Catalog:
-        return self._running.catalog
+        """The catalog of the moment, with the definitions that were recorded."""
+        return _catalog(self.state, self._running.catalog)
 
     @property
     def configuration(self) -> Configuration:
@@ -244,12 +246,12 @@ class ReplayedSession:
         return [record for record in self._stream.until(self._seq) if not kinds or record.kind in kinds]
 
     def next_request(self) -> ModelRequest:
-        """Return what the model was sent, with today's definitions: they are not recorded."""
+        """Return what the model was sent, with the definitions of then."""
         now, state = self._running.next_request(), self.state
         chat = state.settings.get("chat")
         recorded = chat.get("system_prompt") if isinstance(chat, Mapping) else None
         prompt = recorded if isinstance(recorded, str) else self._running.settings.chat.system_prompt
-        catalog = _catalog(state, self._running.catalog)
+        catalog = self.catalog
         loader = DefinitionLoader(catalog, len(catalog.tools))
         return ModelRequest(
             system=system_text(prompt, state),
@@ -266,10 +268,15 @@ class ReplayedSession:
 
 
 def _catalog(state: SessionState, known: Catalog) -> Catalog:
-    """Return the catalog of the moment; tools that are not connected now have only their names."""
+    """Return the catalog of the moment.
+
+    Records of older versions have no definitions: their tools are as they are now, if they are connected.
+    """
     tools = []
     for tool_id in state.tools:
         server, _, name = tool_id.partition(":")
-        tools.append(known.get(tool_id) or Tool(server, name, _NOT_RECORDED))
+        recorded = state.recorded(tool_id) or known.get(tool_id)
+        tools.append(recorded or Tool(server, name, _NOT_RECORDED))
     pinned = frozenset(state.pinned)
-    return Catalog(tuple(tools), frozenset(tool_id for tool_id in state.tools if tool_id not in pinned))
+    deferred = frozenset(tool_id for tool_id in state.tools if tool_id not in pinned)
+    return Catalog(tuple(tools), deferred, advises=state.advisory)

@@ -61,6 +61,10 @@ class TerminalApprover:
             say(f"refused {request.tool.id}: {request.why}; --yes allows such calls", err=True)
             return Decision.NO
         say(f"{request.tool.id}  {arguments_text(request.arguments)}\n  {request.why}", err=True)
+        for change in request.changes:
+            signed = ((sign, text) for gone, new in change.lines for sign, text in (("-", gone), ("+", new)))
+            lines = [f"{sign} {text}" for sign, text in signed if text]
+            say("\n    ".join((f"  {change.part}", *lines)), err=True)
         answer = click.prompt(
             "Call it?", type=click.Choice(["once", "session", "no"]), default="no", err=True
         )

@@ -19,7 +19,7 @@ _PIECES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as listed, by the hash of its definition; `tool` is None if the stream holds that hash already."""
+    """A tool as listed, and the hash of its definition; `tool` is None if the stream holds it already."""
 
     name: str
     hash: str
@@ -117,7 +117,9 @@ def _paths(value: JsonObject) -> Iterator[tuple[str, str]]:
     while waiting:
         path, item = waiting.pop()
         if isinstance(item, Mapping) and item:
-            waiting += [(f"{path}.{key}" if path else str(key), item[key]) for key in reversed(sorted(item))]
+            waiting += [
+                (f"{path}.{key}" if path else str(key), item[key]) for key in sorted(item, reverse=True)
+            ]
         elif isinstance(item, list | tuple) and item:
             waiting += [(f"{path}[{number}]", item[number]) for number in reversed(range(len(item)))]
         elif path:

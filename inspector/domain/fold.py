@@ -135,9 +135,7 @@ def _with_definitions(
         return state
     listed = {f"{server}:{one.name}": one.hash for one in definitions}
     new = {one.hash: one.tool for one in definitions if one.tool is not None}
-    return replace(
-        state, definitions={**state.definitions, **new}, listed={**state.listed, **listed}
-    )
+    return replace(state, definitions={**state.definitions, **new}, listed={**state.listed, **listed})
 
 
 @_step.register
@@ -321,7 +319,7 @@ def _model_requested(event: ModelRequested, state: SessionState) -> SessionState
     return replace(
         state,
         turn=event.turn,
-        # A held tool keeps its place until a request goes without it: then the end costs a prompt cache least.
+        # A held tool keeps its place until a request goes without it; from then on the end costs least.
         places=(*state.load_order, *(tool_id for tool_id in state.places if tool_id in state.held)),
         costs=(*state.costs, _cost(event, state)),
     )

@@ -51,13 +51,16 @@ class CatalogChange:
 class Preparation:
     """What happens before a user message, in this order.
 
-    Seconds pass, settings change (values by path), a milestone is reached, a server's tools change.
+    Seconds pass, settings change (values by path), a milestone is reached, a server is stopped, a server's
+    tools change (at once, or when it is back), a server is connected again.
     """
 
     wait: float = 0.0
     milestone: str = ""
+    stop: str = ""
     change: CatalogChange | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    reconnect: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,6 +188,13 @@ class SessionState:
         known = self.known(tool_id)
         return self.definitions.get(known.definition) if known is not None else None
 
+    def versions(self, tool_id: str) -> tuple[Tool, ...]:
+        """Every definition of a tool in the session in the order of their listing, the current one last."""
+        known = self.known(tool_id)
+        current = known.definition if known is not None else ""
+        every = [(hash_, tool) for hash_, tool in self.definitions.items() if tool.id == tool_id]
+        return tuple(tool for _, tool in sorted(every, key=lambda pair: pair[0] == current))
+
     def held_as(self, binding: Binding) -> tuple[ToolState, ...]:
         """The held tools that get this binding back once their server is there again."""
         return tuple(tool for tool in self.held.values() if tool.held_as is binding)

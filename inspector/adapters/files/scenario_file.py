@@ -126,13 +126,21 @@ class _TurnModel(NullAsAbsent):
     user: Annotated[_Needed, Field(description="What the user says in this turn.")]
     wait: _Seconds = 0.0
     milestone: _Text = ""
+    stop: Annotated[_Text, Field(description="The server that goes away before this turn.")] = ""
     change: _ChangeModel | None = None
+    reconnect: Annotated[_Text, Field(description="The server that comes back before this turn.")] = ""
     settings: dict[str, Any] = Field(default_factory=dict)
     steps: Annotated[list[_StepModel], Field(min_length=1, description="A list of the model's answers.")]
 
     def preparation(self, path: Path) -> Preparation:
-        change = self.change.change() if self.change else None
-        return Preparation(self.wait, self.milestone, change, setting.values(path, self.settings))
+        return Preparation(
+            wait=self.wait,
+            milestone=self.milestone,
+            stop=self.stop,
+            change=self.change.change() if self.change else None,
+            reconnect=self.reconnect,
+            settings=setting.values(path, self.settings),
+        )
 
 
 class _ScenarioModel(NullAsAbsent):

@@ -2,6 +2,7 @@
 
 from textual.content import Content
 
+from inspector.app.draw.definition_change import change_lines
 from inspector.app.draw.style import MUTED
 from inspector.domain.jsonvalue import compact
 from inspector.engine.ports import ApprovalRequest
@@ -11,7 +12,7 @@ _VALUE_LIMIT = 2000
 
 
 def approval_body(request: ApprovalRequest) -> Content:
-    """Return the reason for asking, and every argument on its own line."""
+    """Return the reason for asking, every argument on its own line, and what changed in the definition."""
     lines = [Content.assemble((f"Asked because {request.why}.", "$text-warning")), Content("")]
     for name, value in request.arguments.items():
         text = value if isinstance(value, str) else compact(value)
@@ -22,4 +23,7 @@ def approval_body(request: ApprovalRequest) -> Content:
         )
     if not request.arguments:
         lines.append(Content.styled("no arguments", MUTED))
+    if request.changes:
+        lines += [Content(""), Content.styled("Changed since you were asked", "$text-warning")]
+        lines += change_lines(request.changes)
     return Content("\n").join(lines)

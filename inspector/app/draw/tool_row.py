@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 def loaded_rows(session: SessionState) -> tuple[Record, ...]:
-    """Return the bound tools: the pinned ones, then the loaded ones in load order, then those held as such."""
+    """Return the pinned tools, then the loaded ones in load order, then those held as one or the other."""
     bound = (session.tools[tool_id] for tool_id in session.bound_ids if tool_id in session.tools)
     return tuple(map(_row, (*bound, *session.held_as(Binding.PINNED), *session.held_as(Binding.LOADED))))
 

@@ -28,12 +28,10 @@ class Approvals:
         if definition in state.approved or (last is None and not why):
             return True
         before = _approved(last)
-        if before in ("", definition):
-            before, changes = "", ()
-        else:
-            changes = _changes(state, before, definition, tool)
-            why = "; ".join(filter(None, (CHANGED, why)))
-        decision = await self._approver.ask(ApprovalRequest(tool, arguments, why or ASKED_BEFORE, changes))
+        before = "" if before == definition else before
+        changes = _changes(state, before, definition, tool)
+        why = "; ".join(filter(None, (CHANGED if before else "", why))) or ASKED_BEFORE
+        decision = await self._approver.ask(ApprovalRequest(tool, arguments, why, changes))
         parts = tuple(change.part for change in changes)
         self._session.emit(ApprovalDecided(tool.id, decision, definition, before, parts))
         return decision is not Decision.NO
@@ -46,9 +44,7 @@ def _approved(last: ApprovalDecided | None) -> str:
     return last.before if last.decision is Decision.NO and last.before else last.definition
 
 
-def _changes(
-    state: SessionState, before: str, definition: str, tool: Tool
-) -> tuple[DefinitionChange, ...]:
+def _changes(state: SessionState, before: str, definition: str, tool: Tool) -> tuple[DefinitionChange, ...]:
     """What differs, read from the record, where both definitions are without secrets."""
     old = state.definitions.get(before)
     return definition_changes(old, state.definitions.get(definition, tool)) if old is not None else ()

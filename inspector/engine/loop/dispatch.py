@@ -201,7 +201,7 @@ class Dispatcher:
         else:
             held = known is not None and (known.returns_loaded or known.held_as is Binding.PINNED)
             later = " It can be called again, without a search, once its server is back." if held else ""
-            text = f"{tool.id} cannot be called now: {absence}.{later} Use another tool, or answer without it."
+            text = f"{tool.id} cannot be called now: {absence}.{later} Use another one, or answer without."
         return self._reject(call, "server away", text, (tool.id,))
 
     def _reject_unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:
@@ -218,7 +218,7 @@ class Dispatcher:
         return self._live.settings.binding.policy == "gate"
 
     def _not_available(self, near: tuple[str, ...], *, reason: str = "") -> str:
-        """The structured error of Tool Attention, section 5.5; a `reason` that a search cannot mend is added."""
+        """The structured error of Tool Attention, section 5.5, with a `reason` that no search can mend."""
         available = self._names(self._session.state.bound_ids[:_AVAILABLE])
         told = {"reason": reason} if reason else {}
         return compact(

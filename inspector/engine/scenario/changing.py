@@ -23,6 +23,7 @@ class ChangingConnector:
         self._connector = connector
         self._changes: list[CatalogChange] = []
         self._links: dict[str, _ChangingLink] = {}
+        self._away: dict[str, tuple[Tool, ...]] = {}
 
     @asynccontextmanager
     async def connect(
@@ -39,13 +40,19 @@ class ChangingConnector:
             finally:
                 if self._links.get(spec.name) is changing:
                     del self._links[spec.name]
+                    self._away[spec.name] = changing.listed
 
     def change(self, change: CatalogChange) -> bool:
-        """Change a connected server's tools; return whether its list differs now, which it then announces.
+        """Change a server's tools; return whether its list differs now, which it then announces.
 
-        Raises ConfigError and changes nothing if the server is not connected or has no such tool.
+        A server that is away has the change once it is back. Raises ConfigError and changes nothing if the
+        server was never connected or has no such tool.
         """
         link = self._links.get(change.server)
+        if link is None and change.server in self._away:
+            self._away[change.server] = _after(self._away[change.server], change)
+            self._changes.append(change)
+            return False
         if link is None:
             near = ", ".join(closest(change.server, self._links) or sorted(self._links)) or "none"
             raise ConfigError(
@@ -64,7 +71,7 @@ class _ChangingLink:
         self.changes: list[CatalogChange] = []
         self._link = link
         self._on_tools_changed = on_tools_changed
-        self._listed: tuple[Tool, ...] = ()
+        self.listed: tuple[Tool, ...] = ()
 
     @property
     def info(self) -> ServerInfo:
@@ -72,11 +79,10 @@ class _ChangingLink:
 
     def apply(self, change: CatalogChange) -> bool:
         """Apply a change to the last list. Raises ConfigError for a tool that is not in it."""
-        _require(self._listed, change)
-        after = changed(self._listed, change)
-        differs = after != self._listed
+        after = _after(self.listed, change)
+        differs = after != self.listed
         self.changes.append(change)
-        self._listed = after
+        self.listed = after
         if differs:
             self._on_tools_changed()
         return differs
@@ -86,7 +92,7 @@ class _ChangingLink:
         tools = listing.tools
         for change in self.changes:
             tools = changed(tools, change)
-        self._listed = tools
+        self.listed = tools
         return replace(listing, tools=tools)
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
@@ -113,6 +119,12 @@ def changed(tools: Iterable[Tool], change: CatalogChange) -> tuple[Tool, ...]:
         name = added.id.removeprefix(f"{change.server}:")
         kept[added.id] = Tool(change.server, name, added.description)
     return tuple(kept.values())
+
+
+def _after(tools: tuple[Tool, ...], change: CatalogChange) -> tuple[Tool, ...]:
+    """The tools after a change. Raises ConfigError for a tool that is not among them."""
+    _require(tools, change)
+    return changed(tools, change)
 
 
 def _require(tools: Iterable[Tool], change: CatalogChange) -> None:

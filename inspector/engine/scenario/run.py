@@ -113,8 +113,12 @@ class ScenarioRun:
             self._bench.change_setting(path, value)
         if preparation.milestone:
             self._bench.milestone(preparation.milestone, by="scenario")
+        if preparation.stop:
+            await self._bench.stop(preparation.stop)
         if preparation.change is not None and self._connector is not None:
             await self._change(self._connector, preparation.change)
+        if preparation.reconnect:
+            await self._bench.reconnect(preparation.reconnect)
 
     async def _change(self, connector: ChangingConnector, change: CatalogChange) -> None:
         """Change a server and wait until the session knows about it."""

@@ -62,7 +62,7 @@ class RedundancyDetector:
         return RedundantSearch(label, recent[-1][1], 1.0, _row_note(self._in_a_row))
 
     def forget(self, tools: Collection[str]) -> None:
-        """Forget tools that were evicted or left since they were found: finding them again is not redundant."""
+        """Forget tools that were evicted or left since: finding them again is not redundant."""
         gone = frozenset(tools)
         self._history = deque(
             ((at, label, seen - gone) for at, label, seen in self._history), maxlen=KEPT_SEARCHES

@@ -1,12 +1,13 @@
 """The texts of the servers page: servers as rows, and everything known about one."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from textual.content import Content
 
 from inspector.app.draw.problem import problem_line
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import milliseconds, tokens
+from inspector.domain.number import count, milliseconds, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.setting_problem import SettingProblem
@@ -34,16 +35,17 @@ NO_SERVER = "The configuration has no servers. Add one to its file and restart."
 
 def server_rows(session: SessionState) -> tuple[Record, ...]:
     """Return one row per server, in the order of the configuration."""
-    return tuple(_row(server) for server in session.servers.values())
+    held = Counter(tool.server for tool in session.held.values())
+    return tuple(_row(server, held[server.name]) for server in session.servers.values())
 
 
-def _row(server: ServerState) -> Record:
+def _row(server: ServerState, held: int) -> Record:
     word, color, tone = STATES[server.phase]
     ready = server.phase is ServerPhase.READY
     cells = (
         server.name,
         Content.styled(word, color),
-        str(server.tools) if ready else "",
+        str(server.tools) if ready else f"{held} held" if held else "",
         tokens(server.tokens) if ready else "",
         server.info.protocol,
         milliseconds(server.milliseconds) if ready else "",
@@ -59,10 +61,12 @@ def _what_to_try(server: ServerState) -> str:
     return "r reconnects." if server.phase is ServerPhase.STOPPED else ""
 
 
-def server_detail(server: ServerState | None, problems: Sequence[SettingProblem] = ()) -> Content:
+def server_detail(
+    server: ServerState | None, problems: Sequence[SettingProblem] = (), *, held: int = 0
+) -> Content:
     """Return the facts about a server, with the problems of the settings that are about it.
 
-    Its stderr has its own pane.
+    Its stderr has its own pane. `held` counts its tools that are kept as they were while it is away.
     """
     if server is None:
         return Content.styled(NO_SERVER, MUTED)
@@ -74,6 +78,7 @@ def server_detail(server: ServerState | None, problems: Sequence[SettingProblem]
         ("about", info.summary),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("reason", server.reason if server.phase is ServerPhase.FAILED else ""),
+        ("held", f"{count(held, 'tool')} as before once it is back, not offered till then" if held else ""),
         ("try", _what_to_try(server)),
     )
     lines = [Content.assemble(plain(server.name, newlines=False).stylize("bold"), "  ", (word, color))]

@@ -55,7 +55,9 @@ class ServersScreen(BaseScreen):
     @on(RecordList.Highlighted, "#servers")
     def _show_selected(self) -> None:
         server = self._selected()
-        self.query_one("#server-detail", Static).update(server_detail(server, self.view.state.problems))
+        name, state = server.name if server is not None else "", self.view.state
+        held = sum(tool.server == name for tool in state.held.values())
+        self.query_one("#server-detail", Static).update(server_detail(server, state.problems, held=held))
         self.query_one("#server-stderr", TextView).text = server.stderr_tail if server else ""
 
     def _selected(self) -> ServerState | None:

@@ -1,20 +1,25 @@
 """The texts of the tool page: the title, what its server claims, and the outcome of a call."""
 
 import json
+from collections.abc import Sequence
 
 from textual.content import Content
 
+from inspector.app.draw.definition_change import change_lines
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
 from inspector.domain.approval import why_ask
+from inspector.domain.definition import definition_changes
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
-from inspector.domain.number import milliseconds, tokens
-from inspector.domain.session import ToolState
+from inspector.domain.number import count, milliseconds, tokens
+from inspector.domain.session import Binding, ToolState
 from inspector.domain.tool import Annotations, Tool, definition
 from widgets import middle, plain, visible
 
 _MUTED = MUTED
+# Enough of a hash to tell definitions apart by eye.
+_DIGITS = 12
 _CLAIMS = (
     ("read_only", "only reads", "changes something"),
     ("destructive", "may destroy or overwrite", "does not destroy"),
@@ -56,8 +61,24 @@ def facts(tool: Tool, state: ToolState | None) -> Content:
         ("returns", "structured data, with a schema" if tool.output_schema else "text"),
         ("when the model calls", f"you are asked: {why}" if why else "you are not asked: it only reads"),
     ]
-    lines += [(state.binding.value, state.reason)] if state is not None and state.reason else []
+    if state is not None and state.binding is Binding.HELD:
+        lines.append(("held", f"{state.server} is away; {state.held_as} again when it is back"))
+    elif state is not None and state.reason:
+        lines.append((state.binding.value, state.reason))
     return Content("\n").join(_fact(label, value) for label, value in lines)
+
+
+def changed(state: ToolState | None, versions: Sequence[Tool]) -> Content:
+    """Return how a tool's definition differs from the one before; empty if it never changed.
+
+    `versions` are its definitions in the session, the current one last.
+    """
+    if state is None or len(versions) < 2:
+        return Content("")
+    changes = definition_changes(*versions[-2:])
+    parts = ", ".join(change.part for change in changes) or "only what is kept out of the record"
+    text = f"{parts}; now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')} in this session"
+    return Content("\n").join([_fact("changed", text), *change_lines(changes)])
 
 
 def _fact(label: str, value: str) -> Content:

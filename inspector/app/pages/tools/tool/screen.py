@@ -5,7 +5,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static, TabbedContent, TabPane
 from textual.worker import Worker
@@ -71,6 +71,8 @@ class ToolScreen(BaseScreen):
         with TabbedContent():
             with TabPane("1 About", id="about"):
                 yield Static(id="facts")
+                with VerticalScroll(id="changed-parts"):
+                    yield Static(id="changed")
                 yield TextView(empty="No description from its server.", id="description")
             with TabPane("2 Schema", id="schema"):
                 yield SchemaTree(empty="No parameters.", id="parameters")
@@ -92,7 +94,8 @@ class ToolScreen(BaseScreen):
         self.show_view(self.view)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
-        tool = self.session.catalog.get(self._tool_id)
+        # A tool whose server is away is shown as it was listed last.
+        tool = self.session.catalog.get(self._tool_id) or self.session.state.recorded(self._tool_id)
         self.set_class(tool is None, "-gone")
         if tool is None:
             name = visible(self._tool_id, limit=200, newlines=False)
@@ -101,12 +104,15 @@ class ToolScreen(BaseScreen):
             return
         self.query_one("#title", Static).update(content.title(tool, self._state, self.size.width - 2))
         self.query_one("#facts", Static).update(content.facts(tool, self._state))
+        changed = content.changed(self._state, self.session.state.versions(self._tool_id))
+        self.query_one("#changed", Static).update(changed)
+        self.query_one("#changed-parts").display = bool(changed.plain)
         if tool != self._tool:
             self._show_definition(tool)
 
     @property
     def _state(self) -> ToolState | None:
-        return self.session.state.tools.get(self._tool_id)
+        return self.session.state.known(self._tool_id)
 
     def _show_definition(self, tool: Tool) -> None:
         """Update only what changed: a new form would discard the typed values."""
@@ -204,7 +210,7 @@ class ToolScreen(BaseScreen):
     def action_evict(self) -> None:
         """Take a loaded tool away from the model."""
         binding = self._state.binding if self._state is not None else None
-        if binding is Bound.LOADED:
+        if binding is Bound.LOADED or (self._state is not None and self._state.returns_loaded):
             self.commands.evict(self._tool_id)
             self.notify("The model has to search for it again.", title="Evicted", markup=False)
             return
