@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
 _NOTHING: Mapping[str, Sequence[str]] = {}
+_NOBODY: Mapping[str, str] = {}
 
 
 class Retrieval:
@@ -131,10 +132,12 @@ class Retrieval:
         misses: int = MISSES_KEPT,
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
         full: bool = False,
+        away: Mapping[str, str] = _NOBODY,
     ) -> "SearchAnswer":
         """Answer a request over the tools as they are now, see ToolSearch and SearchRules.
 
-        With `full` the text includes parameters, whatever the settings say.
+        With `full` the text includes parameters, whatever the settings say. `away` tells of each name (of a
+        server, of a tool) that is not there now why.
         """
         from inspector.engine.discovery.search import ToolSearch
 
@@ -144,6 +147,7 @@ class Retrieval:
             bound=frozenset(bound),
             pinned=frozenset(pinned),
             brief=self.rules.brief and not full,
+            away=away,
         )
         search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
         return search.run(request, load=load, misses=misses)

@@ -19,7 +19,7 @@ class SearchRules:
     """At most `limit` results that are not `pinned`. A `brief` answer leaves out parameters.
 
     `tags` holds each server's tags, `unmet` the unmet preconditions by tool. `bound` tools, which include the
-    pinned ones, are loaded already.
+    pinned ones, are loaded already. `away` tells why what has a name (a server, a tool) is away now.
 
     If the ranker estimates how likely tools fit, a search abstains when no tool near the top reaches
     `threshold`, and a tool below `tool_threshold` is not a result.
@@ -33,6 +33,7 @@ class SearchRules:
     bound: Collection[str] = frozenset()
     pinned: Collection[str] = frozenset()
     brief: bool = False
+    away: Mapping[str, str] = field(default_factory=dict)
 
     def abstains(self, ranking: "Ranking") -> bool:
         """Whether it is too improbable that any tool fits."""

@@ -101,6 +101,8 @@ class ToolSearch:
         if request.is_empty:
             return NOTHING_ASKED
         if request.server_name and request.server_name not in self._index.servers:
+            if request.server_name in self._rules.away:
+                return self._rules.away[request.server_name]
             return unknown_server_text(request.server_name, self._index.servers)
         return ""
 
@@ -108,16 +110,18 @@ class ToolSearch:
         """The tools requested by name, and the text about names that match no tool here."""
         matches: dict[str, Tool] = {}
         near: list[tuple[str, tuple[str, ...]]] = []
-        elsewhere: list[str] = []
+        other: list[str] = []
         for name in dict.fromkeys(request.tool_names):
             tools = self._names.find(name, server=request.server_name)
             matches.update((tool.id, tool) for tool in tools)
             others = () if tools else self._names.find(name)
             if others:
-                elsewhere.append(elsewhere_text(name, request.server_name, [tool.server for tool in others]))
+                other.append(elsewhere_text(name, request.server_name, [tool.server for tool in others]))
+            elif not tools and name in self._rules.away:
+                other.append(self._rules.away[name])
             elif not tools:
                 near.append((name, self._names.closest(name, server=request.server_name)))
-        return list(matches.values()), "\n".join(filter(None, [*elsewhere, unknown_tools_text(near)]))
+        return list(matches.values()), "\n".join(filter(None, [*other, unknown_tools_text(near)]))
 
     def _listed(self, request: SearchRequest, named: Sequence[Tool], outcome: Outcome) -> SearchReport:
         """A lookup without ranking: the named tools, or all tools of the server or tags."""

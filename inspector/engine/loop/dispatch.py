@@ -195,7 +195,7 @@ class Dispatcher:
 
     def _reject_away(self, call: ToolCall, tool: Tool) -> Dispatched:
         """The answer to a call of a tool that is held, or would be found, if its server were there."""
-        absence, known = self._binder.absence(tool), self._session.state.known(tool.id)
+        absence, known = self._binder.absence(tool.server), self._session.state.known(tool.id)
         if self._is_gated:
             text = self._not_available((), reason=absence)
         else:

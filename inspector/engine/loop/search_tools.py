@@ -95,6 +95,7 @@ class SearchTools:
             pinned=state.pinned,
             unmet=self._binder.unmet(),
             full=self._live.settings.binding.delivery == "call_tool",
+            away=self._binder.absences(),
         )
 
     def _perform(self, answer: "SearchAnswer", loads: Sequence[Load], unloaded: str) -> Searched:

@@ -93,7 +93,7 @@ class Binder:
         tool = self.away_tool(name)
         if tool is not None:
             hint = "Reconnect it and try again."
-            raise ToolsightError(f"{tool.id} cannot be used: {self.absence(tool)}", hint=hint)
+            raise ToolsightError(f"{tool.id} cannot be used: {self.absence(tool.server)}", hint=hint)
         return self.catalog.require(name)
 
     def away_tool(self, name: str) -> Tool | None:
@@ -101,13 +101,23 @@ class Binder:
         named = () if self.catalog.named(name) else self.away.named(name)
         return named[0] if len(named) == 1 else None
 
-    def absence(self, tool: Tool) -> str:
-        """Why the server of a tool is away, in words."""
-        server = self._session.state.servers.get(tool.server)
+    def absence(self, name: str) -> str:
+        """That a server is away, and why, in words."""
+        server = self._session.state.servers.get(name)
         if server is not None and server.phase is ServerPhase.FAILED:
-            return f"its server {tool.server} is away (failed: {server.reason})"
+            return f"the server {name} is away (failed: {server.reason})"
         stopped = server is not None and server.phase is ServerPhase.STOPPED
-        return f"its server {tool.server} is away ({'stopped' if stopped else 'connecting'})"
+        return f"the server {name} is away ({'stopped' if stopped else 'connecting'})"
+
+    def absences(self) -> Mapping[str, str]:
+        """What a search says of each server that is away and of its tools, by every name they go by."""
+        told: dict[str, str] = {}
+        for tool in self.away.tools:
+            absence = self.absence(tool.server)
+            told.update(dict.fromkeys((tool.name, tool.wire_name, tool.id), f"No {tool.id} now: {absence}."))
+        for server in self.away.servers:
+            told[server] = f"No tool of {server} can be found now: {self.absence(server)}."
+        return told
 
     def before_call(self, messages: Sequence[Message]) -> None:
         """Evict tools as needed or, with the gate, select the tools for this call."""
