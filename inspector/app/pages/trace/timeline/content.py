@@ -206,7 +206,7 @@ def _time(seconds: float) -> str:
 def legend() -> Content:
     """Return what the signs mean."""
     signs = [Content.assemble((sign, color), f" {binding}") for binding, (sign, color) in ICONS.items()]
-    return Content("  ").join([*signs, Content.assemble((MOVED, "bold"), " moved before this call")])
+    return Content("  ").join([*signs, Content.assemble((MOVED, "bold"), " just moved")])
 
 
 def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> Content:
