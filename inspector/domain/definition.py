@@ -14,6 +14,7 @@ from inspector.domain.tool import Annotations, Tool
 _BEFORE, _AFTER = 40, 300
 # More pieces of prose than this are not aligned, because aligning takes time quadratic in their number.
 _ALIGNED = 400
+_PLAIN = re.compile(r"[\w$-]+")
 _PIECES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -54,7 +55,7 @@ def definition_changes(before: Tool, after: Tool) -> tuple[DefinitionChange, ...
         ("title", _prose(before.title, after.title)),
         ("description", _prose(before.description, after.description)),
         ("parameters", _values(before.input_schema, after.input_schema)),
-        ("result", _values(before.output_schema or {}, after.output_schema or {})),
+        ("result", _values(before.output_schema, after.output_schema)),
         ("annotations", _values(_annotations(before.annotations), _annotations(after.annotations))),
     )
     changes = (DefinitionChange(part, tuple(_cut(*pair) for pair in lines)) for part, lines in parts)
@@ -99,8 +100,8 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
     return next((i for i, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
 
 
-def _values(before: JsonObject, after: JsonObject) -> Iterator[tuple[str, str]]:
-    """The values that differ, each with its path."""
+def _values(before: JsonObject | None, after: JsonObject | None) -> Iterator[tuple[str, str]]:
+    """The values that differ, each with its path; None has no values."""
     old, new = dict(_paths(before)), dict(_paths(after))
     for path in dict.fromkeys((*old, *new)):
         if old.get(path) != new.get(path):
@@ -111,19 +112,23 @@ def _line(path: str, value: str | None) -> str:
     return "" if value is None else f"{path}: {value}"
 
 
-def _paths(value: JsonObject) -> Iterator[tuple[str, str]]:
+def _paths(value: JsonObject | None) -> Iterator[tuple[str, str]]:
     """Each value within the object as JSON, by its path; without recursion, as schemas may be deep."""
-    waiting: list[tuple[str, object]] = [("", value)]
+    waiting: list[tuple[str, object]] = [] if value is None else [("", value)]
     while waiting:
         path, item = waiting.pop()
         if isinstance(item, Mapping) and item:
-            waiting += [
-                (f"{path}.{key}" if path else str(key), item[key]) for key in sorted(item, reverse=True)
-            ]
+            waiting += [(f"{path}{_step(key, path)}", item[key]) for key in sorted(item, reverse=True)]
         elif isinstance(item, list | tuple) and item:
             waiting += [(f"{path}[{number}]", item[number]) for number in reversed(range(len(item)))]
-        elif path:
-            yield path, compact(item)
+        else:
+            yield path or "(all)", compact(item)
+
+
+def _step(key: object, path: str) -> str:
+    """A key as a step of a path, quoted if it could be taken for something else."""
+    name = str(key)
+    return f"{'.' if path else ''}{name if _PLAIN.fullmatch(name) else compact(name)}"
 
 
 def _cut(gone: str, new: str) -> tuple[str, str]:

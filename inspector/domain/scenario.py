@@ -57,9 +57,9 @@ class Preparation:
 
     wait: float = 0.0
     milestone: str = ""
-    stop: str = ""
     change: CatalogChange | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    stop: str = ""
     reconnect: str = ""
 
 

@@ -38,6 +38,7 @@ _POOL: Mapping[str, st.SearchStrategy[object]] = {
     "active": tool_lists,
     "bound": tool_lists,
     "changed": tool_lists,
+    "held": tool_lists,
     "entries": entries,
     "by": st.sampled_from(("model", "user")),
 }
@@ -142,3 +143,22 @@ def test_a_record_changes_no_state_that_was_there_before_it(stream: list[Event])
         kept.append((state, repr(state)))
         state = apply(state, record)
     assert all(repr(known) == text for known, text in kept)
+
+
+@given(streams)
+@example([catalog(deferred=True), gate("a:one")])
+def test_tools_that_come_back_with_their_server_are_as_if_it_had_never_been_away(stream: list[Event]) -> None:
+    before = fold(records(stream))
+    entries = tuple(
+        CatalogEntry(tool.id, tool.tokens, tool.binding is not Binding.PINNED)
+        for tool in before.tools.values()
+    )
+    here = tuple(entry for entry in entries if not entry.id.startswith("a:"))
+    away = tuple(entry.id for entry in entries if entry.id.startswith("a:"))
+    there, gone = CatalogBuilt("", entries, "", 0, 0), CatalogBuilt("", here, "", 0, 0, held=away)
+    stayed, returned = fold(records([*stream, there])), fold(records([*stream, gone, there]))
+    assert returned.tools == stayed.tools
+    assert returned.bound_ids == stayed.bound_ids
+    held = fold(records([*stream, gone]))
+    assert set(held.held) == set(away)
+    assert not set(held.bound_ids) & set(away)

@@ -203,13 +203,13 @@ def test_a_tool_outside_the_toolset_is_bound_by_no_id() -> None:
     assert ground.find("d", "e", "a") == ("shop:a",)
 
 
-def test_a_loaded_tool_that_the_new_toolset_forbids_is_told_as_gone() -> None:
+def test_a_loaded_tool_that_the_new_toolset_forbids_is_told_as_such() -> None:
     ground = Ground()
     ground.find("d", "a")
     ground.live.toolset = "few"
     ground.rebuild()
     assert ground.loaded == ["a"]
-    assert ground.evicted() == [("shop:d", "gone")]
+    assert ground.evicted() == [("shop:d", "toolset")]
 
 
 def test_a_pinned_tool_is_not_evicted_by_hand() -> None:
