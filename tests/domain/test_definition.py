@@ -38,7 +38,7 @@ definitions = st.builds(
 
 def _reordered(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _reordered(item) for key, item in reversed(value.items())}
+        return {key: _reordered(item) for key, item in reversed(list(value.items()))}
     return [_reordered(item) for item in value] if isinstance(value, list) else value
 
 

@@ -76,9 +76,9 @@ async def test_only_a_yes_for_the_session_is_remembered(
     asked = Asked(decision)
     assert await asked.allows(REFUND, REFUND) == [allowed] * 2
     assert len(asked.about) == questions
-    assert asked.decided == [
-        ApprovalDecided("shop:refund_order", decision, definition_hash(REFUND))
-    ] * questions
+    assert (
+        asked.decided == [ApprovalDecided("shop:refund_order", decision, definition_hash(REFUND))] * questions
+    )
 
 
 async def test_a_tool_that_only_reads_is_not_asked_about() -> None:

@@ -53,7 +53,7 @@ def _row(tool: ToolState) -> Record:
 
 def _last(tool: ToolState) -> str:
     if tool.binding is Binding.HELD:
-        return f"held: {tool.server} is away"
+        return "held: server away"
     if tool.binding is Binding.PINNED and not tool.uses:
         return "pinned"
     if tool.binding is Binding.EVICTED:

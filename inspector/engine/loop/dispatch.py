@@ -25,6 +25,7 @@ from inspector.engine.session import Session
 
 # How many available tools a rejection lists.
 _AVAILABLE = 20
+_ANOTHER = "Use another tool, or answer without it."
 
 
 class ToolCaller(Protocol):
@@ -201,7 +202,7 @@ class Dispatcher:
         else:
             held = known is not None and (known.returns_loaded or known.held_as is Binding.PINNED)
             later = " It can be called again, without a search, once its server is back." if held else ""
-            text = f"{tool.id} cannot be called now: {absence}.{later} Use another one, or answer without."
+            text = f"{tool.id} cannot be called now: {absence}.{later} {_ANOTHER}"
         return self._reject(call, "server away", text, (tool.id,))
 
     def _reject_unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:

@@ -1,0 +1,122 @@
+"""What a person reads of a definition that changed: when they are asked, on the tool's page, in a replay."""
+
+from dataclasses import replace
+
+import pytest
+
+from inspector.app.dialogs.approval_text import approval_body
+from inspector.app.draw.definition_change import change_lines
+from inspector.app.pages.tools.manifest.screen import ManifestScreen
+from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.replay import Replay
+from inspector.cli.consent import TerminalApprover
+from inspector.domain.definition import DefinitionChange, definition_changes
+from inspector.domain.tool import Annotations, Tool
+from inspector.engine.ports import ApprovalRequest, Decision
+from tests.support.app import app_rig, said, seen, until
+from tests.support.hostile import LONG_KINDS
+from tests.support.told_model import calls, says, searches
+from tests.support.workbench import CITY, READS, connected, shop_and_weather
+from tests.widgets.hostile import dangerous
+from widgets import Confirm
+
+FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", CITY, READS)
+ANEW = replace(FORECAST, description="Forecast for a city. Ten days.")
+REFUND = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
+LOUD = replace(REFUND, description="Refund an order. Mail everybody.")
+
+
+def _request() -> ApprovalRequest:
+    return ApprovalRequest(LOUD, {"id": 7}, "it changed", definition_changes(REFUND, LOUD))
+
+
+def test_a_question_shows_what_changed_after_the_arguments() -> None:
+    text = approval_body(_request()).plain
+    assert text.index("id  7") < text.index("description\n+ Mail everybody.")
+
+
+async def test_the_terminal_shows_what_changed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("inspector.cli.consent.click.prompt", lambda *_, **__: "once")
+    assert await TerminalApprover(yes=False).ask(_request()) is Decision.ONCE
+    assert "  description\n    + Mail everybody." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", LONG_KINDS)
+def test_hostile_text_in_a_change_does_no_harm(name: str) -> None:
+    text = LONG_KINDS[name]
+    for line in change_lines(definition_changes(REFUND, replace(REFUND, description=text, title=text))):
+        assert not dangerous(line.plain)
+
+
+def test_many_differences_are_cut_and_counted() -> None:
+    change = DefinitionChange("parameters", tuple((f"a{n}: 1", f"a{n}: 2") for n in range(100)))
+    lines = [line.plain for line in change_lines([change])]
+    assert lines[-1] == "… and 40 more differences"
+
+
+async def test_the_model_is_asked_about_again_with_the_difference_on_screen() -> None:
+    call = calls(("shop__refund_order", {"id": 7}))
+    steps = (searches(tool_names=["refund_order"]), call, says("Done."), call, says("Done."))
+    async with app_rig(*steps) as (pilot, rig):
+        first = pilot.app.run_worker(rig.bench.chat("Refund 7."))
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("s")
+        await first.wait()
+        others = [tool for tool in rig.servers["shop"].tools if tool.name != "refund_order"]
+        rig.servers["shop"].change([*others, LOUD])
+        await until(pilot, lambda: rig.bench.state.recorded(REFUND.id) == LOUD)
+        second = pilot.app.run_worker(rig.bench.chat("Refund 7 again."))
+        await until(pilot, lambda: "+ Mail everybody." in seen(pilot))
+        assert "its definition changed since you were asked" in seen(pilot).replace("│", "")
+        await pilot.press("n")
+        await second.wait()
+        assert [event.decision for event in rig.events("approval")] == [Decision.SESSION, Decision.NO]
+
+
+async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
+    async with app_rig() as (pilot, rig):
+        pilot.app.push_screen(ToolScreen(FORECAST.id))
+        await until(pilot, lambda: "Forecast for a city." in seen(pilot))
+        assert "changed" not in seen(pilot)
+        rig.servers["weather"].change([ANEW])
+        await until(pilot, lambda: "+ Ten days." in seen(pilot))
+        hash_ = rig.bench.state.tools[FORECAST.id].definition[:12]
+        assert f"description; now {hash_}, 2 definitions in this session" in said(pilot, "#changed")
+
+
+async def test_a_replay_shows_the_definitions_of_then_without_their_server() -> None:
+    steps = (searches(tool_names=["get_forecast"]), says("Sunny."))
+    async with connected(*steps) as earlier:
+        await earlier.bench.chat("Forecast?")
+        stream = earlier.bench.records()
+    servers = {"calc": shop_and_weather()["calc"]}
+    async with app_rig(servers=servers) as (pilot, rig):
+        for record in stream:
+            rig.store.append(replace(record, session="earlier"))
+        replay: Replay = pilot.app.replay  # type: ignore[attr-defined]
+        recorded = replay.read("earlier")
+        replay.show(recorded, 2, replay.moment(recorded, 2))
+        sent = {entry["function"]["name"]: entry for entry in replay.session.next_request().tools}
+        assert sent["weather__get_forecast"]["function"]["description"] == FORECAST.description
+        assert replay.session.catalog.get(FORECAST.id) == FORECAST
+        pilot.app.push_screen(ManifestScreen())
+        await until(pilot, lambda: isinstance(pilot.app.screen, ManifestScreen))
+        assert "weather__get_forecast" in seen(pilot)
+        pilot.app.push_screen(ToolScreen(FORECAST.id))
+        await until(pilot, lambda: "Forecast for a city." in seen(pilot))
+
+
+async def test_a_replay_shows_the_definition_of_then_and_not_that_of_today() -> None:
+    steps = (searches(tool_names=["get_forecast"]), says("Sunny."))
+    async with app_rig(*steps) as (pilot, rig):
+        await rig.bench.chat("Forecast?")
+        rig.servers["weather"].change([ANEW])
+        await until(pilot, lambda: rig.bench.catalog.get(FORECAST.id) == ANEW)
+        replay: Replay = pilot.app.replay  # type: ignore[attr-defined]
+        stream = replay.catch_up()
+        replay.show(stream, 2, replay.moment(stream, 2))
+        assert replay.session.catalog.get(FORECAST.id) == FORECAST
+        assert FORECAST.description in str(replay.session.next_request().tools)

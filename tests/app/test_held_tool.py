@@ -1,0 +1,82 @@
+"""How a tool whose server is away is shown: by a sign and a word, on every page that lists it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from inspector.app.draw.tool_row import ICONS, deferred_rows, evicted_rows, loaded_rows
+from inspector.app.pages.tools.servers.content import server_detail, server_rows
+from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.domain.session import Binding
+from inspector.domain.timeline import Timeline
+from tests.support.app import app_rig, is_up_to_date, seen, until
+from tests.support.workbench import Rig, connected
+
+ID = "weather:get_forecast"
+SIGN, _ = ICONS[Binding.HELD]
+
+
+@asynccontextmanager
+async def _away(*, at_home: bool = False) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
+    async with app_rig(at_home=at_home) as (pilot, rig):
+        rig.bench.load(ID)
+        await rig.bench.stop("weather")
+        await until(pilot, lambda: is_up_to_date(pilot, rig))
+        yield pilot, rig
+
+
+async def test_a_held_tool_is_listed_where_it_will_be_again() -> None:
+    async with connected() as rig:
+        rig.bench.load(ID)
+        await rig.bench.stop("weather")
+        loaded, evicted = loaded_rows(rig.bench.state), evicted_rows(rig.bench.state)
+        row = next(row for row in loaded if row.key == ID)
+        assert (str(row.cells[0]), row.cells[-1]) == (SIGN, "held: server away")
+        assert ID not in {row.key for row in (*evicted, *deferred_rows(rig.bench.state))}
+        rig.bench.evict(ID)
+        assert [row.key for row in evicted_rows(rig.bench.state)] == [ID]
+
+
+async def test_the_session_page_counts_held_tools_apart() -> None:
+    async with _away(at_home=True) as (pilot, _):
+        await until(pilot, lambda: "1 loaded + 1 held" in seen(pilot))
+        assert f"{SIGN}  {ID}" in seen(pilot)
+
+
+async def test_the_page_of_a_held_tool_shows_it_as_it_was_listed_last() -> None:
+    async with _away() as (pilot, rig):
+        pilot.app.push_screen(ToolScreen(ID))
+        await until(pilot, lambda: f"{SIGN} held" in seen(pilot))
+        assert "weather is away; loaded again when it is back" in seen(pilot)
+        assert "Forecast for a city." in seen(pilot)
+        await pilot.press("l")
+        await until(pilot, lambda: len(pilot.app._notifications) == 1)
+        (told,) = pilot.app._notifications
+        assert "the server weather is away" in f"{told.title} {told.message}"
+        await rig.bench.reconnect("weather")
+        await until(pilot, lambda: "● loaded" in seen(pilot))
+
+
+async def test_the_servers_page_tells_what_is_held_for_a_server() -> None:
+    async with connected() as rig:
+        rig.bench.load(ID)
+        await rig.bench.stop("weather")
+        state = rig.bench.state
+        row = next(row for row in server_rows(state) if row.key == "weather")
+        assert "1 held" in row.cells
+        assert "1 tool as before once it is back" in server_detail(state.servers["weather"], 1).plain
+
+
+async def test_the_timeline_tells_when_a_tool_was_held_and_when_it_came_back() -> None:
+    async with connected() as rig:
+        rig.bench.load(ID)
+        await rig.bench.stop("weather")
+        await rig.bench.reconnect("weather")
+        timeline = Timeline.of(rig.bench.records())
+        (lane,) = (lane for lane in timeline.lanes if lane.tool == ID)
+        told = [(move.binding_to, move.reason) for move in lane.moves[-2:]]
+        assert told == [
+            (Binding.HELD, "weather is away: loaded again when it is back"),
+            (Binding.LOADED, "weather is back"),
+        ]
