@@ -26,6 +26,7 @@ _CLOSED_TYPES = (float, int, bool, NoneType, Enum)
 _HARMLESS_TYPES = frozenset({float, int, bool, NoneType})
 
 _E = TypeVar("_E", bound=Event)
+_T = TypeVar("_T")
 _Span = tuple[int, int, str]
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -129,6 +130,7 @@ class Redactor:
         names = "|".join(sorted({re.escape(name) for name in self._known.values()}))
         self._marker = re.compile(rf"(\[redacted(?: (?:{names}))?\])" if names else r"(\[redacted\])")
         self._cached = lru_cache(maxsize=_CACHED_TEXTS)(self._redacted)
+        self._done: dict[int, Any] = {}
         self._all_clean = lru_cache(maxsize=_CACHED_ROWS)(self._are_clean)
 
     def text(self, text: str) -> str:
@@ -154,6 +156,15 @@ class Redactor:
             return self._mapping(value)
         # What is left is an enum member, which may be a string too but never a secret, or a class.
         return value
+
+    def once(self, value: _T) -> _T:
+        """A dataclass without its secrets, for good: wherever the result occurs it is not read again.
+
+        For what is large and is kept as long as the redactor. May run in any thread.
+        """
+        redacted: _T = self._record(value)
+        self._done[id(redacted)] = redacted
+        return redacted
 
     def event(self, event: _E) -> _E:
         """The event without its secrets."""
@@ -189,6 +200,8 @@ class Redactor:
         return all(self.text(text) == text for text in texts)
 
     def _record(self, value: Any) -> Any:
+        if id(value) in self._done:
+            return value
         changes = {}
         for name in _open_fields(value.__class__):
             old = getattr(value, name)

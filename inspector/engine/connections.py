@@ -5,7 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from inspector.domain.definition import ToolDefinition, definition_hash
+from inspector.domain.definition import definition_hash
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import (
     Event,
@@ -34,7 +34,8 @@ _USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
 class Connections:
     """All servers of a configuration. `on_tools` is called whenever `tools` may have changed.
 
-    `count_tokens` counts the tokens of definitions; it may be slow, as it delays no other server.
+    `count_tokens` counts the tokens of definitions; it may be slow, as it delays no other server. `redact`
+    takes the secrets out of a definition to be recorded; it runs in a thread.
     """
 
     def __init__(
@@ -47,11 +48,19 @@ class Connections:
         emit: Callable[[Event], None],
         count_tokens: Callable[[Sequence[Tool]], Awaitable[int]],
         on_tools: Callable[[], None],
+        redact: Callable[[Tool], Tool] = lambda tool: tool,
     ) -> None:
         self._on_tools = on_tools
         self._servers = {
             spec.name: _Connection(
-                spec, connector, memory, clock=clock, emit=emit, count_tokens=count_tokens, on_tools=on_tools
+                spec,
+                connector,
+                memory,
+                clock=clock,
+                emit=emit,
+                count_tokens=count_tokens,
+                on_tools=on_tools,
+                redact=redact,
             )
             for spec in specs
         }
@@ -135,11 +144,12 @@ class _Connection:
         emit: Callable[[Event], None],
         count_tokens: Callable[[Sequence[Tool]], Awaitable[int]],
         on_tools: Callable[[], None],
+        redact: Callable[[Tool], Tool],
     ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.summary = ""
         self._last: tuple[Tool, ...] = ()
-        self._definitions = DefinitionRecord()
+        self._definitions = DefinitionRecord(redact)
         self._spec = spec
         self._connector = connector
         self._memory = memory
@@ -234,7 +244,8 @@ class _Connection:
 
     async def _emit_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
         count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
-        definitions = self._use(link, listing.tools)
+        definitions = await asyncio.to_thread(self._definitions.new, listing.tools)
+        self._use(link, listing.tools)
         self._emit(
             ServerReady(
                 server=self._spec.name,
@@ -277,7 +288,8 @@ class _Connection:
         if added or removed or changed:
             await self._remember_tools(listing.tools, self.summary)
             count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
-            definitions = self._use(link, listing.tools)
+            definitions = await asyncio.to_thread(self._definitions.new, listing.tools)
+            self._use(link, listing.tools)
             self._emit(
                 ToolsChanged(
                     server=self._spec.name,
@@ -293,15 +305,14 @@ class _Connection:
             self._definitions.note(definitions)
             self._on_tools()
 
-    def _use(self, link: ServerLink, tools: tuple[Tool, ...]) -> tuple[ToolDefinition, ...]:
-        """Offer these tools; return the definitions to record with them.
+    def _use(self, link: ServerLink, tools: tuple[Tool, ...]) -> None:
+        """Offer these tools.
 
-        Nothing may be awaited until they are recorded: no catalog has a tool whose definition is not in the
-        stream.
+        Nothing may be awaited until their definitions are recorded: no catalog has a tool whose definition is
+        not in the stream.
         """
         self._link, self.tools, self.summary = link, tools, link.info.summary
         self._last = tools
-        return self._definitions.new(tools)
 
     async def _remember_tools(self, tools: tuple[Tool, ...], summary: str) -> None:
         """Remember the tools in a thread, which is awaited even if the connection ends meanwhile."""

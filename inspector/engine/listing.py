@@ -1,7 +1,7 @@
 """Lists a server's tools, remembers them, and knows which definitions the session has recorded."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from inspector.domain.definition import ToolDefinition, definition_hash
@@ -37,18 +37,20 @@ def remember_tools(memory: ServerMemory, spec: ServerSpec, snapshot: Snapshot) -
 class DefinitionRecord:
     """Which definitions of one server a session has recorded, so that each is recorded once."""
 
-    def __init__(self) -> None:
+    def __init__(self, redact: Callable[[Tool], Tool]) -> None:
+        """`redact` takes the secrets out of what is recorded; hashes are those of what the server lists."""
+        self._redact = redact
         self._listed: dict[str, str] = {}
         self._recorded: set[str] = set()
 
     def new(self, tools: Sequence[Tool]) -> tuple[ToolDefinition, ...]:
-        """The definitions that differ from those listed before.
+        """The definitions that differ from those listed before. May run in any thread.
 
         One that was recorded earlier, as of a tool that is changed back, comes by its hash alone.
         """
         hashed = ((tool, definition_hash(tool)) for tool in tools)
         return tuple(
-            ToolDefinition(tool.name, digest, None if digest in self._recorded else tool)
+            ToolDefinition(tool.name, digest, None if digest in self._recorded else self._redact(tool))
             for tool, digest in hashed
             if self._listed.get(tool.name) != digest
         )

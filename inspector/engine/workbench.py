@@ -70,7 +70,8 @@ class Workbench:
         self.ports = ports
         self._cases = tuple(cases)
         self._background = Background()
-        self._session = Session(session_id, ports.store, ports.clock, redactor_of(configuration))
+        redactor = redactor_of(configuration)
+        self._session = Session(session_id, ports.store, ports.clock, redactor)
         settings = self.policy.settings
         self._live = Live(
             settings=settings,
@@ -93,6 +94,7 @@ class Workbench:
             emit=self._on_server,
             count_tokens=self.accounting.count,
             on_tools=self._rebuild,
+            redact=redactor.once,
         )
         self._check = SettingsCheck(self._session, self._live, lambda: self._connections.tools)
         self._chat = Chat(

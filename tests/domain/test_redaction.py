@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.domain.definition import ToolDefinition
 from inspector.domain.events import CallStarted, Event, ModelResponded, ServerReady, TurnEnded
 from inspector.domain.message import ToolCall
 from inspector.domain.redaction import MARKER, Redactor
 from inspector.domain.server import Era, ServerInfo
+from inspector.domain.tool import Tool
 from tests.domain.test_event import events, json_values
 
 SECRETS = {
@@ -265,3 +267,13 @@ def test_a_password_that_is_an_ordinary_word_leaves_what_only_has_a_few_values()
         "c", "a:b", {"text": "[redacted db.PASSWORD]"}, "model"
     )
     assert redactor.event(TurnEnded("answered", "ok")) == TurnEnded("answered", "ok")
+
+
+def test_what_is_redacted_for_good_is_the_same_object_wherever_it_occurs() -> None:
+    redactor = Redactor({"KEY": "hunter2hunter2"})
+    tool = redactor.once(Tool("s", "t", "Uses hunter2hunter2."))
+    assert tool.description == "Uses [redacted KEY]."
+    event = ServerReady("s", 1, 1, definitions=(ToolDefinition("t", "h", tool),))
+    (kept,) = redactor.event(event).definitions
+    assert kept.tool is tool
+    assert redactor.value(Tool("s", "t", "Uses hunter2hunter2.")).description == "Uses [redacted KEY]."
