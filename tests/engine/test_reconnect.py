@@ -1,6 +1,6 @@
 """A server goes away and comes back: what is held, what comes back, and what each departure is called."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -12,9 +12,10 @@ from inspector.domain.fold import fold
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
+from inspector.engine.ports import ApprovalRequest, Decision
 from tests.engine.test_workbench import until
 from tests.support.told_model import calls, says, searches
-from tests.support.workbench import CITY, READS, Rig, connected, names
+from tests.support.workbench import CITY, READS, Rig, connected, names, opened
 
 ID, WIRE = "weather:get_forecast", "weather__get_forecast"
 FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", CITY, READS)
@@ -260,3 +261,57 @@ async def test_every_tool_of_the_catalog_has_its_definition_in_the_record() -> N
         assert {
             tool.id: state.recorded(tool.id) for tool in rig.bench.catalog.tools
         } == rig.bench.catalog.by_id
+
+
+class Meanwhile:
+    """Says yes once to every question; before the first answer, something happens."""
+
+    def __init__(self, happens: Callable[[], Awaitable[None]]) -> None:
+        self.asked: list[ApprovalRequest] = []
+        self._happens = happens
+
+    async def ask(self, request: ApprovalRequest) -> Decision:
+        self.asked.append(request)
+        if len(self.asked) == 1:
+            await self._happens()
+        return Decision.ONCE
+
+
+@asynccontextmanager
+async def asked_while(
+    happens: Callable[[Rig], Awaitable[None]],
+) -> AsyncGenerator[tuple[Rig, Meanwhile], None]:
+    """A conversation whose call of a changing tool is asked about, while something happens."""
+    steps = (searches(tool_names=["refund_order"]), calls(("shop__refund_order", {})), says("Done."))
+    rigs: list[Rig] = []
+    approver = Meanwhile(lambda: happens(rigs[0]))
+    async with opened(*steps, approver=approver) as rig:
+        rigs.append(rig)
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        await rig.bench.chat("Refund it.")
+        yield rig, approver
+
+
+async def test_a_tool_that_changes_while_the_user_is_asked_asks_again_before_it_runs() -> None:
+    async def happens(rig: Rig) -> None:
+        orders, refund = rig.servers["shop"].tools
+        rig.servers["shop"].change((orders, replace(refund, description="Refund everything.")))
+        await until(rig.bench, "catalog")
+
+    async with asked_while(happens) as (rig, approver):
+        assert [[change.part for change in one.changes] for one in approver.asked] == [[], ["description"]]
+        assert len(rig.servers["shop"].calls) == 1
+
+
+async def test_a_tool_whose_server_leaves_while_the_user_is_asked_is_not_called() -> None:
+    async with asked_while(lambda rig: rig.bench.stop("shop")) as (rig, approver):
+        assert len(approver.asked) == 1
+        assert "the server shop is away (stopped)" in rig.results[-1]
+        assert rig.servers["shop"].calls == []
+
+
+async def test_a_server_that_reconnects_while_the_user_is_asked_needs_no_second_question() -> None:
+    async with asked_while(lambda rig: rig.bench.reconnect("shop")) as (rig, approver):
+        assert len(approver.asked) == 1
+        assert len(rig.servers["shop"].calls) == 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from inspector.domain.closest import closest
+from inspector.domain.definition import definition_hash
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import Actor, CallFinished, CallRejected, CallStarted
 from inspector.domain.jsonvalue import JsonObject, compact
@@ -101,8 +102,7 @@ class Dispatcher:
             )
         tool = self._resolve(call.name)
         if tool is None:
-            away = self._binder.away_tool(call.name)
-            return self._reject_unknown(call) if away is None else self._reject_away(call, away)
+            return self._reject_missing(call)
         if refused := refusal(self._session.state.problems):
             return self._reject(call, "settings", refused, (tool.id,))
         unmet = self._binder.unmet_of(tool.id)
@@ -112,9 +112,18 @@ class Dispatcher:
         binding = self._session.state.tools[tool.id].binding
         if not binding.is_bound and tool.id not in offered:
             return self._reject_unbound(call, tool, binding)
-        if not await self._approvals.allows(tool, call.arguments):
-            return self._reject(call, "refused", f"The user refused the call to {tool.id}.")
-        return await self._call_and_guard(call, tool)
+        return await self._ask_and_call(call, tool)
+
+    async def _ask_and_call(self, call: ToolCall, tool: Tool) -> Dispatched:
+        """Call the tool if the user allows it as it is when they have answered, which may take long."""
+        while await self._approvals.allows(tool, call.arguments):
+            now = self._binder.catalog.get(tool.id)
+            if now is None:
+                return self._reject_missing(call)
+            if now is tool or definition_hash(now) == definition_hash(tool):
+                return await self._call_and_guard(call, now)
+            tool = now
+        return self._reject(call, "refused", f"The user refused the call to {tool.id}.")
 
     async def perform(self, call_id: str, tool: Tool, arguments: JsonObject, *, by: Actor) -> ToolResult:
         """Call a tool on its server and emit its start and finish. Raises ToolsightError."""
@@ -184,6 +193,11 @@ class Dispatcher:
         loop = self._watch.note(name, call.arguments, outcome)
         said = text if text.startswith("{") else f"Error: {text}"
         return Dispatched(f"{said}\n\n{loop.guidance}" if loop else said, loop is not None, failed=True)
+
+    def _reject_missing(self, call: ToolCall) -> Dispatched:
+        """The answer to a call of a tool that is not in the catalog."""
+        away = self._binder.away_tool(call.name)
+        return self._reject_unknown(call) if away is None else self._reject_away(call, away)
 
     def _reject_unknown(self, call: ToolCall) -> Dispatched:
         near = self._binder.catalog.names.closest(call.name)
