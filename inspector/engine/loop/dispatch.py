@@ -1,8 +1,7 @@
 """Handles a model's tool calls: searches, rejects them, or sends them to their servers."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from inspector.domain.closest import closest
@@ -13,11 +12,11 @@ from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.message import ToolCall, ToolResult
 from inspector.domain.session import Binding
 from inspector.domain.setting_problem import refusal
-from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.loop.call_tool import unwrapped
 from inspector.engine.loop.guards.iteration import Outcome
 from inspector.engine.loop.guards.watch import LoopWatch
 from inspector.engine.loop.search_tools import SearchTools
@@ -73,7 +72,7 @@ class Dispatcher:
 
         They run before the other calls, together, so that none takes the room of another: see `binding.room`.
         """
-        calls = [_unwrapped(call) for call in calls]
+        calls = [unwrapped(call) for call in calls]
         searches = {
             position: call
             for position, call in enumerate(calls)
@@ -95,7 +94,7 @@ class Dispatcher:
         `offered` holds the tools of the request that the call answers. They can be called even if an earlier
         call of the same reply unloaded them: the guard never blocks (paper, section 7.1).
         """
-        call = _unwrapped(call)
+        call = unwrapped(call)
         if call.error:
             return self._reject(
                 call, "unreadable arguments", f"The arguments could not be read: {call.error}"
@@ -244,23 +243,6 @@ class Dispatcher:
         """The tools' wire names."""
         tools = (self._binder.catalog.get(tool_id) for tool_id in tool_ids)
         return [tool.wire_name for tool in tools if tool is not None]
-
-
-def _unwrapped(call: ToolCall) -> ToolCall:
-    """The call inside a `call_tool` call; models write its arguments as an object, as JSON, or flat."""
-    if call.name != CALL_TOOL or call.error:
-        return call
-    name, given = str(call.arguments.get("name", "")), call.arguments.get("arguments")
-    if isinstance(given, str):
-        try:
-            given = json.loads(given) if given.strip() else {}
-        except ValueError as error:
-            return replace(call, name=name, error=f"{CALL_TOOL}: arguments is not valid JSON: {error}")
-    if given is None:
-        given = {key: value for key, value in call.arguments.items() if key not in ("name", "arguments")}
-    if not isinstance(given, Mapping):
-        return replace(call, name=name, error=f"{CALL_TOOL}: arguments must be an object")
-    return replace(call, name=name, arguments=given)
 
 
 def _error_text(error: ToolsightError) -> str:
