@@ -26,6 +26,8 @@ turns:
   - user: second
     wait: 600
     milestone: confirmed
+    stop: a
+    reconnect: a
     change:
       server: a
       remove: ["a:b"]
@@ -59,7 +61,10 @@ def test_what_happens_before_a_turn_is_read(tmp_path: Path) -> None:
     scenario = load_scenario(_written(tmp_path, EVERYTHING))
     new = AddedTool("a:c", "New.", "42 is the answer")
     change = CatalogChange("a", ("a:b",), (new,), {"a:d": "Another text."})
-    assert scenario.prepare == (Preparation(), Preparation(600.0, "confirmed", change))
+    assert scenario.prepare == (
+        Preparation(),
+        Preparation(600.0, "confirmed", change, stop="a", reconnect="a"),
+    )
     assert scenario.changes_catalog
 
 

@@ -262,6 +262,27 @@ async def test_a_change_of_what_is_not_there_is_refused_with_what_is(
     assert "weather" in refused.value.hint
 
 
+async def test_a_server_that_changes_while_it_is_away_has_the_change_once_it_is_back(tmp_path: Path) -> None:
+    text = """
+turns:
+  - user: a
+    stop: weather
+    change: {server: weather, describe: {"weather:get_forecast": Ten days.}}
+    steps: [{say: b}]
+  - user: c
+    reconnect: weather
+    steps: [{say: d}]"""
+    async with lab(tmp_path, text) as on:
+        await asyncio.wait_for(on.run.step(), 5)
+        assert on.bench.catalog.get("weather:get_forecast") is None
+        with pytest.raises(ConfigError, match="there is no tool 'weather:forecast'"):
+            on.connector.change(CatalogChange("weather", remove=("weather:forecast",)))
+        await asyncio.wait_for(on.run.step(), 5)
+        tool = on.bench.catalog.get("weather:get_forecast")
+        assert tool is not None
+        assert tool.description == "Ten days."
+
+
 async def test_a_workbench_that_cannot_change_catalogs_refuses_a_scenario_that_does(tmp_path: Path) -> None:
     async with lab(tmp_path, CHANGE) as on:
         with pytest.raises(ConfigError, match="cannot change a server's tools"):
