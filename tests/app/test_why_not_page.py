@@ -145,6 +145,11 @@ def test_a_tool_outside_the_index_has_its_reason(tool_id: str, says: str) -> Non
     assert says in missing_tool(tool_id, Catalog((CALC,)), SESSION, sums).reason
 
 
+def test_a_tool_of_a_replay_is_not_said_to_be_missing_then() -> None:
+    reason = missing_tool("calc:evaluate", Catalog((CALC,)), SESSION, None)
+    assert reason.reason.startswith("It was there then")
+
+
 def test_a_name_that_nothing_has_brings_the_closest() -> None:
     assert "calc:evaluate" in missing_tool("calc:evaluat", Catalog((CALC,)), SESSION, None).hint
 

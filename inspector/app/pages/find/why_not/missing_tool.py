@@ -27,6 +27,10 @@ def missing_tool(
     """Return why no search can find the tool."""
     server, _, name = tool_id.partition(":")
     state = session.servers.get(server)
+    if catalog.get(tool_id) is not None:
+        return MissingTool(
+            "It was there then, but searches use the tools of now.", "f10, then l, shows the session of now."
+        )
     if state is None:
         return _unknown(tool_id, catalog, session)
     if state.phase is not ServerPhase.READY:
