@@ -65,7 +65,7 @@ async def test_the_servers_page_tells_what_is_held_for_a_server() -> None:
         state = rig.bench.state
         row = next(row for row in server_rows(state) if row.key == "weather")
         assert "1 held" in row.cells
-        assert "1 tool as before once it is back" in server_detail(state.servers["weather"], 1).plain
+        assert "1 tool as before once it is back" in server_detail(state.servers["weather"], held=1).plain
 
 
 async def test_the_timeline_tells_when_a_tool_was_held_and_when_it_came_back() -> None:
