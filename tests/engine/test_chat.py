@@ -25,7 +25,7 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.ports import Decision
+from inspector.engine.ports import ChatModel, Decision
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
@@ -73,6 +73,7 @@ class Bench:
         decision: Decision = Decision.ONCE,
         max_steps: int = 12,
         settings: Settings | None = None,
+        model: ChatModel | None = None,
     ) -> None:
         self.model, self.servers, self.clock = ToldModel(*steps), Servers(), ManualClock()
         self.store, self.approver = MemoryStore(), FixedApprover(decision)
@@ -83,7 +84,7 @@ class Bench:
         self.session = Session("s", self.store, self.clock, Redactor({}))
         self.live = Live(
             settings=self.settings,
-            model=self.model,
+            model=model or self.model,
             configuration=Configuration("test", specs, settings=self.settings),
             retrieval=words_only(self.settings.discovery, self.clock),
         )
