@@ -1,7 +1,7 @@
 """The discovery loop, step by step, on a model that says what it is told to say."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from inspector.domain.message import (
     ToolMessage,
     ToolResult,
 )
+from inspector.domain.price import Prices
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
@@ -74,6 +75,7 @@ class Bench:
         max_steps: int = 12,
         settings: Settings | None = None,
         model: ChatModel | None = None,
+        prices: Sequence[Prices] = (),
     ) -> None:
         self.model, self.servers, self.clock = ToldModel(*steps), Servers(), ManualClock()
         self.store, self.approver = MemoryStore(), FixedApprover(decision)
@@ -88,7 +90,7 @@ class Bench:
             configuration=Configuration("test", specs, settings=self.settings),
             retrieval=words_only(self.settings.discovery, self.clock),
         )
-        self.binder = Binder(self.session, self.live, self.clock, character_accounting(self.live))
+        self.binder = Binder(self.session, self.live, self.clock, character_accounting(self.live, *prices))
         self.chat = Chat(
             self.session,
             self.live,

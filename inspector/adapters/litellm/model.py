@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -156,6 +157,8 @@ def _import() -> Any:
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
     # Otherwise it reads the `.env` of whatever project its environment is in.
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    # litellm stores usages of its own in responses, which pydantic warns about on the screen.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True
