@@ -12,7 +12,7 @@ from inspector.domain.events import BudgetMeasured, ModelSwitched
 from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
-from inspector.domain.settings import BudgetSettings, CacheTtl, Settings
+from inspector.domain.settings import BindingSettings, BudgetSettings, CacheTtl, Settings
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveModel
 from inspector.engine.tokens.count.accounting import Accounting
@@ -125,6 +125,15 @@ async def test_a_charge_follows_the_marks(chosen: CacheTtl, written: bool) -> No
     assert (first.breakpoints is not None) is written
     assert first.charge.tokens == first.tokens.input
     assert second.terms == (HOURLY.terms if written else UNCACHED)
+
+
+@pytest.mark.parametrize(("model", "reads"), [(Marked, False), (ToldModel, True)])
+async def test_where_nothing_was_marked_nothing_is_read(model: type[ToldModel], reads: bool) -> None:
+    settings = Settings(binding=BindingSettings(delivery="rewrite"))
+    told = model(searches(tool_names=["get_forecast"]), says("done"))
+    bench = Bench(settings=settings, model=told, prices=(HOURLY,))
+    await bench.say()
+    assert (bench.events("request")[1].charge.read > 0) is reads
 
 
 async def test_another_model_counts_with_its_own_tokenizer_once_everything_is_counted() -> None:
