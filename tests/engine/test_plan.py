@@ -25,7 +25,7 @@ from inspector.domain.events import (
 from inspector.domain.message import Usage
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.server import ServerSpec
-from inspector.domain.settings import Settings, SentDelivery
+from inspector.domain.settings import SentDelivery, Settings
 from inspector.domain.tool import Tool
 from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import Delivery, compare

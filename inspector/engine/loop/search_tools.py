@@ -31,7 +31,7 @@ _ALTERNATIVES = 3
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search did: its text for the model, whether it was a loop, and what the provider loads with it."""
+    """What a search did: its text for the model, whether it was a loop, and what the provider loads."""
 
     text: str
     is_loop: bool
