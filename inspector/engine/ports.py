@@ -16,6 +16,8 @@ from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 
+# Long because every interface to the outside is here.
+
 
 @dataclass(frozen=True, slots=True)
 class ToolListing:
