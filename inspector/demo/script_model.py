@@ -15,6 +15,7 @@ from inspector.domain.message import (
     ToolCall,
     UserMessage,
 )
+from inspector.domain.model_feature import PLAIN
 from inspector.domain.scenario import Step
 
 WINDOW = 128_000
@@ -24,6 +25,8 @@ THOUGHT = "I think about what to do differently."
 
 class ScriptModel:
     """Replays a scenario. The request alone determines the next step, so it keeps no state."""
+
+    features = PLAIN
 
     def __init__(self, path: Path) -> None:
         self.name = f"demo/script:{path}"

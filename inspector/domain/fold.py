@@ -334,6 +334,7 @@ def _cost(event: ModelRequested, state: SessionState) -> CallCost:
         charge=event.charge,
         terms=event.terms,
         at=state.at,
+        breakpoints=event.breakpoints,
     )
 
 
@@ -345,6 +346,10 @@ def _model_responded(event: ModelResponded, state: SessionState) -> SessionState
             costs[-1],
             reported_input=usage.input_tokens,
             reported_output=usage.output_tokens,
+            reported_read=usage.cached_tokens,
+            reported_written=usage.written_tokens,
+            reported_written_hour=usage.written_hour_tokens,
+            reported_reasoning=usage.reasoning_tokens,
         )
         costs = (*costs[:-1], reported)
     return replace(state, costs=costs)

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.model_feature import Deferral
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class AssistantMessage:
 class ToolMessage:
     """A call's result for the model; `failed` if it was an error or never reached its server.
 
-    `left_out` counts the tokens that Toolsight cut from the middle to make room.
+    `left_out` counts the tokens that Toolsight cut from the middle to make room. `definitions` are those that
+    a provider loads with the result; for any other provider they are part of its text.
     """
 
     call_id: str
@@ -42,6 +45,7 @@ class ToolMessage:
     text: str
     failed: bool = False
     left_out: int = 0
+    definitions: tuple[JsonObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,9 @@ Message = UserMessage | AssistantMessage | ToolMessage | NoteMessage
 class ModelRequest:
     """Everything sent in one model call. `tools` is the array exactly as sent.
 
-    With `think` the model may not call a tool; the array stays the same to keep the prompt cache.
+    With `think` the model may not call a tool; the array stays the same to keep the prompt cache. With a
+    `deferral`, definitions in results are loaded as the provider does it; `deferred` are the definitions that
+    are declared for it and cost nothing until then. `breakpoints` is None where nothing is marked.
     """
 
     system: str
@@ -70,15 +76,25 @@ class ModelRequest:
     tools: tuple[dict[str, Any], ...]
     max_output: int
     think: bool = False
+    deferral: Deferral = ""
+    deferred: tuple[dict[str, Any], ...] = ()
+    breakpoints: Breakpoints | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as reported by the provider; None if it does not report them."""
+    """Tokens as reported by the provider; None if it does not report them.
+
+    The input includes what was read from its prompt cache (`cached_tokens`) and written to it
+    (`written_tokens`, of which `written_hour_tokens` live an hour); the output includes reasoning.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    written_tokens: int | None = None
+    written_hour_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

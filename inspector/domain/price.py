@@ -1,6 +1,6 @@
 """What a provider charges for tokens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 
@@ -13,6 +13,7 @@ _DIGITS = 6
 class Prices:
     """US dollars per token. Cache prices are None if the provider lists none.
 
+    `cache_minimum` is the shortest prefix that the model's cache keeps, in tokens; None if it is not listed.
     `source` names the price list and `date` its day, both for people.
     """
 
@@ -22,6 +23,7 @@ class Prices:
     cache_read: float | None = None
     cache_write: float | None = None
     cache_write_hour: float | None = None
+    cache_minimum: int | None = None
     source: str = ""
     date: str = ""
 
@@ -34,15 +36,18 @@ class Prices:
         if self.cache_read is None or not self.input:
             return UNCACHED
         write = self.input if self.cache_write is None else self.cache_write
-        return CacheTerms(write=self._multiple(write), read=self._multiple(self.cache_read))
+        return self._terms(write, self.cache_read)
 
     @property
     def hour_terms(self) -> CacheTerms | None:
         """The same for prefixes that live an hour; None if they have no price."""
         if self.cache_read is None or self.cache_write_hour is None or not self.input:
             return None
-        write, read = self._multiple(self.cache_write_hour), self._multiple(self.cache_read)
-        return CacheTerms(write, read, HOUR_SECONDS)
+        return replace(self._terms(self.cache_write_hour, self.cache_read), ttl_seconds=HOUR_SECONDS)
+
+    def _terms(self, write: float, read: float) -> CacheTerms:
+        terms = CacheTerms(write=self._multiple(write), read=self._multiple(read))
+        return terms if self.cache_minimum is None else replace(terms, minimum=self.cache_minimum)
 
     def _multiple(self, price: float) -> float:
         return round(price / self.input, _DIGITS)

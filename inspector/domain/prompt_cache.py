@@ -3,7 +3,8 @@
 A cache holds prefixes. A request is a row of blocks in the order in which providers read it: tool
 definitions, system prompt, messages. The longest prefix that equals an earlier request's, block by block, is
 read from the cache; the rest is written to it. Providers differ in what reads and writes cost, in how long a
-prefix lives after its last use, and in the shortest prefix they cache.
+prefix lives after its last use, and in the shortest prefix they cache. Some cache every prefix, others only
+those that a request marks (`domain.breakpoint`).
 """
 
 import hashlib
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate, takewhile
 
 EXPIRED = "expired"
+# How many blocks Anthropic looks back from each mark for an earlier one.
+LOOKBACK = 20
 _DIGEST = 16
 
 
@@ -45,9 +48,9 @@ class Block:
 class Charge:
     """A request's input tokens by how they are charged.
 
-    `plain` tokens belong to a request too short to cache. `broke` says why the cache did not hold all of the
-    previous request: the part of the first block that changed, or that the prefix expired. It is empty if all
-    of it was read, or if the previous request was too short to cache.
+    `plain` tokens belong to a request too short to cache, or follow its last mark. `broke` says why the cache
+    did not hold all of the previous request: the part of the first block that changed, or that the prefix
+    expired. It is empty if all of it was read, or if the previous request was too short to cache.
     """
 
     read: int = 0
@@ -92,25 +95,34 @@ class PromptCache:
         """The number of prefixes in the cache."""
         return len(self._used_at)
 
-    def send(self, blocks: Iterable[Block], at: float) -> Charge:
-        """Send a request at second `at`, which never decreases, and return how it is charged."""
+    def send(self, blocks: Iterable[Block], at: float, marks: Sequence[int] | None = None) -> Charge:
+        """Send a request at second `at`, which never decreases, and return how it is charged.
+
+        `marks` are the positions of the blocks that end a prefix to keep, or None if every block does.
+        """
         row = tuple(blocks)
         sizes = list(accumulate(block.tokens for block in row))
         total = sizes[-1] if sizes else 0
         same = _common(self._last.row, row)
         broke = self._broke(same, at)
         self._forget(at)
-        if total < self.terms.minimum:
+        ends = range(len(row)) if marks is None else [mark for mark in marks if self._is_long(sizes[mark])]
+        if not ends or not self._is_long(total):
             self._last = _Cached()
             return Charge(plain=total, broke=broke)
         digests = _prefixes(row, self._last.digests[:same])
-        found = next((i for i in reversed(range(len(row))) if digests[i] in self._used_at), -1)
-        read = sizes[found] if found >= 0 and sizes[found] >= self.terms.minimum else 0
-        for digest in digests:
-            self._used_at.pop(digest, None)
-            self._used_at[digest] = at
+        sought = reversed(ends) if marks is None else _behind(ends)
+        found = next((i for i in sought if digests[i] in self._used_at), -1)
+        read = sizes[found] if found >= 0 and self._is_long(sizes[found]) else 0
+        for index in ends if found < 0 else (found, *ends):
+            self._used_at.pop(digests[index], None)
+            self._used_at[digests[index]] = at
         self._last = _Cached(row, tuple(digests), at)
-        return Charge(read=read, written=total - read, broke=broke)
+        kept = sizes[max(ends)]
+        return Charge(read, kept - read, total - kept, broke)
+
+    def _is_long(self, tokens: int) -> bool:
+        return tokens >= self.terms.minimum
 
     def _lives(self, used: float, at: float) -> bool:
         return at - used <= self.terms.ttl_seconds
@@ -136,6 +148,12 @@ def _common(before: Sequence[Block], after: Sequence[Block]) -> int:
     pairs = zip(before, after, strict=False)
     differing = (i for i, (one, other) in enumerate(pairs) if one is not other and one.text != other.text)
     return next(differing, min(len(before), len(after)))
+
+
+def _behind(marks: Sequence[int]) -> list[int]:
+    """The positions at which a provider looks for an earlier mark, the last first."""
+    behind = {index for mark in marks for index in range(max(mark - LOOKBACK + 1, 0), mark + 1)}
+    return sorted(behind, reverse=True)
 
 
 def _prefixes(row: Sequence[Block], known: Sequence[bytes]) -> list[bytes]:

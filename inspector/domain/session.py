@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.conversation import Conversation
 from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied
@@ -94,7 +95,8 @@ class CallCost:
     """What one model call cost. `turn` counts model calls; `at` is when it was sent, in seconds since 1970.
 
     `static_tools` is what binding every permitted tool would have cost. `charge` is how a prompt cache on
-    `terms` charges its input. `reported_…` are the provider's own counts, None if it reports none.
+    `terms` charges its input, as computed; `breakpoints` are the marks that were sent for it. `reported_…`
+    are the provider's own counts, None if it reports none: see `Usage`.
     """
 
     turn: int
@@ -105,6 +107,11 @@ class CallCost:
     at: float = 0.0
     reported_input: int | None = None
     reported_output: int | None = None
+    reported_read: int | None = None
+    reported_written: int | None = None
+    reported_written_hour: int | None = None
+    reported_reasoning: int | None = None
+    breakpoints: Breakpoints | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.index_state import IndexState
+from inspector.domain.model_feature import PLAIN, ModelFeatures
 from inspector.domain.settings import Settings
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Checked:
 
     `toolset` is the name of the one in use, "" for none. `tools` holds the ids of the connected servers'
     tools, before the toolset, with those that were skipped; `gone` those that were there earlier.
-    `index` is the state of the search index.
+    `index` is the state of the search index, `features` what the model's provider takes.
     """
 
     configuration: Configuration
@@ -73,6 +74,7 @@ class Checked:
     tools: frozenset[str] = frozenset()
     gone: frozenset[str] = frozenset()
     index: IndexState = IndexState()
+    features: ModelFeatures = PLAIN
 
 
 Check = Callable[[Checked], Iterable[SettingProblem]]

@@ -12,7 +12,10 @@ Size = Literal["always", "tools", "tokens", "window"]
 """What decides whether a catalog is large enough to be searched."""
 ResultForm = Literal["brief", "full"]
 BindingPolicy = Literal["all", "keep", "bounded", "gate"]
-ToolDelivery = Literal["rewrite", "append", "call_tool", "text"]
+ToolDelivery = Literal["rewrite", "append", "call_tool", "text", "native"]
+SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference", "tool_search"]
+"""A delivery as used in a request: `native` is the deferral of the model's provider, or append."""
+CacheTtl = Literal["off", "5m", "1h"]
 GateQuery = Literal["user", "rolling", "observation"]
 
 
@@ -90,7 +93,9 @@ class BindingSettings:
     delivery: ToolDelivery = knob(
         "append",
         "rewrite: tools[] in catalog order; append: new tools at the end; call_tool: tools[] never changes, "
-        "calls go through call_tool; text: the same, and searches return full schemas",
+        "calls go through call_tool; text: the same, and searches return full schemas; native: tools[] never "
+        "changes, the provider loads what a search found (Claude: tool_reference, OpenAI: tool_search), and "
+        "nothing is unloaded to make room; a model that cannot do it gets append",
     )
     capacity: int = knob(8, "loaded tools that stay bound; pinned ones do not count; 0 means no limit", low=0)
     adaptive: bool = knob(
@@ -192,6 +197,11 @@ class BudgetSettings:
     )
     emergency: bool = knob(True, "cut a request that exceeds the window down to the last exchange")
     kept_tokens: int = knob(200, "tokens a shortened result keeps", low=10)
+    prompt_cache: CacheTtl = knob(
+        "5m",
+        "how long Claude keeps what a request marks for its prompt cache (cache_control): 5m; 1h, which "
+        "costs more to write; off: nothing is marked and nothing kept; other providers decide for themselves",
+    )
     priced_as: str = knob(
         "openai/gpt-5", "the litellm model whose prices apply if the session's model has none"
     )

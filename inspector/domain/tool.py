@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.model_feature import SchemaDialect
+from inspector.domain.schema_dialect import schema_for
 
 MAX_WIRE_NAME = 64
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
@@ -71,9 +73,9 @@ def _reads_back_one_way(server: str, name: str) -> bool:
     )
 
 
-def definition(tool: Tool) -> dict[str, Any]:
+def definition(tool: Tool, dialect: SchemaDialect = "") -> dict[str, Any]:
     """The tool's function definition for the `tools` array of OpenAI's chat completions API."""
-    return function_definition(tool.wire_name, tool.description, tool.input_schema)
+    return function_definition(tool.wire_name, tool.description, schema_for(dialect, tool.input_schema))
 
 
 def function_definition(name: str, description: str, parameters: JsonObject) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inspector.domain.configuration import Configuration
+from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.settings import Settings
 from inspector.engine.ports import ChatModel
 
@@ -31,6 +32,11 @@ class LiveModel(LiveSettings):
     def window(self) -> int:
         """The model's context window in tokens."""
         return self.model.window
+
+    @property
+    def features(self) -> ModelFeatures:
+        """What the model's provider takes beyond a plain request."""
+        return self.model.features
 
     @property
     def warn_at(self) -> float:

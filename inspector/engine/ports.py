@@ -11,10 +11,13 @@ from inspector.domain.error import ServerExited
 from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
+from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.price import Prices
 from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
+
+# Long because every interface to the outside is here.
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,10 @@ class ChatModel(Protocol):
     @property
     def window(self) -> int:
         """The context window in tokens."""
+
+    @property
+    def features(self) -> ModelFeatures:
+        """What its provider takes beyond a plain request."""
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """Yield text deltas as they arrive, then exactly one ModelReply. Raises ModelError."""

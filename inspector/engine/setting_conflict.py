@@ -7,7 +7,7 @@ from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.setting_problem import Checked, SettingProblem
 from inspector.domain.settings import Settings
 from inspector.engine.discovery.rankers.ranker_list import INFO
-from inspector.engine.loop.binding.delivery import effective_delivery
+from inspector.engine.loop.binding.delivery import effective_delivery, is_native
 
 
 def setting_conflicts(checked: Checked) -> Iterator[SettingProblem]:
@@ -18,7 +18,7 @@ def setting_conflicts(checked: Checked) -> Iterator[SettingProblem]:
     yield from _window_never_full(settings)
     yield from _guidance_without_search(settings)
     yield from _ranker_without_vectors(checked)
-    yield from _proxy_at_the_gate(settings)
+    yield from _impossible_delivery(checked)
 
 
 def _gate_and_guard(settings: Settings) -> Iterator[SettingProblem]:
@@ -98,15 +98,19 @@ def _rankers(settings: Settings) -> Iterator[tuple[str, str, str]]:
         yield "discovery.ranker", settings.discovery.ranker, "finds nothing"
 
 
-def _proxy_at_the_gate(settings: Settings) -> Iterator[SettingProblem]:
-    wanted, actual = settings.binding.delivery, effective_delivery(settings.binding)
-    if wanted != actual:
-        yield SettingProblem(
-            "binding.delivery",
-            wanted,
-            f"is not possible with the gate: {actual} is used",
-            f"Set it to {actual}.",
-        )
+def _impossible_delivery(checked: Checked) -> Iterator[SettingProblem]:
+    """A delivery that the gate or the model cannot use."""
+    binding = checked.settings.binding
+    wanted, actual = binding.delivery, effective_delivery(binding, checked.features)
+    if wanted == actual or (wanted == "native" and is_native(actual)):
+        return
+    why = "the gate" if binding.policy == "gate" else "this model"
+    yield SettingProblem(
+        "binding.delivery",
+        wanted,
+        f"is not possible with {why}: {actual} is used",
+        f"Set it to {actual}.",
+    )
 
 
 def _is_gated(settings: Settings) -> bool:

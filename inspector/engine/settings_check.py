@@ -56,4 +56,5 @@ class SettingsCheck:
             tools=frozenset(tools),
             gone=self._seen - tools,
             index=self._session.state.index,
+            features=live.features,
         )

@@ -22,6 +22,7 @@ from inspector.app.pages.cost.budget.table import (
     server_key,
     server_of,
 )
+from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts, ToolCost
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge
@@ -175,16 +176,46 @@ def test_prices_say_whose_they_are_and_of_which_day() -> None:
 def test_a_call_has_raw_and_billed_tokens_hit_rate_and_dollars() -> None:
     (row,) = budget_call.call_rows((CALL,), PRICES)
     assert list(map(str, row.cells)) == [
-        "1", "450", "5k", "750", "300", "67 %", "$0.00030", "–", "kept",
+        "1", "450", "5k", "750", "300", "67 %", "$0.00030", "computed", "kept",
     ]  # fmt: skip
 
 
 def test_a_providers_count_stands_beside_ours_with_the_difference() -> None:
     reported = replace(CALL, reported_input=765, reported_output=100)
     (row,) = budget_call.call_rows((reported,), PRICES)
-    assert row.cells[7] == "765 +2.0 %"
+    assert row.cells[7] == "765 +2.0 % $0.0018"
     assert row.cells[6] == "$0.0013"
     assert "reports 765 input tokens (+15)" in budget_call.call_text(reported)
+
+
+def test_computed_and_reported_stand_on_one_line() -> None:
+    reported = replace(
+        CALL,
+        reported_input=765,
+        reported_output=100,
+        reported_read=510,
+        reported_written=200,
+        reported_reasoning=20,
+    )
+    (row,) = budget_call.call_rows((reported,), PRICES)
+    assert list(map(str, row.cells[5:8])) == ["67 %", "$0.0013", "765 +2.0 % 67 % cached $0.0013"]
+    told = budget_call.call_text(reported).splitlines()
+    assert "Computed 750 (500 read, 200 written); reported 765 (510 read, 200 written)." in told[1]
+    assert "Answer: 100 tokens reported, 20 of them reasoning." in told
+    sums = text(budget_call.session_cost(session(costs=(reported, CALL)), PRICES))
+    assert sums == "session $0.0016 (2 calls, computed, $0.0013 reported for 1 call)"
+
+
+def test_until_a_provider_reports_a_cost_says_that_it_is_computed() -> None:
+    (row,) = budget_call.call_rows((CALL,), PRICES)
+    assert row.cells[7] == "computed"
+    assert "the provider reports nothing" in budget_call.call_text(CALL)
+    assert "computed" in text(budget_call.session_cost(session(costs=(CALL,)), PRICES))
+
+
+def test_the_marks_of_a_request_are_shown_with_its_cost() -> None:
+    marked = replace(CALL, breakpoints=Breakpoints((3,), True, (0,), "1h"))
+    assert "tools[3], system, messages[0] for 1h" in budget_call.call_text(marked)
 
 
 def test_what_broke_the_cache_is_marked() -> None:
@@ -197,7 +228,7 @@ def test_what_broke_the_cache_is_marked() -> None:
 
 def test_the_sum_of_a_session_is_that_of_its_calls() -> None:
     told = text(budget_call.session_money(session(costs=(CALL, CALL)), PRICES))
-    assert "session $0.00060 (2 calls) | raw 1.5k | billed 600 (67 % from the cache)" in told
+    assert "session $0.00060 (2 calls, computed) | raw 1.5k | billed 600 (67 % from the cache)" in told
 
 
 def test_the_newest_call_comes_first() -> None:

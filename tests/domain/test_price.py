@@ -1,5 +1,7 @@
 """Money, worked out by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from inspector.domain.price import HOUR_SECONDS, Prices
@@ -38,3 +40,10 @@ def test_a_request_costs_its_input_as_it_is_charged_and_its_answer() -> None:
     assert SONNET.cost(charge, SONNET.terms, 200) == pytest.approx(0.0105 + 0.003)
     # Without a cache 12,000 tokens at 3 $ a million.
     assert SONNET.cost(Charge(plain=12_000), UNCACHED) == pytest.approx(0.036)
+
+
+def test_the_shortest_prefix_is_the_models_own() -> None:
+    own = replace(SONNET, cache_minimum=4096)
+    assert (own.terms.minimum, SONNET.terms.minimum) == (4096, 1024)
+    assert own.hour_terms is not None
+    assert own.hour_terms.minimum == 4096

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.prompt_cache import UNCACHED, Block, CacheTerms, Charge, PromptCache
+from inspector.domain.prompt_cache import LOOKBACK, UNCACHED, Block, CacheTerms, Charge, PromptCache
 
 SMALL = CacheTerms(write=1.25, read=0.1, ttl_seconds=300, minimum=100)
 TERMS = st.sampled_from([SMALL, CacheTerms(2.0, 0.1, 3600, 1), CacheTerms(1.0, 0.5, 300, 60), UNCACHED])
@@ -146,3 +146,52 @@ def _common(one: list[tuple[str, int]], other: list[tuple[str, int]]) -> int:
         if left != right:
             return index
     return min(len(one), len(other))
+
+
+def test_only_what_is_marked_is_kept_and_what_follows_the_last_mark_costs_the_full_price() -> None:
+    cache = PromptCache(SMALL)
+    assert cache.send(row(("a", 100), ("b", 50), ("c", 20)), 0, [1]) == Charge(0, 150, 20)
+    assert cache.send(row(("a", 100), ("x", 50)), 1, [1]) == Charge(0, 150, 0, "part b")
+    assert cache.send(row(("a", 100), ("b", 50), ("d", 20)), 2, [2]).read == 150
+
+
+def test_a_mark_under_the_minimum_keeps_nothing() -> None:
+    cache = PromptCache(SMALL)
+    assert cache.send(row(("a", 99), ("b", 50)), 0, [0]) == Charge(plain=149)
+    assert cache.send(row(("a", 99), ("b", 50)), 1, [0, 1]) == Charge(written=149)
+
+
+def test_without_a_mark_nothing_is_kept() -> None:
+    cache = PromptCache(SMALL)
+    for second in (0, 1):
+        assert cache.send(row(("a", 500)), second, []) == Charge(plain=500)
+
+
+@pytest.mark.parametrize(("more", "read"), [(LOOKBACK - 1, 100), (LOOKBACK, 0)])
+def test_an_earlier_mark_is_found_only_a_few_blocks_back(more: int, read: int) -> None:
+    cache = PromptCache(SMALL)
+    cache.send(row(("a", 100)), 0, [0])
+    longer = row(("a", 100), *((str(number), 10) for number in range(more)))
+    assert cache.send(longer, 1, [more]).read == read
+    cache.send(row(("a", 100)), 2, [0])
+    assert (
+        cache.send(row(("a", 100), *((f"{number}!", 10) for number in range(more))), 3, [0, more]).read == 100
+    )
+
+
+@given(ROWS, TERMS)
+def test_a_mark_on_every_block_is_a_cache_of_every_prefix(
+    rows: list[list[tuple[str, int]]], terms: CacheTerms
+) -> None:
+    every, marked = PromptCache(terms), PromptCache(terms)
+    for at, parts in enumerate(rows):
+        blocks = row(*parts)
+        assert marked.send(blocks, at, range(len(blocks))) == every.send(blocks, at)
+
+
+@given(ROWS, TERMS, st.sets(st.integers(0, 5)))
+def test_marks_change_no_sum(rows: list[list[tuple[str, int]]], terms: CacheTerms, marks: set[int]) -> None:
+    cache = PromptCache(terms)
+    for at, parts in enumerate(rows):
+        charge = cache.send(row(*parts), at, sorted(mark for mark in marks if mark < len(parts)))
+        assert charge.tokens == sum(tokens for _, tokens in parts)

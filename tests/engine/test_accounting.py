@@ -2,22 +2,28 @@
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
 
 from inspector.adapters.memory.fakes import MemoryPrices, MemoryServer
 from inspector.domain.budget import Tokenizer
 from inspector.domain.events import BudgetMeasured, ModelSwitched
+from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import UNCACHED
-from inspector.domain.settings import BudgetSettings, Settings
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms
+from inspector.domain.settings import BindingSettings, BudgetSettings, CacheTtl, Settings
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveModel
 from inspector.engine.tokens.count.accounting import Accounting
+from tests.engine.test_chat import Bench
 from tests.support.counting import CharacterCounter, character_accounting
 from tests.support.told_model import ToldModel, calls, says, searches
 from tests.support.workbench import connected
 
 MANY = [Tool("big", f"tool_{n}", "Does something.") for n in range(300)]
 OWN = Prices("told", 2.0, 8.0, cache_read=0.2, cache_write=2.5, source="a list", date="2026-01-01")
+HOURLY = replace(OWN, cache_write_hour=4.0, cache_minimum=100)
 OTHER = Prices("openai/gpt-5", 1.0, 10.0)
 
 
@@ -75,6 +81,59 @@ def test_the_cache_charges_as_the_price_list_says() -> None:
     terms = character_accounting(None, OWN).terms
     assert (terms.write, terms.read) == (1.25, 0.1)
     assert character_accounting().terms == UNCACHED
+
+
+class Marked(ToldModel):
+    """A told model whose cache keeps what is marked."""
+
+    features = ModelFeatures(breakpoints=True)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "own", "ttl", "terms"),
+    [
+        ("5m", HOURLY, "5m", HOURLY.terms),
+        ("1h", HOURLY, "1h", HOURLY.hour_terms),
+        ("1h", OWN, "5m", OWN.terms),
+        ("off", HOURLY, None, UNCACHED),
+    ],
+)
+def test_marks_are_charged_for_as_long_as_they_are_kept(
+    chosen: CacheTtl, own: Prices, ttl: str | None, terms: CacheTerms
+) -> None:
+    settings = Settings(budget=BudgetSettings(prompt_cache=chosen))
+    accounting = character_accounting(LiveModel(settings, Marked()), own)
+    assert (accounting.ttl, accounting.terms) == (ttl, terms)
+
+
+def test_a_model_that_takes_no_marks_is_charged_as_its_provider_does() -> None:
+    settings = Settings(budget=BudgetSettings(prompt_cache="off"))
+    accounting = character_accounting(LiveModel(settings, ToldModel()), HOURLY)
+    assert (accounting.ttl, accounting.terms) == (None, HOURLY.terms)
+
+
+@pytest.mark.parametrize(("chosen", "written"), [("5m", True), ("off", False)])
+async def test_a_charge_follows_the_marks(chosen: CacheTtl, written: bool) -> None:
+    model = Marked(searches(query="orders"), says("done"))
+    bench = Bench(
+        settings=Settings(budget=BudgetSettings(prompt_cache=chosen)), model=model, prices=(HOURLY,)
+    )
+    await bench.say()
+    first, second = bench.events("request")
+    assert (first.charge.written > 0) is written
+    assert (second.charge.read > 0) is written
+    assert (first.breakpoints is not None) is written
+    assert first.charge.tokens == first.tokens.input
+    assert second.terms == (HOURLY.terms if written else UNCACHED)
+
+
+@pytest.mark.parametrize(("model", "reads"), [(Marked, False), (ToldModel, True)])
+async def test_where_nothing_was_marked_nothing_is_read(model: type[ToldModel], reads: bool) -> None:
+    settings = Settings(binding=BindingSettings(delivery="rewrite"))
+    told = model(searches(tool_names=["get_forecast"]), says("done"))
+    bench = Bench(settings=settings, model=told, prices=(HOURLY,))
+    await bench.say()
+    assert (bench.events("request")[1].charge.read > 0) is reads
 
 
 async def test_another_model_counts_with_its_own_tokenizer_once_everything_is_counted() -> None:

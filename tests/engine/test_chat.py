@@ -1,7 +1,7 @@
 """The discovery loop, step by step, on a model that says what it is told to say."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from inspector.domain.message import (
     ToolMessage,
     ToolResult,
 )
+from inspector.domain.price import Prices
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import Binding
@@ -25,7 +26,7 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.ports import Decision
+from inspector.engine.ports import ChatModel, Decision
 from inspector.engine.session import Session
 from tests.support.counting import character_accounting
 from tests.support.retrieval import words_only
@@ -73,6 +74,8 @@ class Bench:
         decision: Decision = Decision.ONCE,
         max_steps: int = 12,
         settings: Settings | None = None,
+        model: ChatModel | None = None,
+        prices: Sequence[Prices] = (),
     ) -> None:
         self.model, self.servers, self.clock = ToldModel(*steps), Servers(), ManualClock()
         self.store, self.approver = MemoryStore(), FixedApprover(decision)
@@ -83,11 +86,11 @@ class Bench:
         self.session = Session("s", self.store, self.clock, Redactor({}))
         self.live = Live(
             settings=self.settings,
-            model=self.model,
+            model=model or self.model,
             configuration=Configuration("test", specs, settings=self.settings),
             retrieval=words_only(self.settings.discovery, self.clock),
         )
-        self.binder = Binder(self.session, self.live, self.clock, character_accounting(self.live))
+        self.binder = Binder(self.session, self.live, self.clock, character_accounting(self.live, *prices))
         self.chat = Chat(
             self.session,
             self.live,

@@ -22,6 +22,7 @@ from inspector.domain.message import (
     ToolResult,
     UserMessage,
 )
+from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
 from tests.support.examples import examples
@@ -198,6 +199,22 @@ async def test_no_tool_goes_where_tools_take_no_room() -> None:
         rig.model.window = 300
         assert (await rig.bench.chat("?")).outcome == "failed"
         assert rig.events("evict") == []
+
+
+async def test_a_tool_whose_definition_was_cut_away_takes_room_and_may_go() -> None:
+    steps = (searches(tool_names=["tool_a"]), says("done"), says("ok"))
+    async with near(10_000, *steps) as rig:
+        rig.model.features = ModelFeatures(deferral="tool_search")
+        rig.bench.policy.set("binding.delivery", "native")
+        fixed = rig.bench.next_request()
+        await rig.bench.chat("hello")
+        assert names(rig.model.requests[-1]) == names(fixed)
+        budget = rig.bench.state.budget
+        assert budget is not None
+        rig.model.window = budget.parts.used - budget.parts.searches + 400
+        assert (await rig.bench.chat("?" * 100)).outcome == "answered"
+        assert names(rig.model.requests[-1]) == names(fixed)
+        assert [(event.tool, event.cause) for event in rig.events("evict")] == [("shop:tool_a", "window")]
 
 
 async def test_what_fits_in_no_way_is_not_sent_and_the_turn_says_what_takes_the_room() -> None:

@@ -25,7 +25,7 @@ from inspector.domain.events import (
 from inspector.domain.message import Usage
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.server import ServerSpec
-from inspector.domain.settings import Settings, ToolDelivery
+from inspector.domain.settings import SentDelivery, Settings
 from inspector.domain.tool import Tool
 from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
@@ -45,7 +45,7 @@ def recorded(*events: Event) -> list[Record]:
     return [Record("s", seq, 1000.0 + seq, event) for seq, event in enumerate(events, start=1)]
 
 
-def request(turn: int, delivery: ToolDelivery = "append", **parts: int) -> ModelRequested:
+def request(turn: int, delivery: SentDelivery = "append", **parts: int) -> ModelRequested:
     return ModelRequested(turn, (), TokenParts(**parts), turn, delivery)
 
 

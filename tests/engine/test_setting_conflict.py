@@ -7,6 +7,7 @@ import pytest
 from inspector.domain.configuration import Configuration
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.knob import with_values
+from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.profile import PROFILES, profile_settings
 from inspector.domain.server import ServerSpec
 from inspector.domain.setting_problem import Checked, Severity
@@ -42,6 +43,7 @@ def test_no_shipped_profile_has_a_conflict(name: str) -> None:
             {"binding.policy": "gate", "guard.enabled": False, "binding.delivery": "call_tool"},
             ("binding.delivery", "call_tool"),
         ),
+        ({"binding.delivery": "native"}, ("binding.delivery", "native")),
         (
             {"discovery.enabled": False, "guard.guidance": {"shop:*": "Use search_tools."}},
             ("guard.guidance", "shop:*"),
@@ -72,6 +74,12 @@ def test_a_gate_whose_model_failed_says_that_it_lets_no_tool_through() -> None:
     assert problem.sentence == (
         "gate.ranker “dense” lets no tool through the gate, as there are no vectors: no such model"
     )
+
+
+def test_a_model_that_loads_definitions_itself_may_do_so() -> None:
+    settings = with_values(Settings(), {"binding.delivery": "native"})
+    able = ModelFeatures(deferral="tool_search")
+    assert list(setting_conflicts(Checked(DEFERRED, settings, "", {}, features=able))) == []
 
 
 async def test_a_conflict_is_told_as_soon_as_a_setting_makes_one() -> None:

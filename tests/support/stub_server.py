@@ -22,11 +22,12 @@ class Answer:
 
 @dataclass
 class Stub:
-    """The server's address, its remaining answers, and the bodies it received."""
+    """The server's address, its remaining answers, and the bodies and headers (lower case) it received."""
 
     address: str = ""
     answers: list[Answer] = field(default_factory=list)
     received: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
 
 
@@ -45,6 +46,7 @@ def stub_server(*answers: Answer) -> Iterator[Stub]:
 
         def _answer(self) -> None:
             length = int(self.headers.get("content-length", 0))
+            stub.headers.append({name.lower(): value for name, value in self.headers.items()})
             stub.received.append(json.loads(self.rfile.read(length)))
             self._send(stub.answers.pop(0) if len(stub.answers) > 1 else stub.answers[0])
 

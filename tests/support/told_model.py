@@ -5,6 +5,7 @@ from typing import Any
 
 from inspector.domain.error import ModelError
 from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolCall
+from inspector.domain.model_feature import PLAIN
 
 Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 
@@ -12,7 +13,7 @@ Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 class ToldModel:
     """Answers with the given steps in order, thinks when asked to, and keeps what it was sent."""
 
-    name, label, window = "told", "told (a test)", 32_000
+    name, label, window, features = "told", "told (a test)", 32_000, PLAIN
 
     def __init__(self, *steps: Step) -> None:
         self.steps = list(steps)

@@ -19,6 +19,7 @@ _MISSING_KEY = re.compile(
     re.IGNORECASE,
 )
 _TOOL_REFUSAL = re.compile(r"not support|unsupported|no endpoints found that support", re.IGNORECASE)
+_CUT_STREAM = "closed the responses stream before"
 _BROKE_OFF = ("{model} stopped in the middle of its answer", "The connection was lost. Try again.")
 _UNREACHABLE = (
     "{model} cannot be reached",
@@ -79,6 +80,8 @@ def model_error(error: BaseException, model: str, *, keys: Sequence[str] = ()) -
     detail = _detail(error)
     if _MISSING_KEY.search(detail) or ("AuthenticationError" in names and keys):
         return _no_key(model, keys)
+    if _CUT_STREAM in detail:
+        return broke_off(model)
     if "LLM Provider NOT provided" in detail:
         hint = "Write provider/model: openai/…, anthropic/…, ollama/…, or demo/planner."
         return ModelError(f"litellm does not know the provider of {model}", hint=hint)

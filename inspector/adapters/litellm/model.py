@@ -3,17 +3,21 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Mapping
+import warnings
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
 from inspector.adapters.litellm.error import broke_off, model_error, no_tools
+from inspector.adapters.litellm.feature import features_of
 from inspector.adapters.litellm.file import model_entry, shipped_models
+from inspector.adapters.litellm.marked import BETA_HEADER, marked_messages, marked_tools
+from inspector.adapters.litellm.responses import ResponsesAssembly, responses_body
 from inspector.adapters.litellm.wire import Assembly, is_usage_reported, wire_tools
 from inspector.domain.error import ModelError
 from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, TextDelta, Usage
-from inspector.domain.wire import wire_messages
+from inspector.domain.model_feature import ModelFeatures
 
 DEFAULT_WINDOW = 128_000
 _OLLAMA = "ollama/"
@@ -41,6 +45,11 @@ class LitellmModel:
         self._known = _Known()
 
     @property
+    def features(self) -> ModelFeatures:
+        """See `ChatModel`."""
+        return features_of(self.name)
+
+    @property
     def window(self) -> int:
         """The context window in tokens, from litellm's list; DEFAULT_WINDOW for a model not on it."""
         entry = model_entry(shipped_models(), self.name)
@@ -55,30 +64,50 @@ class LitellmModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """See `ChatModel`. Raises ModelError, perhaps after part of the answer was streamed."""
-        assembly = Assembly()
+        searched = request.deferral == "tool_search"
         try:
             await self.prepare()
             if request.tools and not self._known.takes_tools:
                 # litellm would silently leave out the tools.
                 raise no_tools(self.name)
-            async with aclosing(await self._send(request, stream=True)) as answer:
-                async for chunk in answer:
-                    if added := assembly.add(chunk):
-                        yield TextDelta(added)
-            # litellm ends an interrupted stream as if it had stopped; this holds what the provider said.
-            if getattr(answer, "received_finish_reason", "unknown") is None:
-                await self._whole_or_cut(request, assembly)
-                if assembly.text:
-                    yield TextDelta(assembly.text)
-            elif not is_usage_reported(answer):
-                assembly.usage = Usage()
+            async with aclosing(self._responses(request) if searched else self._chat(request)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
         except ModelError:
             raise
         except Exception as error:
             raise model_error(error, self.name, keys=self._known.unset_keys) from error
+
+    async def _chat(self, request: ModelRequest) -> AsyncGenerator[ModelChunk]:
+        """The answer through litellm's chat completions, which it translates for each provider."""
+        assembly = Assembly()
+        async with aclosing(await self._send(request, stream=True)) as answer:
+            async for chunk in answer:
+                if added := assembly.add(chunk):
+                    yield TextDelta(added)
+        # litellm ends an interrupted stream as if it had stopped; this holds what the provider said.
+        if getattr(answer, "received_finish_reason", "unknown") is None:
+            await self._whole_or_cut(request, assembly)
+            if assembly.text:
+                yield TextDelta(assembly.text)
+        elif not is_usage_reported(answer):
+            assembly.usage = Usage()
         yield ModelReply(
             assembly.text, assembly.tool_calls(), assembly.usage, assembly.finish_reason or "stop"
         )
+
+    async def _responses(self, request: ModelRequest) -> AsyncGenerator[ModelChunk]:
+        """The answer through OpenAI's Responses API."""
+        assembly = ResponsesAssembly()
+        limit = {"max_output_tokens": self._most(request)}
+        body = {**responses_body(request), **limit, "store": False, "stream": True}
+        answer = await self._litellm.aresponses(**body, **self._addressed)
+        async for event in answer:
+            if added := assembly.add(event):
+                yield TextDelta(added)
+        if not assembly.is_complete:
+            raise broke_off(self.name)
+        yield assembly.reply()
 
     async def _whole_or_cut(self, request: ModelRequest, assembly: Assembly) -> None:
         """Handle a stream without an end: raise if it was interrupted, else ask for the answer at once."""
@@ -87,24 +116,32 @@ class LitellmModel:
         assembly.add_whole(await self._send(request, stream=False))
 
     async def _send(self, request: ModelRequest, *, stream: bool) -> Any:
-        limit = self._known.max_output
         arguments: dict[str, Any] = {
-            "model": self._sent_name,
-            "messages": wire_messages(request),
-            "max_tokens": min(request.max_output, limit) if limit else request.max_output,
-            "timeout": self._timeout,
-            "num_retries": 0,
-            "max_retries": 0,
+            **self._addressed,
+            "messages": marked_messages(request),
+            "max_tokens": self._most(request),
         }
         if stream:
             arguments |= {"stream": True, "stream_options": {"include_usage": True}}
         if request.tools:
-            arguments["tools"] = wire_tools(request.tools)
+            arguments["tools"] = wire_tools(marked_tools(request))
             if request.think:
                 arguments["tool_choice"] = "none"
-        if self._api_base:
-            arguments["api_base"] = self._api_base
+        if request.deferral == "tool_reference":
+            arguments["extra_headers"] = dict(BETA_HEADER)
         return await self._litellm.acompletion(**arguments)
+
+    @property
+    def _addressed(self) -> dict[str, Any]:
+        """The arguments of every request: to whom it goes, and how long it may take."""
+        base = {"api_base": self._api_base} if self._api_base else {}
+        model, timeout = self._sent_name, self._timeout
+        return {"model": model, "timeout": timeout, "num_retries": 0, "max_retries": 0, **base}
+
+    def _most(self, request: ModelRequest) -> int:
+        """The most tokens of an answer."""
+        limit = self._known.max_output
+        return min(request.max_output, limit) if limit else request.max_output
 
     @property
     def _sent_name(self) -> str:
@@ -120,6 +157,8 @@ def _import() -> Any:
     os.environ.setdefault("LITELLM_LOG", "CRITICAL")
     # Otherwise it reads the `.env` of whatever project its environment is in.
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    # litellm stores usages of its own in responses, which pydantic warns about on the screen.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     import litellm
 
     litellm.suppress_debug_info = True

@@ -13,6 +13,7 @@ from inspector.domain.price import Prices
 
 _INPUT = "input_cost_per_token"
 _OUTPUT = "output_cost_per_token"
+_MINIMUM = "prompt_cache_min_tokens"
 _OPTIONAL = {
     "cache_read": "cache_read_input_token_cost",
     "cache_write": "cache_creation_input_token_cost",
@@ -46,7 +47,15 @@ class LitellmPrices:
         if nonsense or _INPUT not in known or _OUTPUT not in known:
             return None
         cached = {field: known.get(name) for field, name in _OPTIONAL.items()}
-        return Prices(model, known[_INPUT], known[_OUTPUT], **cached, source=self._source, date=self._date)
+        return Prices(
+            model,
+            known[_INPUT],
+            known[_OUTPUT],
+            **cached,
+            cache_minimum=_whole(entry.get(_MINIMUM)),
+            source=self._source,
+            date=self._date,
+        )
 
     @cached_property
     def _models(self) -> Models:
@@ -75,6 +84,11 @@ def _is_served_by(entry: Mapping[str, Any], model: str) -> bool:
     provider = entry.get("litellm_provider")
     prefixes = tuple(prefix for prefix in model.split("/")[:-1] if prefix)
     return isinstance(provider, str) and bool(prefixes) and provider.startswith(prefixes)
+
+
+def _whole(tokens: Any) -> int | None:
+    """A number of tokens; the list has some as floats."""
+    return int(tokens) if _is_price(tokens) else None
 
 
 def _is_price(cost: Any) -> bool:

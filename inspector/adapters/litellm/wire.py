@@ -3,7 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from inspector.domain.jsonvalue import JsonObject
@@ -13,15 +13,16 @@ from inspector.domain.wire import sendable
 
 def wire_tools(tools: Sequence[JsonObject]) -> list[Any]:
     """A copy of the `tools` array: for some providers litellm changes the schemas in place."""
-    return [_copy(tool) for tool in tools]
+    return [sendable_copy(tool) for tool in tools]
 
 
-def _copy(value: Any) -> Any:
+def sendable_copy(value: Any) -> Any:
+    """A copy of a JSON value without lone surrogates."""
     if isinstance(value, str):
         return sendable(value)
     if isinstance(value, Mapping):
-        return {_copy(key): _copy(item) for key, item in value.items()}
-    return [_copy(item) for item in value] if isinstance(value, list | tuple) else value
+        return {sendable_copy(key): sendable_copy(item) for key, item in value.items()}
+    return [sendable_copy(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(slots=True)
@@ -87,13 +88,7 @@ class Assembly:
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The finished calls in order; a call whose arguments are not a JSON object says why."""
-        ids: list[str] = []
-        for call in self._calls:
-            # Results refer to their call by id, so a missing or duplicate id is replaced.
-            ids.append(call.id if call.id and call.id not in ids else f"call_{uuid.uuid4().hex}")
-        return tuple(
-            read_call(i, call.name, call.arguments) for i, call in zip(ids, self._calls, strict=True)
-        )
+        return unique_ids(read_call(call.id, call.name, call.arguments) for call in self._calls)
 
 
 def _begins(fragment: Any, known: _Call) -> bool:
@@ -106,6 +101,15 @@ def _begins(fragment: Any, known: _Call) -> bool:
     if not name or not known.name:
         return False
     return bool(name != known.name or not read_call("", "", known.arguments or "?").error)
+
+
+def unique_ids(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...]:
+    """The calls with a missing or duplicate id replaced, because results refer to their call by id."""
+    known: dict[str, ToolCall] = {}
+    for call in calls:
+        made = call.id if call.id and call.id not in known else f"call_{uuid.uuid4().hex}"
+        known[made] = replace(call, id=made)
+    return tuple(known.values())
 
 
 def read_call(call_id: str, name: str, arguments: str) -> ToolCall:
@@ -132,9 +136,14 @@ def is_usage_reported(answer: Any) -> bool:
 def read_usage(usage: Any) -> Usage:
     """The token counts that the provider reports; None for those it does not."""
     details = getattr(usage, "prompt_tokens_details", None)
+    written = getattr(details, "cache_creation_token_details", None)
+    made = getattr(usage, "completion_tokens_details", None)
     return Usage(
         # litellm fills a missing count with 0, which no request has.
         input_tokens=getattr(usage, "prompt_tokens", None) or None,
         output_tokens=getattr(usage, "completion_tokens", None),
         cached_tokens=getattr(details, "cached_tokens", None),
+        written_tokens=getattr(details, "cache_creation_tokens", None),
+        written_hour_tokens=getattr(written, "ephemeral_1h_input_tokens", None),
+        reasoning_tokens=getattr(made, "reasoning_tokens", None),
     )

@@ -13,6 +13,7 @@ from inspector.domain.events import (
     GateApplied,
     LoopDetected,
     MilestoneReached,
+    ModelRequested,
     ModelResponded,
     Record,
     RedundantSearch,
@@ -25,8 +26,11 @@ from inspector.domain.events import (
     TurnWaited,
     UserSaid,
 )
+from inspector.domain.fold import apply
 from inspector.domain.message import arguments_text
 from inspector.domain.number import count, milliseconds
+from inspector.domain.reported import answer_line, input_line, is_reported
+from inspector.domain.session import SessionState
 
 _RESULT_LINES = 12
 _RESULT_CHARACTERS = 1200
@@ -35,7 +39,12 @@ _RESULT_CHARACTERS = 1200
 class Transcript:
     """Prints what a reader needs from each record; the rest is in the database."""
 
+    def __init__(self) -> None:
+        self._state = SessionState()
+
     def on_record(self, record: Record) -> None:
+        if isinstance(record.event, ModelRequested | ModelResponded):
+            self._state = apply(self._state, record)
         self._print(record.event)
 
     @singledispatchmethod
@@ -51,6 +60,9 @@ class Transcript:
         if event.text:
             thinks = " thinks" if event.thought else ""
             say(f"\nModel{thinks}\n{_indented(event.text)}")
+        if self._state.costs and is_reported(self._state.costs[-1]):
+            cost = self._state.costs[-1]
+            say(f"  tokens: {'; '.join(filter(None, (input_line(cost), answer_line(cost))))}")
 
     @_print.register
     def _search_performed(self, event: SearchPerformed) -> None:

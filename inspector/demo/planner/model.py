@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 
 from inspector.domain.message import ModelChunk, ModelRequest, TextDelta
+from inspector.domain.model_feature import PLAIN
 
 WINDOW = 128_000
 
@@ -14,6 +15,7 @@ class DemoPlanner:
     name = "demo/planner"
     label = "demo/planner (rules, no LLM)"
     window = WINDOW
+    features = PLAIN
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """Yield the text in pieces, then the reply. Never raises."""

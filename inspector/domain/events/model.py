@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.message import ToolCall, Usage
 from inspector.domain.number import count
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
-from inspector.domain.settings import ToolDelivery
+from inspector.domain.settings import SentDelivery
 
 __all__ = [
     "AnswerStreamed",
@@ -41,7 +42,8 @@ class ModelRequested(Event):
 
     `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the
     previous call; `change` says what differs. With `think`, the answer may not call a tool. `charge` is how a
-    prompt cache on `terms` would charge the request.
+    prompt cache on `terms` would charge the request: computed, not reported. `breakpoints` are the marks sent
+    for the cache, None if the model takes none or they are off.
     """
 
     kind: ClassVar[str] = "request"
@@ -51,13 +53,14 @@ class ModelRequested(Event):
     bound: tuple[str, ...]
     tokens: TokenParts
     messages: int
-    delivery: ToolDelivery | Literal[""] = ""
+    delivery: SentDelivery | Literal[""] = ""
     same: int = 0
     resent: int = 0
     change: str = ""
     think: bool = False
     charge: Charge = Charge()
     terms: CacheTerms = UNCACHED
+    breakpoints: Breakpoints | None = None
 
     def summary(self) -> str:
         thinks = ", has to think" if self.think else ""

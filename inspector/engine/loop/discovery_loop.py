@@ -156,7 +156,8 @@ class DiscoveryLoop:
             for index, call in enumerate(calls):
                 done = searched.get(index) or await self._dispatcher.dispatch(call, offered)
                 is_loop = is_loop or done.is_loop
-                self.messages = (*self.messages, ToolMessage(call.id, call.name, done.text, done.failed))
+                result = ToolMessage(call.id, call.name, done.text, done.failed, definitions=done.definitions)
+                self.messages = (*self.messages, result)
                 answered += 1
         except BaseException:
             open_calls = calls[answered:]
@@ -188,6 +189,7 @@ class DiscoveryLoop:
                 think=think,
                 charge=charge,
                 terms=terms,
+                breakpoints=request.breakpoints,
             )
         )
         started = self._clock.monotonic()

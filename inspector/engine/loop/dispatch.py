@@ -36,11 +36,15 @@ class ToolCaller(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """The text the model reads, whether the guard detected a loop, and whether the call failed."""
+    """The text the model reads, whether the guard detected a loop, and whether the call failed.
+
+    `definitions` are those that the provider loads with the result.
+    """
 
     text: str
     is_loop: bool = False
     failed: bool = False
+    definitions: tuple[JsonObject, ...] = ()
 
 
 class Dispatcher:
@@ -85,7 +89,8 @@ class Dispatcher:
             [call.arguments for call in searches.values()], {tool.id for tool in others if tool is not None}
         )
         return {
-            position: Dispatched(one.text, one.is_loop) for position, one in zip(searches, done, strict=True)
+            position: Dispatched(one.text, one.is_loop, definitions=one.definitions)
+            for position, one in zip(searches, done, strict=True)
         }
 
     async def dispatch(self, call: ToolCall, offered: Collection[str]) -> Dispatched:

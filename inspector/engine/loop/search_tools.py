@@ -10,9 +10,10 @@ from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.search_text import unloaded_text
 from inspector.domain.session import Binding
+from inspector.domain.wire import text_with
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.binding.delivery import schema_text
+from inspector.engine.loop.binding.delivery import is_native, schema_text
 from inspector.engine.loop.binding.eviction import TTL
 from inspector.engine.loop.binding.room import Found, Load, Placement
 from inspector.engine.loop.guards.iteration import IterationGuard, Outcome
@@ -30,10 +31,11 @@ _ALTERNATIVES = 3
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search did: its text for the model, and whether it was a loop."""
+    """What a search did: its text for the model, whether it was a loop, and what the provider loads."""
 
     text: str
     is_loop: bool
+    definitions: tuple[JsonObject, ...] = ()
 
 
 class SearchTools:
@@ -94,8 +96,8 @@ class SearchTools:
             bound=state.bound_ids,
             pinned=state.pinned,
             unmet=self._binder.unmet(),
-            full=self._live.settings.binding.delivery == "call_tool",
             away=self._binder.absences(),
+            full=self._binder.delivery == "call_tool",
         )
 
     def _perform(self, answer: "SearchAnswer", loads: Sequence[Load], unloaded: str) -> Searched:
@@ -103,7 +105,11 @@ class SearchTools:
         found = tuple(hit.tool_id for hit in answer.report.results)
         redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
         text = self._text(answer, unloaded, redundant)
-        self._session.emit(SearchPerformed(answer.report, text))
+        definitions: tuple[JsonObject, ...] = ()
+        if is_native(self._binder.delivery):
+            definitions = self._binder.definitions([tool.id for tool in answer.to_load])
+            text = text if text != answer.text or _says_more(answer, definitions) else ""
+        self._session.emit(SearchPerformed(answer.report, text_with(text, definitions)))
         for load in loads:
             self._session.emit(load)
             self._queries[load.tool] = request.query
@@ -115,14 +121,20 @@ class SearchTools:
         # The rewordings of a hopeless request count as one request.
         asked = redundant.earlier if redundant and not found else request.label()
         loop = self._watch.note(self.name, {"request": asked}, Outcome("\n".join(found), "search"))
-        return Searched(f"{text}\n\n{loop.guidance}" if loop else text, loop is not None)
+        said = "\n\n".join(filter(None, (text, loop.guidance if loop else "")))
+        return Searched(said, loop is not None, definitions)
 
     def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note."""
-        in_text = self._live.settings.binding.delivery == "text" and answer.to_load
+        in_text = self._binder.delivery == "text" and answer.to_load
         schemas = schema_text(answer.to_load) if in_text else ""
         note = redundant.note if redundant else ""
         return "\n\n".join(filter(None, (answer.text, schemas, unloaded, note)))
+
+
+def _says_more(answer: "SearchAnswer", definitions: Sequence[JsonObject]) -> bool:
+    """Whether an answer's text says more than its definitions: Claude wants no text beside them."""
+    return bool(answer.missing) or not definitions or len(definitions) < len(answer.report.results)
 
 
 def _found(answer: "SearchAnswer") -> Found:

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from inspector.domain.breakpoint import Breakpoints, breakpoints
 from inspector.domain.budget import Budget
 from inspector.domain.catalog import Catalog
 from inspector.domain.error import ToolsightError
@@ -11,7 +13,7 @@ from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
 from inspector.domain.server import ServerPhase
-from inspector.domain.settings import ToolDelivery
+from inspector.domain.settings import SentDelivery
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import permitted
 from inspector.engine.live import Live
@@ -24,6 +26,9 @@ from inspector.engine.loop.binding.delivery import (
     ToolsArray,
     effective_delivery,
     has_proxy,
+    is_native,
+    missing_definitions,
+    steady_entries,
     system_text,
 )
 from inspector.engine.loop.binding.departure import departures, held_ids
@@ -56,6 +61,7 @@ class Binder:
         self._array = ToolsArray(self._loader)
         self._clock = clock
         self._sent = SentTools(lambda entry: accounting.meter.text(entry))
+        self._said: tuple[Message, ...] = ()
         self._cache: PromptCache | None = None
         self._gate = Gate(clock)
         self.context = ToolContext(session, clock, live, self._loader, accounting)
@@ -77,7 +83,8 @@ class Binder:
             held=held,
         )
         self.catalog = built.catalog
-        self._loader.use(built.catalog, live.settings.gate.loader_capacity)
+        capacity = live.settings.gate.loader_capacity
+        self._loader.use(built.catalog, capacity, self._accounting.meter.dialect)
         self.static_tokens = built.event.static_tokens
         hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
         for evicted in departures(
@@ -147,22 +154,57 @@ class Binder:
 
     def request(self, messages: tuple[Message, ...], *, think: bool = False) -> ModelRequest:
         """Build the request exactly as sent to the model."""
-        settings, state = self._live.settings, self._session.state
+        settings, state, delivery = self._live.settings, self._session.state, self.delivery
+        missing: tuple[str, ...] = ()
+        if is_native(delivery):
+            missing = missing_definitions(self.catalog, state.load_order, messages, self._loader)
+        tools = self._array.of(self.catalog, state, delivery, missing)
+        system = system_text(settings.chat.system_prompt, state)
         return ModelRequest(
-            system=system_text(settings.chat.system_prompt, state),
+            system=system,
             messages=messages,
-            tools=self._array.of(self.catalog, state, self.delivery),
+            tools=tools,
             max_output=settings.budget.output_reserve,
             think=think,
+            deferral=self._live.features.deferral if is_native(delivery) else "",
+            deferred=self._deferred(missing) if delivery == "tool_reference" else (),
+            breakpoints=self._breakpoints(system, messages, tools),
         )
 
     @property
-    def delivery(self) -> ToolDelivery:
+    def delivery(self) -> SentDelivery:
         """The current delivery."""
-        return effective_delivery(self._live.settings.binding)
+        return effective_delivery(self._live.settings.binding, self._live.features)
+
+    def _deferred(self, bound: Sequence[str]) -> tuple[dict[str, Any], ...]:
+        """The definitions that the provider may load: every deferred tool that is not in the array."""
+        catalog = self.catalog
+        waiting = (tool.id for tool in catalog.tools if tool.id in catalog.deferred_ids)
+        return self.definitions([tool_id for tool_id in waiting if tool_id not in bound])
+
+    def definitions(self, tool_ids: Sequence[str]) -> tuple[dict[str, Any], ...]:
+        """The definitions of these tools, as sent."""
+        return tuple(self._loader.definitions(tool_ids))
+
+    def _breakpoints(
+        self, system: str, messages: tuple[Message, ...], tools: Sequence[dict[str, Any]]
+    ) -> Breakpoints | None:
+        ttl = self._accounting.ttl
+        if ttl is None:
+            return None
+        before = len(self._said)
+        return breakpoints(
+            tools=len(tools),
+            steady=steady_entries(self.catalog, self._session.state.load_order, tools),
+            system=bool(system),
+            messages=len(messages),
+            before=before if messages[:before] == self._said else 0,
+            ttl=ttl,
+        )
 
     def sent(self, request: ModelRequest) -> Difference:
         """Record a request as sent and return how its tools differ from the previous ones."""
+        self._said = request.messages
         return self._sent.send(request.tools)
 
     def charge(self, request: ModelRequest, tools: Difference) -> tuple[Charge, CacheTerms]:
@@ -173,7 +215,12 @@ class Binder:
         terms = self._accounting.terms
         if self._cache is None or self._cache.terms != terms:
             self._cache = PromptCache(terms)
-        charge = self._cache.send(self._accounting.meter.blocks(request), self._clock.now())
+        marks = None
+        if self._live.features.breakpoints:
+            marked = request.breakpoints or Breakpoints()
+            marks = marked.blocks(len(request.tools), system=bool(request.system))
+        blocks = self._accounting.meter.blocks(request)
+        charge = self._cache.send(blocks, self._clock.now(), marks)
         if charge.broke and not charge.broke.startswith(EXPIRED) and tools.change != UNCHANGED:
             charge = replace(charge, broke=f"tools[]: {tools.change}")
         return charge, terms

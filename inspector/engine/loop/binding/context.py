@@ -7,7 +7,8 @@ from itertools import chain
 from inspector.domain.events import EvictionCause, ToolEvicted, ToolLoaded, ToolRefreshed
 from inspector.domain.session import Binding, SessionState, ToolState
 from inspector.domain.tool import Tool
-from inspector.engine.live import LiveSettings
+from inspector.engine.live import LiveModel
+from inspector.engine.loop.binding.delivery import effective_delivery, is_native
 from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.loop.binding.room import Found, Load, Placement, Room, by_rank
@@ -23,7 +24,7 @@ class ToolContext:
         self,
         session: Session,
         clock: Clock,
-        live: LiveSettings,
+        live: LiveModel,
         loader: DefinitionLoader,
         accounting: Accounting,
     ) -> None:
@@ -126,7 +127,9 @@ class ToolContext:
 
     @property
     def _is_bounded(self) -> bool:
-        return self._live.settings.binding.policy == "bounded"
+        """Whether tools are unloaded to make room; natively loaded ones are part of the conversation."""
+        binding = self._live.settings.binding
+        return binding.policy == "bounded" and not is_native(effective_delivery(binding, self._live.features))
 
     @property
     def _state(self) -> SessionState:

@@ -2,7 +2,8 @@
 
 `rewrite` sends `tools` in catalog order, so a new tool moves the others; `append` sends it at the end, so
 everything before it stays the same byte for byte; with `call_tool` and `text` the array never changes: loaded
-tools are called through one proxy, and search results give their parameters.
+tools are called through one proxy, and search results give their parameters. With `tool_reference` and
+`tool_search` the array does not change either: the provider loads what a search result brings.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from inspector.domain.catalog import Catalog
-from inspector.domain.jsonvalue import compact
 from inspector.domain.manifest import search_tools_definition
+from inspector.domain.message import Message, ToolMessage
+from inspector.domain.model_feature import PLAIN, ModelFeatures
 from inspector.domain.session import SessionState
-from inspector.domain.settings import BindingSettings, ToolDelivery
+from inspector.domain.settings import BindingSettings, SentDelivery
 from inspector.domain.synthetic import CALL_TOOL
 from inspector.domain.tool import Tool, definition, function_definition
+from inspector.domain.wire import definition_lines
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.tokens.count.entry_text import EntryTexts
 
@@ -38,9 +41,15 @@ _CALL_TOOL = function_definition(
 )
 
 
-def effective_delivery(binding: BindingSettings) -> ToolDelivery:
-    """The delivery in effect: the gate has no search results to give parameters, so it cannot use a proxy."""
-    return "rewrite" if binding.policy == "gate" and has_proxy(binding.delivery) else binding.delivery
+def effective_delivery(binding: BindingSettings, features: ModelFeatures = PLAIN) -> SentDelivery:
+    """The delivery in effect for a model.
+
+    The gate has no search results to bring parameters or definitions, so it cannot use a proxy or deferral.
+    """
+    chosen = binding.delivery
+    if binding.policy == "gate" and (chosen == "native" or has_proxy(chosen)):
+        return "rewrite"
+    return (features.deferral or "append") if chosen == "native" else chosen
 
 
 def system_text(prompt: str, state: SessionState) -> str:
@@ -54,10 +63,37 @@ def has_proxy(delivery: str) -> bool:
     return delivery in ("call_tool", "text")
 
 
+def is_native(delivery: str) -> bool:
+    """Whether the provider loads the definitions that search results bring."""
+    return delivery in ("tool_reference", "tool_search")
+
+
+def missing_definitions(
+    catalog: Catalog, loaded: Sequence[str], messages: Sequence[Message], loader: DefinitionLoader
+) -> tuple[str, ...]:
+    """The loaded tools whose definition no result brings: bound by hand, changed, or their result is gone."""
+    results = (message for message in messages if isinstance(message, ToolMessage))
+    brought = {entry["function"]["name"]: entry for result in results for entry in result.definitions}
+    known = [tool_id for tool_id in loaded if catalog.get(tool_id) is not None]
+    entries = zip(known, loader.definitions(known), strict=True)
+    return tuple(tool_id for tool_id, entry in entries if brought.get(entry["function"]["name"]) != entry)
+
+
+def steady_entries(catalog: Catalog, loaded: Sequence[str], array: Sequence[dict[str, Any]]) -> int:
+    """How many entries of an array come before the first loaded tool."""
+    names = {tool.wire_name for tool in map(catalog.get, loaded) if tool is not None}
+    found = (index for index, entry in enumerate(array) if entry["function"]["name"] in names)
+    return next(found, len(array))
+
+
 def tools_array(
-    catalog: Catalog, state: SessionState, delivery: str, loader: DefinitionLoader
+    catalog: Catalog,
+    state: SessionState,
+    delivery: str,
+    loader: DefinitionLoader,
+    missing: Sequence[str] = (),
 ) -> tuple[dict[str, Any], ...]:
-    """The `tools` array of the next model call.
+    """The `tools` array of the next model call. `missing` is what `missing_definitions` found, if native.
 
     The meta-tool is left out if there is nothing to search (PRD section 5), the proxy if no tool is deferred.
     """
@@ -66,7 +102,7 @@ def tools_array(
         meta.append(search_tools_definition(state.manifest, advisory=state.advisory))
     if has_proxy(delivery) and catalog.deferred_ids:
         meta.append(_CALL_TOOL)
-    return (*meta, *loader.definitions(_delivered(catalog, state, delivery)))
+    return (*meta, *loader.definitions(_delivered(catalog, state, delivery, missing)))
 
 
 class ToolsArray:
@@ -81,18 +117,22 @@ class ToolsArray:
         self._inputs: tuple[object, ...] = ()
         self._array: tuple[dict[str, Any], ...] = ()
 
-    def of(self, catalog: Catalog, state: SessionState, delivery: str) -> tuple[dict[str, Any], ...]:
+    def of(
+        self, catalog: Catalog, state: SessionState, delivery: str, missing: Sequence[str] = ()
+    ) -> tuple[dict[str, Any], ...]:
         """Like the function `tools_array`."""
-        inputs = (state.bound_ids, state.manifest, state.advisory, delivery)
+        inputs = (state.bound_ids, state.manifest, state.advisory, delivery, missing)
         if self._catalog is not catalog or self._inputs != inputs:
-            self._array = tools_array(catalog, state, delivery, self._loader)
+            self._array = tools_array(catalog, state, delivery, self._loader, missing)
             self._catalog, self._inputs = catalog, inputs
         return self._array
 
 
-def _delivered(catalog: Catalog, state: SessionState, delivery: str) -> Sequence[str]:
+def _delivered(catalog: Catalog, state: SessionState, delivery: str, missing: Sequence[str]) -> Sequence[str]:
     if has_proxy(delivery):
         return state.pinned
+    if is_native(delivery):
+        return (*state.pinned, *missing)
     if delivery == "rewrite":
         bound = frozenset(state.bound_ids)
         return [tool_id for tool_id in catalog.by_id if tool_id in bound]
@@ -101,7 +141,7 @@ def _delivered(catalog: Catalog, state: SessionState, delivery: str) -> Sequence
 
 def schema_text(tools: Sequence[Tool]) -> str:
     """Full definitions as text, one per line, for models that read them in search results."""
-    return "\n".join(compact(definition(tool)["function"]) for tool in tools)
+    return definition_lines([definition(tool) for tool in tools])
 
 
 @dataclass(frozen=True, slots=True)

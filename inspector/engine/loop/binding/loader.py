@@ -5,19 +5,26 @@ from collections.abc import Iterable
 from typing import Any
 
 from inspector.domain.catalog import Catalog
+from inspector.domain.model_feature import SchemaDialect
 from inspector.domain.tool import Tool, definition
 
 
 class DefinitionLoader:
-    """Looks up tools in a catalog and caches the `capacity` most recently used definitions."""
+    """Looks up tools in a catalog and caches the `capacity` most recently used definitions.
 
-    def __init__(self, catalog: Catalog, capacity: int) -> None:
-        self.use(catalog, capacity)
+    `dialect` is the form in which the model's provider takes schemas.
+    """
+
+    def __init__(self, catalog: Catalog, capacity: int, dialect: SchemaDialect = "") -> None:
+        self._dialect = dialect
         self._kept: OrderedDict[str, tuple[Tool, dict[str, Any]]] = OrderedDict()
+        self.use(catalog, capacity, dialect)
 
-    def use(self, catalog: Catalog, capacity: int) -> None:
+    def use(self, catalog: Catalog, capacity: int, dialect: SchemaDialect = "") -> None:
         """Use this catalog from now on."""
-        self._catalog, self._capacity = catalog, capacity
+        if dialect != self._dialect:
+            self._kept.clear()
+        self._catalog, self._capacity, self._dialect = catalog, capacity, dialect
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -44,7 +51,7 @@ class DefinitionLoader:
                 continue
             kept = self._kept.pop(tool_id, None)
             if kept is None or kept[0] is not tool:
-                kept = (tool, definition(tool))
+                kept = (tool, definition(tool, self._dialect))
             self._kept[tool_id] = kept
             loaded.append(kept[1])
         while len(self._kept) > max(self._capacity, len(loaded)):

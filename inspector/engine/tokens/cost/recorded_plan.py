@@ -19,7 +19,7 @@ from inspector.domain.events import (
 from inspector.domain.jsonvalue import compact
 from inspector.domain.number import plural
 from inspector.domain.settings import Settings
-from inspector.engine.loop.binding.delivery import has_proxy
+from inspector.engine.loop.binding.delivery import has_proxy, is_native
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
     Gate,
@@ -154,7 +154,7 @@ def _calls(
             gated = gate.message()
         discovered = tuple(dict.fromkeys(event.tool for event in call.loaded))
         growth, search, anew = _growth(call, before)
-        if call.request.delivery == "text":
+        if call.request.delivery == "text" or is_native(call.request.delivery):
             search -= sum(tokens[id_] for id_ in discovered)
         seconds = max(0.0, call.at - before.at) if before is not None else 0.0
         calls.append(
@@ -229,6 +229,6 @@ def own_delivery(settings: Settings) -> Delivery:
         return Delivery.STATIC
     if binding.policy == "gate":
         return Delivery.GATE
-    if has_proxy(binding.delivery):
+    if has_proxy(binding.delivery) or binding.delivery == "native":
         return Delivery.CALL_TOOL
     return Delivery.APPEND if binding.delivery == "append" else Delivery.REWRITE

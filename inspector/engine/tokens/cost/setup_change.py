@@ -127,7 +127,7 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
     )
     catalog, event = built.catalog, built.event
     state = fold([Record("", 1, 0.0, event)])
-    loader = DefinitionLoader(catalog, len(catalog.tools))
+    loader = DefinitionLoader(catalog, len(catalog.tools), meter.dialect)
     request = ModelRequest(
         system=system_text(settings.chat.system_prompt, state),
         messages=(),

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
+from inspector.domain.breakpoint import Ttl
 from inspector.domain.budget import ToolCost
+from inspector.domain.model_feature import SchemaDialect
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 from inspector.domain.tool import Tool
@@ -16,7 +18,7 @@ _AT_ONCE = 100
 
 
 class Accounting:
-    """Counts and prices tokens for the session's model, with one meter per tokenizer."""
+    """Counts and prices tokens for the session's model, with one meter per tokenizer and dialect."""
 
     def __init__(
         self,
@@ -27,7 +29,7 @@ class Accounting:
         self._counter_for = counter_for
         self._prices = prices
         self._live = live
-        self._meters: dict[str, BudgetMeter] = {}
+        self._meters: dict[tuple[str, SchemaDialect], BudgetMeter] = {}
         self.meter = self._meter_of_model()
 
     async def use_model(self, tools: Sequence[Tool], on_counted: Callable[[], None]) -> None:
@@ -59,16 +61,30 @@ class Accounting:
 
     @property
     def terms(self) -> CacheTerms:
-        """The prompt cache terms of the session's model."""
+        """The prompt cache terms of the session's model; none if it caches marks only and they are off."""
         prices = self.prices()
-        return UNCACHED if prices is None else prices.terms
+        if prices is None or (self._live.features.breakpoints and self.ttl is None):
+            return UNCACHED
+        return (prices.hour_terms or prices.terms) if self.ttl == "1h" else prices.terms
+
+    @property
+    def ttl(self) -> Ttl | None:
+        """How long the model keeps what a request marks; None if it takes no marks or they are off.
+
+        An hour needs a price.
+        """
+        chosen = self._live.settings.budget.prompt_cache
+        if not self._live.features.breakpoints or chosen == "off":
+            return None
+        prices = self.prices()
+        return "5m" if prices is not None and prices.hour_terms is None else chosen
 
     def _meter_of_model(self) -> BudgetMeter:
         counter = self._counter_for(self._live.model.name)
-        label = counter.tokenizer.label
-        if label not in self._meters:
-            self._meters[label] = BudgetMeter(counter, self._live)
-        return self._meters[label]
+        known = counter.tokenizer.label, self._live.features.dialect
+        if known not in self._meters:
+            self._meters[known] = BudgetMeter(counter, self._live, known[1])
+        return self._meters[known]
 
 
 async def _count(meter: BudgetMeter, tools: Sequence[Tool]) -> None:

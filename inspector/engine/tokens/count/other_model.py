@@ -56,8 +56,9 @@ class OtherModels:
     def named(self, name: str) -> OtherModel:
         """The model with this name. Raises ModelError."""
         if name not in self._known:
-            window = _OtherWindow(self._model_for(name).window, self._live)
-            meter = BudgetMeter(self._counter_for(name), window)
+            model = self._model_for(name)
+            window = _OtherWindow(model.window, self._live)
+            meter = BudgetMeter(self._counter_for(name), window, model.features.dialect)
             self._known[name] = OtherModel(name, meter, self._prices(name))
         return self._known[name]
 

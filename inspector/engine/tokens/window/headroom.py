@@ -5,7 +5,7 @@ earlier exchanges are compressed, and a request that still exceeds the window is
 exchange.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.domain.budget import Budget
@@ -13,6 +13,7 @@ from inspector.domain.error import ModelError
 from inspector.domain.events import ContextReduced, ReductionStep
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import Message, ModelRequest
+from inspector.domain.session import ToolState
 from inspector.domain.settings import BudgetSettings
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.binding.binder import Binder
@@ -108,30 +109,28 @@ class Headroom:
         reduced = cut_down(before.messages, before.over, settings.kept_tokens, self._size)
         think = before.request.think
         after = self._prepared(reduced.messages, think)
-        if after.over > self._evictable:
+        if after.over > _tokens(self._evictable(after.request)):
             return before
         texts = [reduced.text] if reduced.changed else []
-        while after.over and self._evictable:
-            texts.append(f"evicted {', '.join(self._evict(after.over))}")
+        while after.over and self._evictable(after.request):
+            texts.append(f"evicted {', '.join(self._evict(after))}")
             after = self._prepared(reduced.messages, think)
         if texts:
             self._report("emergency", before, after, reduced.changed, "; ".join(texts))
         return after
 
-    @property
-    def _evictable(self) -> int:
-        """Tokens of loaded tools in the request; 0 with a proxy."""
-        if has_proxy(self._binder.delivery):
-            return 0
-        state = self._session.state
-        return sum(state.tools[tool_id].tokens for tool_id in state.load_order)
+    def _evictable(self, request: ModelRequest) -> list[ToolState]:
+        """The loaded tools in a request's `tools`; a proxy or the provider keeps them out of there."""
+        state, catalog = self._session.state, self._binder.catalog
+        names = {entry["function"]["name"] for entry in request.tools}
+        loaded = (tool for tool in map(catalog.get, state.load_order) if tool is not None)
+        return [state.tools[tool.id] for tool in loaded if tool.wire_name in names]
 
-    def _evict(self, over: int) -> list[str]:
-        """Evict loaded tools until `over` tokens are freed, least recently used first."""
-        state = self._session.state
-        loaded = [state.tools[tool_id] for tool_id in state.load_order]
-        limits = Limits(tokens=max(self._evictable - over, 0))
-        gone = [eviction.tool_id for eviction in evictions(loaded, limits, state.at)]
+    def _evict(self, fitted: Fitted) -> list[str]:
+        """Evict loaded tools until the request fits, least recently used first."""
+        loaded, over = self._evictable(fitted.request), fitted.over
+        limits = Limits(tokens=max(_tokens(loaded) - over, 0))
+        gone = [eviction.tool_id for eviction in evictions(loaded, limits, self._session.state.at)]
         for tool_id in gone:
             reason = f"the request was {over} tokens over the window; least recently used first"
             self._binder.context.evict(tool_id, "window", reason)
@@ -147,6 +146,10 @@ class Headroom:
 
     def _size(self, message: Message) -> int:
         return self._binder.size(message)
+
+
+def _tokens(tools: Sequence[ToolState]) -> int:
+    return sum(tool.tokens for tool in tools)
 
 
 def _shares(budget: Budget) -> str:

@@ -10,6 +10,7 @@ from inspector.app.draw.style import MUTED
 from inspector.app.pages.cost.budget.money import NOTHING, price_facts
 from inspector.domain.number import count, money, money_decimals, percent, signed, signed_percent, tokens
 from inspector.domain.price import Prices
+from inspector.domain.reported import answer_line, input_line, reported_dollars, reported_hit_rate
 from inspector.domain.session import CallCost, SessionState
 from widgets import Column, Record, plain
 
@@ -24,6 +25,7 @@ COLUMNS = (
     Column("reported", "reported", align="right", weight=5),
     Column("broke", "broken by", weight=1, min_width=9),
 )
+COMPUTED = "computed"
 EMPTY = "No model call yet. Send a message (f7): every call gets a row here."
 
 
@@ -34,10 +36,14 @@ def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record,
         amounts = [call_price(cost, prices) for cost in costs]
         decimals = money_decimals(amounts)
         spent = [money(amount, decimals) for amount in amounts]
-    return tuple(_row(cost, told) for cost, told in reversed(list(zip(costs, spent, strict=True))))
+    rows = [
+        _row(cost, told, None if prices is None else reported_dollars(cost, prices))
+        for cost, told in zip(costs, spent, strict=True)
+    ]
+    return tuple(reversed(rows))
 
 
-def _row(cost: CallCost, spent: str) -> Record:
+def _row(cost: CallCost, spent: str, reported: float | None) -> Record:
     cells = (
         str(cost.turn),
         tokens(cost.parts.discovery_tokens),
@@ -46,24 +52,31 @@ def _row(cost: CallCost, spent: str) -> Record:
         tokens(round(cost.charge.billed(cost.terms))),
         percent(cost.charge.hit_rate),
         spent,
-        _reported(cost),
+        _reported(cost, reported),
         _broke(cost),
     )
     return Record(str(cost.turn), cells)
 
 
 def call_price(cost: CallCost, prices: Prices) -> float:
-    """Return a call's cost in US dollars; the answer counts only if the provider reported its tokens."""
+    """Return a call's computed cost in US dollars; the answer counts only if its tokens are reported."""
     return prices.cost(cost.charge, cost.terms, cost.reported_output or 0)
 
 
-def _reported(cost: CallCost) -> str:
-    """Return the provider's input tokens, and how far they are from our count."""
+def _reported(cost: CallCost, dollars: float | None) -> str:
+    """Return what the provider reports beside what we computed: its input, cache and cost.
+
+    A call of which it reports nothing is labelled as computed.
+    """
     if cost.reported_input is None:
-        return NOTHING
+        return COMPUTED
     counted = cost.parts.input
-    difference = f" {signed_percent(cost.reported_input / counted - 1, 1)}" if counted else ""
-    return f"{tokens(cost.reported_input)}{difference}"
+    parts = [tokens(cost.reported_input)]
+    parts += [signed_percent(cost.reported_input / counted - 1, 1)] if counted else []
+    rate = reported_hit_rate(cost)
+    parts += [] if rate is None else [f"{percent(rate)} cached"]
+    parts += [] if dollars is None else [money(dollars)]
+    return " ".join(parts)
 
 
 def _broke(cost: CallCost) -> Content:
@@ -82,7 +95,9 @@ def call_data(cost: CallCost, prices: Prices | None) -> dict[str, object]:
         "billed": cost.charge.billed(cost.terms),
         "hit_rate": cost.charge.hit_rate,
     }
-    return data if prices is None else {**data, "dollars": call_price(cost, prices)}
+    if prices is None:
+        return data
+    return {**data, "dollars": call_price(cost, prices), "reported_dollars": reported_dollars(cost, prices)}
 
 
 def call_text(cost: CallCost) -> str:
@@ -90,9 +105,11 @@ def call_text(cost: CallCost) -> str:
     lines = [
         f"{cost.parts.input:,} tokens sent, {cost.parts.discovery_tokens:,} of them for tools;"
         f" binding every tool would have taken {cost.static_tools:,}.",
-        f"Read from the cache {cost.charge.read:,}, written to it {cost.charge.written:,},"
-        f" neither {cost.charge.plain:,}: billed as {cost.charge.billed(cost.terms):,.0f} tokens.",
+        f"{_sentence(input_line(cost))} Computed: billed as {cost.charge.billed(cost.terms):,.0f} tokens.",
     ]
+    if cost.breakpoints is not None:
+        lines.append(f"Marked for the prompt cache: {cost.breakpoints.label}.")
+    lines += [_sentence(answer_line(cost))] if answer_line(cost) else []
     if cost.charge.broke:
         lines.append(f"What broke the prompt cache: {cost.charge.broke}.")
     if cost.reported_input is not None:
@@ -101,12 +118,19 @@ def call_text(cost: CallCost) -> str:
     return "\n".join(lines)
 
 
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def session_cost(session: SessionState, prices: Prices | None) -> list[Content]:
     """Return what the session has cost so far, if there are calls and prices."""
     costs = session.costs
     if not costs or prices is None:
         return []
-    calls = count(len(costs), "call")
+    amounts = [reported_dollars(cost, prices) for cost in costs]
+    told = [amount for amount in amounts if amount is not None]
+    reported = f", {money(sum(told))} reported for {count(len(told), 'call')}" if told else ""
+    calls = f"{count(len(costs), 'call')}, {COMPUTED}{reported}"
     return [fact("session", money(sum(call_price(cost, prices) for cost in costs)), calls)]
 
 
