@@ -195,6 +195,7 @@ def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
         advisory=event.advisory,
         manifest_rules=event.rules,
         decision=event.decision,
+        instructions=event.instructions,
     )
 
 

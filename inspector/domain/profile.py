@@ -41,7 +41,12 @@ PROFILES: Mapping[str, Profile] = {
             "static",
             "Static binding",
             "Every tool is bound in every model call. No search and no guard: what most agents do today.",
-            {"discovery.enabled": False, "binding.policy": "all", **_QUIET},
+            {
+                "discovery.enabled": False,
+                "binding.policy": "all",
+                "chat.server_instructions": True,
+                **_QUIET,
+            },
         ),
         Profile(
             "prd",

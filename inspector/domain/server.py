@@ -58,13 +58,17 @@ class ServerPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """What a server reported about itself when it connected."""
+    """What a server reported about itself when it connected.
+
+    `summary` is one line of it, for lists; `instructions` are the whole text that it has for a model.
+    """
 
     name: str = ""
     version: str = ""
     protocol: str = ""
     era: Era = Era.LEGACY
     summary: str = ""
+    instructions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,7 @@ class SessionState:
     profile: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     pool: str = ""
+    instructions: str = ""
     pool_tokens: int = 0
     advisory: bool = False
     manifest_rules: tuple[str, ...] = ()

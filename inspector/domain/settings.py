@@ -216,6 +216,9 @@ class ChatSettings:
         "You are a helpful assistant with tools. Answer briefly from what the tools return.",
         "the system prompt; if tools are deferred, a note about searching is added",
     )
+    server_instructions: bool = knob(
+        False, "add the instructions that the servers send to the system prompt, as most clients do"
+    )
 
 
 @dataclass(frozen=True, slots=True)

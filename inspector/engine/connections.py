@@ -85,6 +85,11 @@ class Connections:
         """The servers that are neither ready nor failed yet."""
         return tuple(name for name, server in self._servers.items() if server.is_connecting)
 
+    @property
+    def instructions(self) -> dict[str, str]:
+        """The whole instructions of each ready server that sent some."""
+        return {name: server.instructions for name, server in self._servers.items() if server.instructions}
+
     def start(self) -> None:
         """Start every server that is not running, all at once, and return immediately."""
         for server in self._servers.values():
@@ -148,6 +153,7 @@ class _Connection:
     ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.summary = ""
+        self.instructions = ""
         self._last: tuple[Tool, ...] = ()
         self._definitions = DefinitionRecord(redact)
         self._spec = spec
@@ -311,7 +317,8 @@ class _Connection:
         Nothing may be awaited until their definitions are recorded: no catalog has a tool whose definition is
         not in the stream.
         """
-        self._link, self.tools, self.summary = link, tools, link.info.summary
+        self._link, self.tools = link, tools
+        self.summary, self.instructions = link.info.summary, link.info.instructions
         self._last = tools
 
     async def _remember_tools(self, tools: tuple[Tool, ...], summary: str) -> None:
@@ -328,7 +335,7 @@ class _Connection:
             raise
 
     def _forget(self) -> None:
-        self._link, self.tools, self.summary = None, (), ""
+        self._link, self.tools, self.summary, self.instructions = None, (), "", ""
 
 
 def _failure(server: str, error: ToolsightError) -> ServerFailed:

@@ -163,9 +163,15 @@ class Workbench:
     @property
     def setup(self) -> Setup:
         """Everything that determines a first model call, except the tokenizer."""
-        connected, summaries = self._connections.tools, self._connections.summaries
-        live = self._live
-        return Setup(connected, live.configuration, live.settings, live.toolset, summaries)
+        servers, live = self._connections, self._live
+        return Setup(
+            servers.tools,
+            live.configuration,
+            live.settings,
+            live.toolset,
+            servers.summaries,
+            servers.instructions,
+        )
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Pass every further record to `listener`, on the event loop, after the state has changed."""
@@ -305,7 +311,8 @@ class Workbench:
 
     def _rebuild(self) -> None:
         setup, before = self.setup, self.state
-        self._binder.rebuild(setup.connected, setup.summaries, self._connections.away)
+        away = self._connections.away
+        self._binder.rebuild(setup.connected, setup.summaries, away, instructions=setup.instructions)
         now = self.state
         self._chat.redundancy.forget((before.tools.keys() | before.held) - now.tools.keys() - now.held.keys())
         self._check.run()

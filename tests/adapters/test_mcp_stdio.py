@@ -164,6 +164,7 @@ async def test_a_server_tells_who_it_is(tmp_path: Path) -> None:
     async with opened(tmp_path, growing()) as link:
         info = link.info
     assert (info.name, info.version, info.summary) == ("growing", "1.2.3", "Grows a tool.")
+    assert info.instructions == "Grows a tool. Everything else is left out."
 
 
 async def test_a_death_while_idle_is_noticed(tmp_path: Path) -> None:

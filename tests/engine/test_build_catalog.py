@@ -49,7 +49,13 @@ WAITING = ["shop:list_orders", "shop:refund_order", "weather:get_forecast"]
 def built(toolset: str = "", tools: Sequence[Tool] = TOOLS, **values: Any) -> BuiltCatalog:
     settings = with_values(Settings(), {path.replace("__", "."): value for path, value in values.items()})
     return build_catalog(
-        tools, CONFIGURATION, settings, toolset=toolset, summaries={"shop": "Orders."}, meter=METER
+        tools,
+        CONFIGURATION,
+        settings,
+        toolset=toolset,
+        summaries={"shop": "Orders."},
+        instructions={"shop": "Ask before a refund.", "weather": "Cities only."},
+        meter=METER,
     )
 
 
@@ -198,3 +204,17 @@ def test_tools_with_any_text_are_taken_in(server: str, name: str, description: s
         )
         assert catalog.catalog.deferred == tools
         assert catalog.event.entries[0].tokens > len(SEARCH_TOOLS)
+
+
+def test_the_model_gets_the_instructions_of_servers_only_where_a_setting_says_so() -> None:
+    assert built().event.instructions == ""
+    told = built(chat__server_instructions=True).event.instructions
+    assert told == (
+        "Instructions of server shop:\nAsk before a refund.\n\nInstructions of server weather:\nCities only."
+    )
+
+
+def test_instructions_of_a_server_outside_the_toolset_are_never_given() -> None:
+    told = built("few", chat__server_instructions=True).event.instructions
+    assert "Ask before a refund." in told
+    assert "Cities only." not in told

@@ -259,3 +259,9 @@ def test_the_model_is_told_of_searches_only_where_a_tool_waits_for_one() -> None
     assert system_text("", bound) == ""
     gated = system_text("Be brief.", SessionState(pool="- shop:list_orders: Lists."))
     assert gated == "Be brief.\n\n- shop:list_orders: Lists."
+
+
+def test_the_instructions_of_servers_follow_the_prompt() -> None:
+    assert system_text("Be brief.", SessionState(instructions="Ask first.", pool="- a")) == (
+        "Be brief.\n\nAsk first.\n\n- a"
+    )

@@ -56,3 +56,10 @@ def test_a_servers_vector_that_comes_after_a_search_counts_in_the_next() -> None
     query = source.query("refund")
     assert np.isnan(smaller.server_similarities(query)).tolist() == [True, False]
     assert not np.isnan(embedded(smaller, source).server_similarities(query)).any()
+
+
+def test_what_a_server_says_of_its_use_is_part_of_its_text() -> None:
+    tools = (Tool("shop", "refund_order", "Refund an order."),)
+    index = ToolIndex(tools, instructions={"shop": "Ask before a refund."})
+    assert index.server_texts["shop"].endswith("Ask before a refund.")
+    assert index.updated(tools, instructions={}).server_texts["shop"].endswith("refund order")

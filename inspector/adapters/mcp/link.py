@@ -14,7 +14,7 @@ from inspector.adapters.mcp.http import HttpChannel
 from inspector.adapters.mcp.log import StderrFile
 from inspector.adapters.mcp.process import StdioChannel
 from inspector.adapters.mcp.tap import RAW, SKIPPED
-from inspector.adapters.mcp.translate import summary, tool_result
+from inspector.adapters.mcp.translate import MAX_INSTRUCTIONS, summary, tool_result
 from inspector.domain.error import CallTimeout, ConnectError, ProtocolError, ServerExited
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
@@ -185,5 +185,6 @@ def server_info(client: Client) -> ServerInfo:
         version=said.version if said else "",
         protocol=client.protocol_version,
         era=Era.MODERN if client.protocol_version in MODERN_PROTOCOL_VERSIONS else Era.LEGACY,
+        instructions=(client.instructions or "").strip()[:MAX_INSTRUCTIONS],
         summary=summary(client.instructions, *((said.title, said.description) if said else ())),
     )

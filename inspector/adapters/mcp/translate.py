@@ -9,6 +9,8 @@ from inspector.domain.message import ToolResult
 
 MAX_TEXT = 1_000_000
 MAX_SUMMARY = 160
+# Against a flood of text only: instructions are kept whole.
+MAX_INSTRUCTIONS = 100_000
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _UNITS = ("B", "KB", "MB", "GB")
 

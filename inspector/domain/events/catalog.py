@@ -26,7 +26,8 @@ class CatalogBuilt(Event):
     `pool` holds the summaries of all tools if the gate keeps them in the prompt. `rules` say how the manifest
     was shortened. With `advisory` the search finds tools that are already bound. `decision` says whether
     discovery is on, and by which numbers. `held` are permitted tools that are not in the catalog because
-    their server is away, but whose binding, uses and times are kept until it is back.
+    their server is away, but whose binding, uses and times are kept until it is back. `instructions` are
+    those of the servers, if the model gets them.
     """
 
     kind: ClassVar[str] = "catalog"
@@ -43,6 +44,7 @@ class CatalogBuilt(Event):
     rules: tuple[str, ...] = ()
     decision: str = ""
     held: tuple[str, ...] = ()
+    instructions: str = ""
 
     def summary(self) -> str:
         deferred = sum(entry.deferred for entry in self.entries)

@@ -87,10 +87,11 @@ def passage_texts(tool: Tool) -> tuple[str, ...]:
     return tuple(text[:MAX_EMBEDDED] for text in texts)
 
 
-def server_text(server: str, summary: str, tools: Sequence[Tool]) -> str:
+def server_text(server: str, summary: str, tools: Sequence[Tool], instructions: str = "") -> str:
     """A server's aggregate capability description (layered composition, layer 3, stage 1)."""
     names = ", ".join(spaced(tool.name) for tool in tools)
-    return f"{' '.join(split_words(server))}: {summary} {names}"[:MAX_EMBEDDED]
+    text = f"{' '.join(split_words(server))}: {summary} {names}"
+    return (f"{text} {instructions}" if instructions not in ("", summary) else text)[:MAX_EMBEDDED]
 
 
 def key_of(text: str) -> Key:

@@ -38,12 +38,14 @@ class ToolIndex:
         tools: Sequence[Tool] = (),
         *,
         summaries: Mapping[str, str] | None = None,
+        instructions: Mapping[str, str] | None = None,
         semantics: Semantics | None = None,
         before: "ToolIndex | None" = None,
     ) -> None:
-        """`summaries` are the servers' own descriptions; without `semantics` there are no vectors."""
+        """`summaries` and `instructions` are the servers' own; without `semantics` there are no vectors."""
         self.tools = tuple(tools)
         self.summaries = dict(summaries or {})
+        self.instructions = dict(instructions or {})
         self.semantics = semantics
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
         self.documents = self._documents(before)
@@ -56,10 +58,20 @@ class ToolIndex:
         if semantics is not None:
             self.vectors = semantics.table(self.keys(), known)
 
-    def updated(self, tools: Sequence[Tool], summaries: Mapping[str, str] | None = None) -> "ToolIndex":
+    def updated(
+        self,
+        tools: Sequence[Tool],
+        summaries: Mapping[str, str] | None = None,
+        instructions: Mapping[str, str] | None = None,
+    ) -> "ToolIndex":
         """The index over other tools, reusing everything that is still valid."""
-        kept = self.summaries if summaries is None else summaries
-        return ToolIndex(tools, summaries=kept, semantics=self.semantics, before=self)
+        return ToolIndex(
+            tools,
+            summaries=self.summaries if summaries is None else summaries,
+            instructions=self.instructions if instructions is None else instructions,
+            semantics=self.semantics,
+            before=self,
+        )
 
     def with_new_vectors(self) -> "ToolIndex":
         """The same index with vectors added since."""
@@ -82,7 +94,9 @@ class ToolIndex:
         for tool in self.tools:
             by_server[tool.server].append(tool)
         return {
-            server: server_text(server, self.summaries.get(server, ""), tools)
+            server: server_text(
+                server, self.summaries.get(server, ""), tools, self.instructions.get(server, "")
+            )
             for server, tools in by_server.items()
         }
 

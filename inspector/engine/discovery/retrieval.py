@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # A person looks further down the list than a record needs.
 MISSES_SHOWN = 200
 _NOTHING: Mapping[str, Sequence[str]] = {}
-_NOBODY: Mapping[str, str] = {}
+_NO_TEXTS: Mapping[str, str] = {}
 
 
 class Retrieval:
@@ -57,14 +57,19 @@ class Retrieval:
         self._embedder = embedder
         self._vectors = vectors
         self._report = report
-        self._waiting: tuple[Sequence[Tool], Mapping[str, str]] | None = ((), {})
+        self._waiting: tuple[Sequence[Tool], Mapping[str, str], Mapping[str, str]] | None = ((), {}, {})
         self._index: ToolIndex | None = None
         self._rankers: CatalogRankers | None = None
         self._embedding: Embedding | None = None
 
-    def update(self, tools: Sequence[Tool], summaries: Mapping[str, str]) -> None:
-        """Search these tools from now on. Only what changed is read again, and not before it is asked for."""
-        self._waiting = (tools, summaries)
+    def update(
+        self, tools: Sequence[Tool], summaries: Mapping[str, str], instructions: Mapping[str, str] = _NO_TEXTS
+    ) -> None:
+        """Search these tools from now on. Only what changed is read again, and not before it is asked for.
+
+        `summaries` and `instructions` are those of the servers.
+        """
+        self._waiting = (tools, summaries, instructions)
         if self._semantics is None:
             return
         if self._embedding is None:
@@ -132,7 +137,7 @@ class Retrieval:
         misses: int = MISSES_KEPT,
         unmet: Mapping[str, Sequence[str]] = _NOTHING,
         full: bool = False,
-        away: Mapping[str, str] = _NOBODY,
+        away: Mapping[str, str] = _NO_TEXTS,
     ) -> "SearchAnswer":
         """Answer a request over the tools as they are now, see ToolSearch and SearchRules.
 

@@ -39,6 +39,8 @@ from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 from inspector.engine.tokens.count.accounting import Accounting
 
+_NO_TEXTS: Mapping[str, str] = {}
+
 
 class Binder:
     """Holds the catalog and decides before every model call which tools are bound."""
@@ -67,7 +69,12 @@ class Binder:
         self.context = ToolContext(session, clock, live, self._loader, accounting)
 
     def rebuild(
-        self, connected: Sequence[Tool], summaries: Mapping[str, str], away: Sequence[Tool] = ()
+        self,
+        connected: Sequence[Tool],
+        summaries: Mapping[str, str],
+        away: Sequence[Tool] = (),
+        *,
+        instructions: Mapping[str, str] = _NO_TEXTS,
     ) -> None:
         """Rebuild the catalog; hold the tools of servers that are `away`, and evict others that left it."""
         live, state = self._live, self._session.state
@@ -79,6 +86,7 @@ class Binder:
             live.settings,
             toolset=live.toolset,
             summaries=summaries,
+            instructions=instructions,
             meter=self._accounting.meter,
             held=held,
         )
@@ -91,7 +99,7 @@ class Binder:
             state, built.catalog, held=held, hidden=hidden, told_once=has_proxy(self.delivery)
         ):
             self._session.emit(evicted)
-        live.retrieval.update(self.catalog.tools, summaries)
+        live.retrieval.update(self.catalog.tools, summaries, instructions)
         self._session.emit(built.event)
         self.context.trim()
 

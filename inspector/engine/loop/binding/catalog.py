@@ -8,6 +8,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.discovery_rule import Decision, decide
 from inspector.domain.events import CatalogBuilt, CatalogEntry
 from inspector.domain.manifest import Manifest, entries, fitted_manifest, search_tools_definition
+from inspector.domain.server_instructions import instructions_text
 from inspector.domain.settings import Settings
 from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import Tool
@@ -32,6 +33,7 @@ def build_catalog(
     toolset: str,
     summaries: Mapping[str, str],
     meter: BudgetMeter,
+    instructions: Mapping[str, str] | None = None,
     held: tuple[str, ...] = (),
 ) -> BuiltCatalog:
     """Apply PRD section 2.6 in order. `toolset` is a toolset's name, or "" for all tools.
@@ -52,7 +54,10 @@ def build_catalog(
     meta = []
     if manifest.text or catalog.advises:
         meta = [search_tools_definition(manifest.text, advisory=catalog.advises)]
+    told = instructions if settings.chat.server_instructions and instructions is not None else {}
+    servers = {tool.server for tool in tools}
     event = CatalogBuilt(
+        instructions=instructions_text({name: text for name, text in told.items() if name in servers}),
         toolset=toolset,
         entries=tuple(CatalogEntry(t.id, meter.tool(t), t.id in catalog.deferred_ids) for t in tools),
         manifest=manifest.text,

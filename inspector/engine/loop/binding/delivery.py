@@ -53,9 +53,9 @@ def effective_delivery(binding: BindingSettings, features: ModelFeatures = PLAIN
 
 
 def system_text(prompt: str, state: SessionState) -> str:
-    """The system prompt, plus a note if tools are deferred and the tool summaries of a gate."""
+    """The system prompt, a note if tools are deferred, the servers' instructions, and a gate's summaries."""
     text = f"{prompt} {_WAITING}".strip() if state.manifest else prompt
-    return f"{text}\n\n{state.pool}" if state.pool else text
+    return "\n\n".join(filter(None, (text, state.instructions, state.pool)))
 
 
 def has_proxy(delivery: str) -> bool:

@@ -33,6 +33,7 @@ class Setup:
     settings: Settings
     toolset: str = ""
     summaries: Mapping[str, str] = field(default_factory=dict)
+    instructions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
         settings,
         toolset=setup.toolset,
         summaries=setup.summaries,
+        instructions=setup.instructions,
         meter=meter,
     )
     catalog, event = built.catalog, built.event

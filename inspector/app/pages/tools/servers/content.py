@@ -75,7 +75,7 @@ def server_detail(
     facts = (
         ("target", server.target),
         ("calls itself", f"{info.name} {info.version}".strip()),
-        ("about", info.summary),
+        ("about", info.instructions or info.summary),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("reason", server.reason if server.phase is ServerPhase.FAILED else ""),
         ("held", f"{count(held, 'tool')} as before once it is back, not offered till then" if held else ""),
