@@ -25,7 +25,6 @@ from inspector.engine.session import Session
 
 # How many available tools a rejection lists.
 _AVAILABLE = 20
-_ANOTHER = "Use another tool, or answer without it."
 
 
 class ToolCaller(Protocol):
@@ -198,11 +197,6 @@ class Dispatcher:
         said = text if text.startswith("{") else f"Error: {text}"
         return Dispatched(f"{said}\n\n{loop.guidance}" if loop else said, loop is not None, failed=True)
 
-    def _reject_missing(self, call: ToolCall) -> Dispatched:
-        """The answer to a call of a tool that is not in the catalog."""
-        away = self._binder.away_tool(call.name)
-        return self._reject_unknown(call) if away is None else self._reject_away(call, away)
-
     def _reject_unknown(self, call: ToolCall) -> Dispatched:
         near = self._binder.catalog.names.closest(call.name)
         if self._is_gated:
@@ -212,16 +206,18 @@ class Dispatcher:
         text = f"There is no tool '{call.name}'.{hint}{advice}"
         return self._reject(call, "unknown tool", text, near)
 
-    def _reject_away(self, call: ToolCall, tool: Tool) -> Dispatched:
-        """The answer to a call of a tool that is held, or would be found, if its server were there."""
-        absence, known = self._binder.absence(tool.server), self._session.state.known(tool.id)
-        if self._is_gated:
-            text = self._not_available((), reason=absence)
-        else:
-            held = known is not None and (known.returns_loaded or known.held_as is Binding.PINNED)
-            later = " It can be called again, without a search, once its server is back." if held else ""
-            text = f"{tool.id} cannot be called now: {absence}.{later} {_ANOTHER}"
-        return self._reject(call, "server away", text, (tool.id,))
+    def _reject_missing(self, call: ToolCall) -> Dispatched:
+        """The answer to a call of a tool that is not in the catalog: unknown, or its server is away."""
+        away = self._binder.away
+        tool = away.named(call.name, self._binder.catalog)
+        if tool is None:
+            return self._reject_unknown(call)
+        told = (
+            self._not_available((), reason=away.absence(tool.server))
+            if self._is_gated
+            else away.refusal(tool)
+        )
+        return self._reject(call, "server away", told, (tool.id,))
 
     def _reject_unbound(self, call: ToolCall, tool: Tool, binding: Binding) -> Dispatched:
         if self._is_gated:

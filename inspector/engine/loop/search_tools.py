@@ -96,7 +96,7 @@ class SearchTools:
             bound=state.bound_ids,
             pinned=state.pinned,
             unmet=self._binder.unmet(),
-            away=self._binder.absences(),
+            away=self._binder.away.absences(),
             full=self._binder.delivery == "call_tool",
         )
 

@@ -12,11 +12,11 @@ from inspector.domain.events import BudgetMeasured
 from inspector.domain.message import Message, ModelRequest
 from inspector.domain.precondition import Facts
 from inspector.domain.prompt_cache import EXPIRED, CacheTerms, Charge, PromptCache
-from inspector.domain.server import ServerPhase
 from inspector.domain.settings import SentDelivery
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import permitted
 from inspector.engine.live import Live
+from inspector.engine.loop.binding.away import AwayTools
 from inspector.engine.loop.binding.catalog import build_catalog
 from inspector.engine.loop.binding.context import ToolContext
 from inspector.engine.loop.binding.delivery import (
@@ -53,7 +53,7 @@ class Binder:
         accounting: Accounting,
     ) -> None:
         self.catalog = Catalog()
-        self.away = Catalog()
+        self.away = AwayTools(session)
         self.preconditions = Preconditions(live, {})
         self.static_tokens = 0
         self._session = session
@@ -78,8 +78,8 @@ class Binder:
     ) -> None:
         """Rebuild the catalog; hold the tools of servers that are `away`, and evict others that left it."""
         live, state = self._live, self._session.state
-        self.away = Catalog(permitted(away, live.configuration.toolset(live.toolset)))
-        held = held_ids(state, self.away)
+        self.away.catalog = Catalog(permitted(away, live.configuration.toolset(live.toolset)))
+        held = held_ids(state, self.away.catalog)
         built = build_catalog(
             connected,
             live.configuration,
@@ -105,34 +105,11 @@ class Binder:
 
     def require(self, name: str) -> Tool:
         """The only tool called `name`. Raises ToolsightError, also if its server is away."""
-        tool = self.away_tool(name)
+        tool = self.away.named(name, self.catalog)
         if tool is not None:
             hint = "Reconnect it and try again."
-            raise ToolsightError(f"{tool.id} cannot be used: {self.absence(tool.server)}", hint=hint)
+            raise ToolsightError(f"{tool.id} cannot be used: {self.away.absence(tool.server)}", hint=hint)
         return self.catalog.require(name)
-
-    def away_tool(self, name: str) -> Tool | None:
-        """The only tool that `name` can mean, if its server is away; None if a connected one has the name."""
-        named = () if self.catalog.named(name) else self.away.named(name)
-        return named[0] if len(named) == 1 else None
-
-    def absence(self, name: str) -> str:
-        """That a server is away, and why, in words."""
-        server = self._session.state.servers.get(name)
-        if server is not None and server.phase is ServerPhase.FAILED:
-            return f"the server {name} is away (failed: {server.reason})"
-        stopped = server is not None and server.phase is ServerPhase.STOPPED
-        return f"the server {name} is away ({'stopped' if stopped else 'connecting'})"
-
-    def absences(self) -> Mapping[str, str]:
-        """What a search says of each server that is away and of its tools, by every name they go by."""
-        told: dict[str, str] = {}
-        for tool in self.away.tools:
-            absence = self.absence(tool.server)
-            told.update(dict.fromkeys((tool.name, tool.wire_name, tool.id), f"No {tool.id} now: {absence}."))
-        for server in self.away.servers:
-            told[server] = f"No tool of {server} can be found now: {self.absence(server)}."
-        return told
 
     def before_call(self, messages: Sequence[Message]) -> None:
         """Evict tools as needed or, with the gate, select the tools for this call."""
