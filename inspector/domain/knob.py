@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -102,24 +102,30 @@ class Knob:
 @cache
 def knobs() -> tuple[Knob, ...]:
     """Every setting, in tree order."""
-    all_knobs = []
-    for section, section_type in get_type_hints(Settings).items():
-        hints = get_type_hints(section_type)
-        for field in fields(section_type):
-            meta = field.metadata
-            hint = hints[field.name]
-            choices = get_args(hint) if get_origin(hint) is Literal else ()
-            kind = KnobKind.TEXT if choices else _KINDS[hint]
-            known = Knob(
-                path=f"{section}.{field.name}",
-                kind=kind,
-                about=meta["about"],
-                low=meta["low"],
-                high=meta["high"],
-                choices=choices,
-            )
-            all_knobs.append(known)
-    return tuple(all_knobs)
+    return tuple(
+        known
+        for section, section_type in get_type_hints(Settings).items()
+        for known in knobs_of(section_type, f"{section}.")
+    )
+
+
+def knobs_of(kind: type[Any], prefix: str = "") -> tuple[Knob, ...]:
+    """The documented fields of a dataclass, in order; `prefix` comes before their names."""
+    hints = get_type_hints(kind)
+    return tuple(_knob(field, hints[field.name], prefix) for field in fields(kind))
+
+
+def _knob(field: Field[Any], hint: Any, prefix: str) -> Knob:
+    meta = field.metadata
+    choices = get_args(hint) if get_origin(hint) is Literal else ()
+    return Knob(
+        path=f"{prefix}{field.name}",
+        kind=KnobKind.TEXT if choices else _KINDS[hint],
+        about=meta["about"],
+        low=meta["low"],
+        high=meta["high"],
+        choices=choices,
+    )
 
 
 def find_knob(path: str) -> Knob:

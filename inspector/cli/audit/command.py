@@ -14,6 +14,7 @@ from inspector.cli.audit.json import audit_json, stored_totals
 from inspector.cli.audit.report import audit_markdown, say_audit
 from inspector.cli.audit.run import run_audit
 from inspector.cli.audit.slide import slide
+from inspector.cli.cost.assumption import assumed, assuming
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.error import ConfigError
@@ -53,6 +54,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, text: str) -> f
     callback=_share,
     help="With --baseline: the token growth that is allowed.",
 )
+@assuming
 @shared
 @as_json
 def budget(
@@ -68,11 +70,13 @@ def budget(
     Reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
     Toolsight, and changes none. A server is started only with your consent, and only once even if several
     clients have it. Without consent, its tools are measured as of its last connection, if there was one.
+    Money is that of a whole session with its searches, as `toolsight cost` has it for one configuration.
     """
     if as_json and as_markdown:
         raise click.UsageError("--json and --markdown cannot be used together")
     previous = None if baseline is None else _read_baseline(baseline)
-    found = run_audit(options(**values))
+    terms = assumed(values)
+    found = run_audit(options(**values), terms)
     moved = None if previous is None else _compared(found, previous)
     if as_json:
         say_json(audit_json(found, moved, max_increase))

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from inspector.cli.cost.json import session_json
 from inspector.engine.tokens.audit.growth import Change, Key, Tokens
-from inspector.engine.tokens.audit.result import TURNS, Audit, ConfigurationAudit, ServerAudit, ToolAudit
+from inspector.engine.tokens.audit.result import Audit, ConfigurationAudit, ServerAudit, ToolAudit
 
-VERSION = 1
+VERSION = 2
 """The format's version: it increases when a key changes its meaning or is removed."""
+_READ = frozenset({1, 2})
 
 
 def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> dict[str, Any]:
@@ -17,7 +19,6 @@ def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> di
     whole = {
         "version": VERSION,
         **asdict(audit.basis),
-        "turns": TURNS,
         "configurations": [_configuration(one) for one in audit.configurations],
         "problems": [asdict(problem) for problem in audit.problems],
         "empty": list(audit.empty),
@@ -30,7 +31,7 @@ def audit_json(audit: Audit, moved: Sequence[Change] | None, limit: float) -> di
 
 def stored_totals(value: object) -> tuple[dict[Key, Tokens], str]:
     """The tokens and the tokenizer of a parsed `audit_json`. Raises ValueError for anything else."""
-    if not isinstance(value, dict) or value.get("version") != VERSION:
+    if not isinstance(value, dict) or value.get("version") not in _READ:
         raise ValueError(f"expected an audit of version {VERSION}")
     try:
         tokenizer = str(value["tokenizer"]["name"])
@@ -63,8 +64,7 @@ def _configuration(one: ConfigurationAudit) -> dict[str, Any]:
         "discovery_tokens": one.discovery,
         "saved": one.saved,
         "saved_fraction": one.saved_fraction,
-        "cost": None if one.bill is None else asdict(one.bill),
-        "discovery_cost": None if one.discovery_bill is None else asdict(one.discovery_bill),
+        "session": None if one.session is None else session_json(one.session, requests=False),
         "servers": [_server(server) for server in one.servers],
         "suggestions": [asdict(suggestion) for suggestion in one.suggestions],
     }

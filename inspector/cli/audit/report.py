@@ -6,25 +6,30 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from inspector.cli.catalog.inspect import say_budget
+from inspector.cli.cost.report import COST_HEADERS, UNITS, cost_rows, terms_text
 from inspector.cli.render import say, say_table
 from inspector.domain.number import count, money, percent, signed_percent, tokens
-from inspector.domain.price import Prices
 from inspector.domain.report import Report, Section, Table, markdown
-from inspector.engine.tokens.audit.result import TURNS, Audit, Basis, Bill, ConfigurationAudit, ServerAudit
+from inspector.engine.tokens.audit.result import Audit, Basis, ConfigurationAudit, ServerAudit
+from inspector.engine.tokens.cost.delivery_cost import Delivery
+from inspector.engine.tokens.cost.plan import Assumptions
+from inspector.engine.tokens.cost.priced_session import PricedSession
 from widgets import visible
 
 NOTHING = "–"
 _SERVER_HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
-_WAY_HEADERS = ("each turn", "tool tokens", "window", f"for {TURNS:,} turns", "with prompt cache")
 _SUM_HEADERS = (
     "configuration",
     "servers",
     "tools",
     "tokens",
-    "with discovery",
+    "first call",
+    "static",
+    "discovery",
     "saved",
-    f"for {TURNS:,} turns",
 )
+_SUM_NUMBERS = frozenset(range(1, 8))
+_COST_NUMBERS = frozenset(range(1, 10))
 _NUMBERS = frozenset({1, 2, 3, 4, 5})
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*[]<>#"})
 
@@ -46,7 +51,7 @@ def say_audit(audit: Audit) -> None:
         _say_configuration(one, audit.basis)
     if len(audit.configurations) > 1:
         say("All configurations")
-        say_table(_SUM_HEADERS, _sums(audit), right=frozenset({1, 2, 3, 4, 5, 6}))
+        say_table(_SUM_HEADERS, _sums(audit), right=_SUM_NUMBERS)
         say()
     if audit.first_call is not None:
         say("What the first model call costs with the configuration's settings")
@@ -65,9 +70,12 @@ def say_audit(audit: Audit) -> None:
 def _say_configuration(one: ConfigurationAudit, basis: Basis) -> None:
     say(f"{title(one.client, one.scope)}   {shown_path(one.source)}")
     say_table(_SERVER_HEADERS, _servers(one), right=_NUMBERS)
-    if one.tokens:
+    for line in _first_call(one, basis):
+        say(line)
+    if one.session is not None:
         say()
-        say_table(_WAY_HEADERS, _ways(one, basis), right=frozenset({1, 2, 3, 4}))
+        say(_session_line(one.session))
+        say_table(COST_HEADERS, cost_rows(one.session, _compared(one.session)), right=_COST_NUMBERS)
     for number, suggestion in enumerate(one.suggestions, start=1):
         say(f"{number}. {suggestion.text}")
     for hint in dict.fromkeys(
@@ -80,7 +88,7 @@ def _say_configuration(one: ConfigurationAudit, basis: Basis) -> None:
 
 def audit_markdown(audit: Audit) -> str:
     """The audit as Markdown."""
-    sums = Table("", _SUM_HEADERS, _rows(_sums(audit)), frozenset({1, 2, 3, 4, 5, 6}))
+    sums = Table("", _SUM_HEADERS, _rows(_sums(audit)), _SUM_NUMBERS)
     notes = [
         *(f"Not audited: {problem.error} {problem.hint}" for problem in audit.problems),
         *(f"No servers: {path}" for path in audit.empty),
@@ -94,8 +102,11 @@ def audit_markdown(audit: Audit) -> str:
 
 def _section(one: ConfigurationAudit, basis: Basis) -> Section:
     tables = [Table("", _SERVER_HEADERS, _rows(_servers(one)), _NUMBERS)]
-    if one.tokens:
-        tables.append(Table("", _WAY_HEADERS, _rows(_ways(one, basis)), frozenset({1, 2, 3, 4})))
+    if one.session is not None:
+        rows = cost_rows(one.session, _compared(one.session))
+        notes = tuple(map(_inline, (*_first_call(one, basis), *UNITS)))
+        title_ = _session_line(one.session)
+        tables.append(Table(title_, COST_HEADERS, _rows(rows), _COST_NUMBERS, notes))
     if one.suggestions:
         advice = [(suggestion.text, f"{suggestion.tokens:,}") for suggestion in one.suggestions]
         tables.append(Table("", ("suggestion", "tokens"), _rows(advice), frozenset({1})))
@@ -135,36 +146,24 @@ def note(server: ServerAudit) -> str:
     return ", ".join(parts)
 
 
-def _ways(one: ConfigurationAudit, basis: Basis) -> list[tuple[str, ...]]:
-    share = one.discovery / basis.window if basis.window > 0 else 0.0
-    saved = f"{one.saved:,} ({percent(one.saved_fraction)})"
-    less = [("saved", saved, percent(one.share - share, 1), *_difference(one))]
-    return [
-        ("every tool bound", f"{one.tokens:,}", percent(one.share, 1), *_money(one.bill)),
-        (
-            "search_tools and manifest",
-            f"{one.discovery:,}",
-            percent(share, 1),
-            *_money(one.discovery_bill),
-        ),
-        *less,
-    ]
+def _first_call(one: ConfigurationAudit, basis: Basis) -> Iterator[str]:
+    """What the tools take of the first model call, before anything was searched for."""
+    if one.tokens:
+        share = one.discovery / basis.window if basis.window > 0 else 0.0
+        yield (
+            f"first model call: {one.tokens:,} tokens with every tool bound ({percent(one.share, 1)} of the "
+            f"window), {one.discovery:,} with every tool deferred ({percent(share, 1)})"
+        )
 
 
-def _money(bill: Bill | None) -> tuple[str, str]:
-    if bill is None:
-        return NOTHING, NOTHING
-    return money(bill.uncached), NOTHING if bill.cached is None else money(bill.cached)
+def _session_line(session: PricedSession) -> str:
+    searches = count(session.plan.searches, "search", "searches")
+    return f"{session.plan.basis}, with {searches} under discovery"
 
 
-def _difference(one: ConfigurationAudit) -> tuple[str, str]:
-    static, discovery = one.bill, one.discovery_bill
-    if static is None or discovery is None:
-        return NOTHING, NOTHING
-    cached = None
-    if static.cached is not None and discovery.cached is not None:
-        cached = static.cached - discovery.cached
-    return _money(Bill(static.uncached - discovery.uncached, cached))
+def _compared(session: PricedSession) -> tuple[Delivery, ...]:
+    """Static binding, and the delivery that stands for discovery."""
+    return Delivery.STATIC, session.discovery
 
 
 def _sums(audit: Audit) -> list[tuple[str, ...]]:
@@ -175,38 +174,58 @@ def _sums(audit: Audit) -> list[tuple[str, ...]]:
             f"{len(one.tools):,}",
             f"{one.tokens:,}",
             f"{one.discovery:,}",
-            percent(one.saved_fraction),
-            _money(one.bill)[0],
+            *_prices(one.session),
         )
         if one.measured
         else (
             f"{title(one.client, one.scope)}  {shown_path(one.source)}",
             f"0/{len(one.servers)}",
-            *[NOTHING] * 5,
+            *[NOTHING] * 6,
         )
         for one in audit.configurations
     ]
+
+
+def _prices(session: PricedSession | None) -> tuple[str, str, str]:
+    """What a session costs with every tool bound and with discovery, and what that saves."""
+    if session is None:
+        return NOTHING, NOTHING, NOTHING
+    costs = [session.of(delivery).cached for delivery in _compared(session)]
+    static, discovery = (
+        tokens(round(cost.billed)) if cost.dollars is None else money(cost.dollars) for cost in costs
+    )
+    return static, discovery, NOTHING if session.saved is None else percent(session.saved)
 
 
 def basis_lines(basis: Basis) -> Iterator[str]:
     """The tokenizer, the window and the prices that the counts are based on."""
     yield (
         f"Tokens by {basis.tokenizer.label}, compact JSON, against a window of {tokens(basis.window)} "
-        f"({basis.model}). chars/4 is a rule of thumb, shown with its error. A turn is a model call."
+        f"({basis.model}). chars/4 is a rule of thumb, shown with its error."
     )
-    yield "Discovery is the first call with every tool deferred; each search adds to it."
-    yield _price_line(basis.prices)
+    yield (
+        "The first call has every tool deferred and nothing found yet; each search adds to it, so money is "
+        "that of a whole session with its searches. `toolsight cost` has every delivery and assumption."
+    )
+    yield _assumptions_line(basis.assumed)
+    yield _price_line(basis)
 
 
-def _price_line(prices: Prices | None) -> str:
+def _assumptions_line(assumed: Assumptions) -> str:
+    return (
+        f"Assumed: {count(assumed.calls, 'model call')}, {assumed.calls_per_turn} a turn, "
+        f"{assumed.searches_per_call:g} searches a call that find {count(assumed.found, 'tool')} each, "
+        f"{assumed.growth:,} tokens of conversation a call, {assumed.seconds:g} s between calls and "
+        f"{assumed.pause:g} s between turns; options change it."
+    )
+
+
+def _price_line(basis: Basis) -> str:
+    prices = basis.prices
     if prices is None:
         return "No price is known: name a model with --model or --set budget.priced_as=MODEL."
-    cache = "" if prices.cache_read is not None else "; it has no price for a prompt cache"
     source = ", ".join(part for part in (prices.source, prices.date) if part)
-    return (
-        f"US dollars of input at the prices of {prices.model} ({source}){cache}. "
-        "Cached: written once, then read in every turn."
-    )
+    return f"US dollars at the prices of {prices.model} ({source}); prompt cache: {terms_text(basis.terms)}."
 
 
 def _rows(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:

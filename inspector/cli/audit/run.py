@@ -21,6 +21,7 @@ from inspector.adapters.files.client_config import (
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.cli import composition
 from inspector.cli.consent import require_consent
+from inspector.cli.cost.assumption import Assumed
 from inspector.cli.models import counter_for, model_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Progress
@@ -33,9 +34,10 @@ from inspector.engine.live import LiveModel
 from inspector.engine.policy import Policy
 from inspector.engine.ports import ChatModel, EventStore, ServerMemory
 from inspector.engine.tokens.audit.audit import audit
-from inspector.engine.tokens.audit.cost import first_call_budget
+from inspector.engine.tokens.audit.cost import Pricing
 from inspector.engine.tokens.audit.reading import Reading, ask_servers, stored, unreadable
 from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject, Usage
+from inspector.engine.tokens.cost.setup_change import first_call
 from inspector.engine.tokens.count.accounting import Accounting
 
 
@@ -48,7 +50,7 @@ class _Found:
     empty: tuple[str, ...]
 
 
-def run_audit(options: Options) -> Audit:
+def run_audit(options: Options, assumed: Assumed) -> Audit:
     """Audit every configuration on this machine, or the one of `--config`. Raises ToolsightError."""
     model = model_for(options.model, api_base=options.api_base or None)
     found = _find(options)
@@ -59,14 +61,22 @@ def run_audit(options: Options) -> Audit:
     subjects = [_subject(one, readings, options, store) for one in found.configurations]
     accounting = _accounting(model, options, subjects)
     prices = accounting.prices()
-    audited = tuple(audit(subject, accounting.meter, prices) for subject in subjects)
+    pricing = Pricing(prices, assumed.terms(prices, options.model), assumed.assumptions)
+    audited = tuple(audit(subject, accounting.meter, pricing) for subject in subjects)
     measured = [subject for subject, one in zip(subjects, audited, strict=True) if one.measured]
     return Audit(
-        Basis(options.model, accounting.meter.tokenizer, accounting.meter.window, prices),
+        Basis(
+            options.model,
+            accounting.meter.tokenizer,
+            accounting.meter.window,
+            prices,
+            pricing.assumed,
+            assumed.terms(prices, options.model),
+        ),
         audited,
         tuple(_problem(one) for one in found.unreadable),
         found.empty,
-        first_call_budget(measured[0], accounting.meter) if len(measured) == 1 else None,
+        first_call(measured[0].setup, accounting.meter).budget if len(measured) == 1 else None,
     )
 
 

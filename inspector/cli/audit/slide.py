@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from inspector.app.draw import svg
 from inspector.cli.audit.report import basis_lines, shown_path, title
-from inspector.domain.number import count, money, percent
-from inspector.engine.tokens.audit.result import TURNS, Audit, ConfigurationAudit
+from inspector.domain.number import count, money, signed_percent
+from inspector.engine.tokens.audit.result import Audit, ConfigurationAudit
+from inspector.engine.tokens.cost.delivery_cost import Delivery
 from widgets import visible
 
 _MARGIN = 64
@@ -40,7 +41,7 @@ def _subtitle(audit: Audit, measured: Sequence[ConfigurationAudit]) -> str:
     what = (
         f"{count(len(measured), 'configuration')}, {count(servers, 'server')}{left}, {count(tools, 'tool')}"
     )
-    return f"{what}: tokens in every turn"
+    return f"{what}: tokens of definitions in a model call"
 
 
 def _legend() -> Iterator[str]:
@@ -48,7 +49,7 @@ def _legend() -> Iterator[str]:
         yield _box(_MARGIN + number * 12, 156, 10, 14, _COLORS[number])
     yield _text(_MARGIN + 44, 168, "every tool bound, by server", 15, svg.DIM)
     yield _box(_MARGIN + 290, 156, 34, 14, svg.GOOD)
-    yield _text(_MARGIN + 334, 168, "search_tools and manifest, every tool deferred", 15, svg.DIM)
+    yield _text(_MARGIN + 334, 168, "every tool deferred: the first call, before any search", 15, svg.DIM)
 
 
 def _bars(rows: Sequence[ConfigurationAudit]) -> Iterator[str]:
@@ -89,7 +90,7 @@ def _row(
     yield _text(end, bar + thick * 0.5 + size * 0.4, f"{one.tokens:,}", size * 1.15, weight=700)
     below = bar + thick + 4
     yield _box(_MARGIN, below, max(2.0, one.discovery * scale), thin, svg.GOOD)
-    less = f"{one.discovery:,} with discovery: {percent(one.saved_fraction)} less{_money(one)}"
+    less = f"{one.discovery:,} in the first call with discovery{_money(one)}"
     yield _text(
         _MARGIN + one.discovery * scale + 12, below + thin * 0.5 + size * 0.3, less, size * 0.82, svg.GOOD
     )
@@ -112,10 +113,14 @@ def _segments(
 
 
 def _money(one: ConfigurationAudit) -> str:
-    if one.bill is None or one.discovery_bill is None:
+    """What a whole session costs both ways, with its searches."""
+    session = one.session
+    if session is None or session.saved is None:
         return ""
-    static, discovery = money(one.bill.uncached), money(one.discovery_bill.uncached)
-    return f", {discovery} instead of {static} for {TURNS:,} turns"
+    costs = [session.of(delivery).cached.dollars for delivery in (Delivery.STATIC, session.discovery)]
+    static, discovery = (None if dollars is None else money(dollars) for dollars in costs)
+    priced = "" if static is None or discovery is None else f" {discovery} instead of {static},"
+    return f"; a session with its searches costs{priced} {signed_percent(-session.saved)}"
 
 
 def _footer(audit: Audit, hidden: int) -> Iterator[str]:

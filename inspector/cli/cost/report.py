@@ -1,109 +1,140 @@
-"""A session's costs by delivery, as text and JSON."""
+"""A session's costs by delivery, as text."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
+from inspector.cli.cost.assumption import HEADERS, assumption_rows
 from inspector.cli.render import say, say_table
-from inspector.domain.number import count, money, money_decimals, percent, tokens
-from inspector.domain.price import Prices
+from inspector.domain.number import count, money, money_decimals, percent, signed_percent, tokens
 from inspector.domain.prompt_cache import CacheTerms
-from inspector.engine.tokens.cost.break_even import MOST
-from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
-from inspector.engine.tokens.cost.delivery_cost import (
-    Delivery,
-    DeliveryCost,
-    RequestCost,
-    SessionCost,
-    session_cost,
-)
-from inspector.engine.tokens.cost.plan import Assumptions, Plan
+from inspector.engine.tokens.cost.break_even import MOST, BreakEven
+from inspector.engine.tokens.cost.cache_preset import PRESETS
+from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, SessionCost, session_cost
+from inspector.engine.tokens.cost.plan import Plan
+from inspector.engine.tokens.cost.priced_session import PricedSession
 
-_ABOUT: Mapping[Delivery, str] = {
+NOTHING = "–"
+ABOUT: Mapping[Delivery, str] = {
     Delivery.STATIC: "every tool, always",
     Delivery.REWRITE: "loaded tools, in catalog order",
     Delivery.APPEND: "loaded tools, at the end of tools[]",
     Delivery.CALL_TOOL: "tools[] never changes; definitions are in search results",
-    Delivery.GATE: "tools[] is chosen for every message; summaries of all tools are in the prompt",
+    Delivery.GATE: "tools[] is chosen for every turn; summaries of all tools are in the prompt",
 }
 _BREAKS = 4
 _MILLION = 1_000_000
+COST_HEADERS = (
+    "delivery",
+    "definitions",
+    "+ searches",
+    "all input",
+    "billed",
+    "hits",
+    "no cache",
+    "with cache",
+    "a step",
+    "vs static",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A plan, the terms it was priced on, and its costs. `model` is the one that was asked for."""
+    """A priced session. `model` is the one that was asked for; `tokenizer` counted its tokens."""
 
-    plan: Plan
-    assumed: Assumptions
+    session: PricedSession
     model: str
-    prices: Prices | None
-    terms: CacheTerms
     tokenizer: str
-    costs: Sequence[DeliveryCost]
-    break_evens: Mapping[Delivery, int | None]
 
 
 def say_cost(priced: Priced) -> None:
-    """Print the comparison, what broke the caches, other providers' caches, and the assumptions."""
-    plan = priced.plan
+    """Print the comparison, what broke the caches, break-evens, other providers' caches, the assumptions."""
+    session = priced.session
+    plan = session.plan
     say(plan.basis)
     tools = count(len(plan.tools), "tool")
     say(f"definitions of {tools}: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})")
     say(_whose(priced))
-    say(f"prompt cache: {_terms(priced.terms)}")
+    say(f"prompt cache: {terms_text(session.terms)}")
     say()
-    amounts = [one.dollars for cost in priced.costs for one in (cost.cached, cost.uncached)]
-    decimals = money_decimals(amount for amount in amounts if amount is not None)
-    rows = [_row(priced, cost, decimals) for cost in priced.costs]
-    say_table(_HEADERS, rows, right=frozenset(range(1, 8)))
-    for delivery, about in _ABOUT.items():
+    say_table(COST_HEADERS, cost_rows(session), right=frozenset(range(1, 10)))
+    for delivery, about in ABOUT.items():
         say(f"  {delivery}: {about}")
-    say("billed: as many input tokens at full price would cost the same; dollars include the answers")
-    say(f"pays from: how many tools of this size make it cheaper than cached static, up to {MOST}")
-    _say_breaks(priced.costs)
+    for line in UNITS:
+        say(line)
+    _say_break_evens(session)
+    _say_breaks(session.costs)
     _say_presets(plan)
-    _say_assumptions(priced)
+    say()
+    say_table(HEADERS, assumption_rows(plan, session.assumed), right=frozenset({1}))
 
 
-_HEADERS = (
-    "delivery",
-    "sent",
-    "billed",
-    "hits",
-    "breaks",
-    "cached",
-    "uncached",
-    "pays from",
+UNITS = (
+    "tokens are sums over all model calls; definitions: with manifest and summaries; + searches: with the "
+    "searches and their results",
+    "billed: as many input tokens at full price would cost the same; dollars include the answers; vs static: "
+    "the price with cache",
+    "a step: what a solved step costs with cache, a tool call that succeeds and is not a repetition",
 )
 
 
-def _row(priced: Priced, cost: DeliveryCost, decimals: int) -> tuple[str, ...]:
-    return (
-        cost.delivery,
-        tokens(cost.uncached.raw),
-        tokens(round(cost.cached.billed)),
-        percent(cost.cached.hit_rate),
-        str(len(cost.cached.breaks)),
-        _dollars(cost.cached.dollars, decimals),
-        _dollars(cost.uncached.dollars, decimals),
-        _pays_from(priced, cost.delivery),
-    )
+def cost_rows(
+    session: PricedSession, deliveries: Sequence[Delivery] = tuple(Delivery)
+) -> list[tuple[str, ...]]:
+    """A row for each of the deliveries, under `COST_HEADERS`."""
+    costs = [session.of(delivery) for delivery in deliveries]
+    amounts = [one.dollars for cost in costs for one in (cost.cached, cost.uncached)]
+    decimals = money_decimals(amount for amount in amounts if amount is not None)
+    steps = [session.per_step(cost.cached) for cost in costs]
+    step_decimals = money_decimals(step for step in steps if step is not None)
+    return [
+        (
+            cost.delivery,
+            tokens(cost.cached.definitions),
+            tokens(cost.cached.discovery_tokens),
+            tokens(cost.cached.raw),
+            tokens(round(cost.cached.billed)),
+            percent(cost.cached.hit_rate),
+            _dollars(cost.uncached.dollars, decimals),
+            _dollars(cost.cached.dollars, decimals),
+            _dollars(step, step_decimals),
+            _against_static(session, cost.delivery),
+        )
+        for cost, step in zip(costs, steps, strict=True)
+    ]
+
+
+def _against_static(session: PricedSession, delivery: Delivery) -> str:
+    saved = session.saved_by(delivery)
+    return "" if delivery is Delivery.STATIC else NOTHING if saved is None else signed_percent(-saved)
 
 
 def _dollars(amount: float | None, decimals: int) -> str:
-    return "-" if amount is None else money(amount, decimals)
+    return NOTHING if amount is None else money(amount, decimals)
 
 
-def _pays_from(priced: Priced, delivery: Delivery) -> str:
-    if delivery not in priced.break_evens:
-        return ""
-    tools = priced.break_evens[delivery]
-    return "never" if tools is None else str(tools)
+def _say_break_evens(session: PricedSession) -> None:
+    """From how many tools of this size each delivery is cheaper than cached static."""
+    if not session.break_evens:
+        return
+    rows = [(delivery, *break_even_cells(found)) for delivery, found in session.break_evens.items()]
+    say()
+    say_table(("pays from", "as assumed", "at the least", "at the most"), rows, right=frozenset({1, 2, 3}))
+    say(
+        f"pays from: how many tools of this size make it cheaper than cached static, up to {MOST:,}; the "
+        "range is over the assumptions below, all at once"
+    )
+
+
+def break_even_cells(found: BreakEven) -> tuple[str, str, str]:
+    """The usual point and both ends of the range."""
+    usual, low, high = (
+        "never" if tools is None else f"{tools:,}" for tools in (found.usual, found.low, found.high)
+    )
+    return usual, low, high
 
 
 def _whose(priced: Priced) -> str:
-    prices = priced.prices
+    prices = priced.session.prices
     if prices is None:
         return f"no prices for {priced.model}: set budget.priced_as to a model that has prices"
     whose = f"prices of {prices.model}"
@@ -116,7 +147,8 @@ def _whose(priced: Priced) -> str:
     )
 
 
-def _terms(terms: CacheTerms) -> str:
+def terms_text(terms: CacheTerms) -> str:
+    """What a prompt cache charges, in words."""
     if terms.read == terms.write == 1.0 and not terms.ttl_seconds:
         return "none"
     return (
@@ -151,76 +183,3 @@ def _say_presets(plan: Plan) -> None:
         rows.append((preset.name, *(tokens(round(cost.billed)) for cost in costs)))
     say()
     say_table(("billed on the terms of", *Delivery), rows, right=frozenset(range(1, 6)))
-
-
-def _say_assumptions(priced: Priced) -> None:
-    rows = [
-        (field.name, f"{getattr(priced.assumed, field.name)}", str(field.metadata["about"]))
-        for field in fields(priced.assumed)
-        if field.name in priced.plan.assumed
-    ]
-    say()
-    say_table(("assumption", "value", "meaning"), rows, right=frozenset({1}))
-
-
-def json_of(priced: Priced) -> dict[str, Any]:
-    """Everything as JSON, including every request."""
-    plan = priced.plan
-    return {
-        "basis": plan.basis,
-        "tools": len(plan.tools),
-        "tool_tokens": plan.tool_tokens,
-        "overhead": asdict(plan.overhead),
-        "tokenizer": priced.tokenizer,
-        "model": priced.model,
-        "prices": None if priced.prices is None else asdict(priced.prices),
-        "terms": asdict(priced.terms),
-        "assumed": {name: getattr(priced.assumed, name) for name in plan.assumed},
-        "deliveries": [_delivery_json(priced, cost) for cost in priced.costs],
-        "presets": [_preset_json(plan, preset) for preset in PRESETS],
-    }
-
-
-def _delivery_json(priced: Priced, cost: DeliveryCost) -> dict[str, Any]:
-    return {
-        "delivery": cost.delivery,
-        "cached": _session_json(cost.cached),
-        "uncached": {"billed": cost.uncached.billed, "dollars": cost.uncached.dollars},
-        "pays_from_tools": priced.break_evens.get(cost.delivery),
-    }
-
-
-def _session_json(cost: SessionCost) -> dict[str, Any]:
-    return {
-        "raw": cost.raw,
-        "read": cost.read,
-        "written": cost.written,
-        "plain": cost.plain,
-        "billed": cost.billed,
-        "output": cost.output,
-        "dollars": cost.dollars,
-        "hit_rate": cost.hit_rate,
-        "breaks": len(cost.breaks),
-        "requests": [_request_json(request) for request in cost.requests],
-    }
-
-
-def _request_json(request: RequestCost) -> dict[str, Any]:
-    charge = request.charge
-    return {
-        "call": request.call,
-        "raw": charge.tokens,
-        "read": charge.read,
-        "written": charge.written,
-        "plain": charge.plain,
-        "billed": request.billed,
-        "output": request.output,
-        "dollars": request.dollars,
-        "broke": request.broke,
-        "sent_again": request.again,
-    }
-
-
-def _preset_json(plan: Plan, preset: CachePreset) -> dict[str, Any]:
-    billed = {each.value: session_cost(plan, each, preset.terms).billed for each in Delivery}
-    return {**asdict(preset), "billed": billed}

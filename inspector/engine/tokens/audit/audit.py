@@ -2,18 +2,16 @@
 
 from dataclasses import replace
 
-from inspector.domain.price import Prices
-from inspector.engine.tokens.audit.cost import bill, server_costs, share, tool_tokens
+from inspector.engine.tokens.audit.cost import Pricing, server_costs, share, tool_tokens
 from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject
 from inspector.engine.tokens.audit.suggestion import suggestions
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 
-def audit(subject: Subject, meter: BudgetMeter, prices: Prices | None) -> ConfigurationAudit:
-    """Count a configuration and suggest changes. Raises ConfigError for an unknown toolset."""
+def audit(subject: Subject, meter: BudgetMeter, pricing: Pricing) -> ConfigurationAudit:
+    """Count and price a configuration, and suggest changes. Raises ConfigError for an unknown toolset."""
     tools = subject.tools
     tokens = meter.static(tools)
-    discovery = tool_tokens(subject, meter, frozenset(subject.readings)) if tools else 0
     counted = ConfigurationAudit(
         client=subject.client,
         scope=subject.scope,
@@ -21,8 +19,7 @@ def audit(subject: Subject, meter: BudgetMeter, prices: Prices | None) -> Config
         servers=server_costs(subject, meter),
         tokens=tokens,
         share=share(tokens, meter),
-        discovery=discovery,
-        bill=bill(tokens, prices),
-        discovery_bill=bill(discovery, prices),
+        discovery=tool_tokens(subject, meter, frozenset(subject.readings)) if tools else 0,
+        session=pricing.session(subject.setup, meter) if tools else None,
     )
-    return replace(counted, suggestions=suggestions(subject, counted, meter))
+    return replace(counted, suggestions=suggestions(subject, counted, meter, pricing))

@@ -1,54 +1,59 @@
 """Tokens and dollars of a configuration, with every tool bound and with discovery."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from inspector.domain.budget import Budget
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import UNCACHED, Charge
+from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.server import ServerSpec
-from inspector.engine.tokens.audit.result import TURNS, Bill, ServerAudit, Subject, ToolAudit
+from inspector.engine.tokens.audit.result import ServerAudit, Subject, ToolAudit
+from inspector.engine.tokens.cost.plan import Assumptions
+from inspector.engine.tokens.cost.priced_session import (
+    PricedSession,
+    catalog_planner,
+    discovery_delivery,
+    price_session,
+)
 from inspector.engine.tokens.cost.setup_change import Setup, first_call
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 
-def tool_tokens(subject: Subject, meter: BudgetMeter, deferred: frozenset[str]) -> int:
-    """Tool tokens of a first model call with the given servers deferred: definitions and `search_tools`."""
-    specs = tuple(ServerSpec(name, defer_loading=name in deferred) for name in subject.readings)
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """What prices a session: prices, the terms of the cache (None for the prices' own), assumptions."""
+
+    prices: Prices | None = None
+    terms: CacheTerms | None = None
+    assumed: Assumptions = Assumptions()
+
+    def session(self, setup: Setup, meter: BudgetMeter) -> PricedSession:
+        """A session over the setup's tools. Raises ConfigError for an unknown toolset."""
+        return price_session(
+            catalog_planner(setup, meter),
+            self.assumed,
+            self.prices,
+            terms=self.terms,
+            discovery=discovery_delivery(setup.settings),
+        )
+
+
+def deferring(subject: Subject, servers: frozenset[str]) -> Setup:
+    """The setup with exactly these servers deferred, whatever the configuration says."""
+    specs = tuple(ServerSpec(name, defer_loading=name in servers) for name in subject.readings)
     settings = subject.settings
     discovery = replace(settings.discovery, enabled=True, defer_all=False, auto="always", search_tool=True)
     binding = replace(settings.binding, policy="bounded", always_include=())
-    setup = Setup(
+    return Setup(
         subject.tools,
         Configuration(subject.configuration.source, specs),
         replace(settings, discovery=discovery, binding=binding),
         summaries=subject.summaries,
     )
-    return first_call(setup, meter).tokens
 
 
-def first_call_budget(subject: Subject, meter: BudgetMeter) -> Budget:
-    """The budget of the first model call as configured. Raises ConfigError for an unknown toolset."""
-    setup = Setup(
-        subject.connected, subject.configuration, subject.settings, subject.toolset, subject.summaries
-    )
-    return first_call(setup, meter).budget
-
-
-def bill(tokens: int, prices: Prices | None, turns: int = TURNS) -> Bill | None:
-    """What it costs to send `tokens` in each of `turns` turns.
-
-    With a cache, the first turn writes them and every later one reads them: all turns come before the cache
-    expires, and each request is long enough to be cached.
-    """
-    if prices is None:
-        return None
-    terms = prices.terms
-    uncached = prices.cost(Charge(plain=tokens), terms) * turns
-    if terms == UNCACHED:
-        return Bill(uncached)
-    first, later = prices.cost(Charge(written=tokens), terms), prices.cost(Charge(read=tokens), terms)
-    return Bill(uncached, first + later * (turns - 1) if turns else 0.0)
+def tool_tokens(subject: Subject, meter: BudgetMeter, deferred: frozenset[str]) -> int:
+    """Tool tokens of a first model call with the given servers deferred: definitions and `search_tools`."""
+    return first_call(deferring(subject, deferred), meter).tokens
 
 
 def server_costs(subject: Subject, meter: BudgetMeter) -> tuple[ServerAudit, ...]:

@@ -1,7 +1,6 @@
 """The result of an audit, from a single tool up to everything on the machine.
 
-Tokens are counted on the compact `tools` array that static binding sends with every model call. A turn is one
-model call.
+Tokens are counted on the compact `tools` array that static binding sends with every model call.
 """
 
 from collections.abc import Mapping
@@ -10,13 +9,14 @@ from dataclasses import dataclass, field
 from inspector.domain.budget import Budget, Tokenizer, ToolCost
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 from inspector.domain.settings import Settings
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import permitted
 from inspector.engine.tokens.audit.reading import Reading
-
-TURNS = 1000
-"""The number of turns that bills cover."""
+from inspector.engine.tokens.cost.plan import Assumptions
+from inspector.engine.tokens.cost.priced_session import PricedSession
+from inspector.engine.tokens.cost.setup_change import Setup
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,14 @@ class Subject:
         return permitted(self.connected, self.configuration.toolset(self.toolset))
 
     @property
+    def setup(self) -> Setup:
+        """What a session of this configuration starts from."""
+        return Setup(self.connected, self.configuration, self.settings, self.toolset, self.summaries)
+
+    @property
     def summaries(self) -> dict[str, str]:
         """The servers' own summaries."""
         return {name: reading.summary for name, reading in self.readings.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """US dollars for `TURNS` turns: at full price, and with a prompt cache (None without one)."""
-
-    uncached: float
-    cached: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,7 @@ class ServerAudit:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A suggested change. `tokens` is the most it saves per turn, or for `keep` the most one could save."""
+    """A suggested change. `tokens` is the most it saves a model call; for `keep`, the most one could save."""
 
     kind: str
     text: str
@@ -108,7 +105,7 @@ class Suggestion:
 class ConfigurationAudit:
     """One configuration. `discovery` is the tool tokens of a first model call with every server deferred.
 
-    The bills are None if no price is known.
+    `session` is what a session with its searches costs under every delivery; None without tools.
     """
 
     client: str
@@ -118,8 +115,7 @@ class ConfigurationAudit:
     tokens: int
     share: float
     discovery: int
-    bill: Bill | None = None
-    discovery_bill: Bill | None = None
+    session: PricedSession | None = None
     suggestions: tuple[Suggestion, ...] = ()
 
     @property
@@ -136,7 +132,7 @@ class ConfigurationAudit:
 
     @property
     def saved(self) -> int:
-        """Tokens per turn that discovery saves before anything is found; negative if it costs more."""
+        """Tokens that discovery saves in the first call, before any search; negative if it costs more."""
         return self.tokens - self.discovery
 
     @property
@@ -156,6 +152,8 @@ class Basis:
     tokenizer: Tokenizer
     window: int
     prices: Prices | None = None
+    assumed: Assumptions = Assumptions()
+    terms: CacheTerms = UNCACHED
 
 
 @dataclass(frozen=True, slots=True)

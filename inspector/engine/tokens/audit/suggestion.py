@@ -6,8 +6,9 @@ from typing import Any
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.number import count, percent
 from inspector.domain.tool import Tool
-from inspector.engine.tokens.audit.cost import tool_tokens
+from inspector.engine.tokens.audit.cost import Pricing, deferring
 from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject, Suggestion
+from inspector.engine.tokens.cost.delivery_cost import Delivery
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 KEEP, DEFER, SHORTEN, TWINS, UNUSED = "keep", "defer", "shorten", "twins", "unused"
@@ -16,18 +17,21 @@ _NAMED = 3
 _DEAREST = 3
 
 
-def suggestions(subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter) -> tuple[Suggestion, ...]:
+def suggestions(
+    subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter, pricing: Pricing
+) -> tuple[Suggestion, ...]:
     """At most three suggestions: the best of each kind by tokens, then the next best.
 
-    For a small configuration (`discovery.auto_tools`) the first one is to leave it as it is, and none is to
-    defer a server.
+    The first one is to leave a configuration as it is if it is small (`discovery.auto_tools`), or if a
+    session costs no less with any of its servers deferred; then none is to defer a server.
     """
     if not audited.tokens:
         return ()
     tools = subject.tools
     is_small = len(tools) < subject.settings.discovery.auto_tools
+    deferrals = [] if is_small else _deferrals(subject, audited, meter, pricing)
     kinds = [
-        [] if is_small else _deferrals(subject, audited, meter),
+        deferrals,
         _wordy(tools, meter),
         _twins(tools, meter),
         _unused(subject, tools, meter),
@@ -35,28 +39,40 @@ def suggestions(subject: Subject, audited: ConfigurationAudit, meter: BudgetMete
     ranked = [sorted(kind, key=_rank) for kind in kinds]
     best = sorted((kind[0] for kind in ranked if kind), key=_rank)
     rest = sorted((suggestion for kind in ranked for suggestion in kind[1:]), key=_rank)
-    return (*([_keep(audited)] if is_small else ()), *best, *rest)[:AT_MOST]
+    return (*([] if deferrals else [_keep(audited, is_small=is_small)]), *best, *rest)[:AT_MOST]
 
 
 def _rank(suggestion: Suggestion) -> tuple[int, str, str]:
     return -suggestion.tokens, suggestion.kind, suggestion.text
 
 
-def _keep(audited: ConfigurationAudit) -> Suggestion:
+def _keep(audited: ConfigurationAudit, *, is_small: bool) -> Suggestion:
     tools = count(len(audited.tools), "tool")
-    text = (
-        f"Leave it as it is: {tools}, {audited.tokens:,} tokens per turn; static binding is fine at this size"
+    why = (
+        "static binding is fine at this size"
+        if is_small
+        else "a session costs no less with a server deferred"
     )
+    text = f"Leave it as it is: {tools}, {audited.tokens:,} tokens per model call; {why}"
     return Suggestion(KEEP, text, audited.tokens)
 
 
-def _deferrals(subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter) -> list[Suggestion]:
+def _deferrals(
+    subject: Subject, audited: ConfigurationAudit, meter: BudgetMeter, pricing: Pricing
+) -> list[Suggestion]:
+    """Deferring one server, where a session costs less then, its searches included."""
     found = []
     for server in audited.servers:
-        saved = audited.tokens - tool_tokens(subject, meter, frozenset({server.name})) if server.tools else 0
-        if saved > 0:
-            share = percent(saved / audited.tokens)
-            text = f"Defer {server.name}: saves {saved:,} tokens per turn ({share})"
+        if not server.tools:
+            continue
+        session = pricing.session(deferring(subject, frozenset({server.name})), meter)
+        static, other = session.of(Delivery.STATIC).cached, session.of(session.discovery).cached
+        saved = (static.discovery_tokens - other.discovery_tokens) // len(static.requests)
+        if saved > 0 and session.saved is not None and session.saved > 0:
+            text = (
+                f"Defer {server.name}: a session costs {percent(session.saved)} less with its searches, and "
+                f"sends {saved:,} fewer tokens for tools per model call"
+            )
             found.append(Suggestion(DEFER, text, saved))
     return found
 
@@ -114,7 +130,7 @@ def _twins(tools: tuple[Tool, ...], meter: BudgetMeter) -> list[Suggestion]:
             saved = min(sum(meter.tool(servers[name][tool]) for tool in shared) for name in (one, other))
             text = (
                 f"{one} and {other} both have {_listed(shared)}: if they do the same, excluding them from "
-                f"one server saves {saved:,} tokens per turn"
+                f"one server saves {saved:,} tokens per model call"
             )
             found.append(Suggestion(TWINS, text, saved))
     return found
@@ -129,7 +145,7 @@ def _unused(subject: Subject, tools: tuple[Tool, ...], meter: BudgetMeter) -> li
     saved = sum(map(meter.tool, unused))
     text = (
         f"{len(unused)} of {count(len(tools), 'tool')} were never called in "
-        f"{count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens per turn"
+        f"{count(usage.sessions, 'recorded session')}: excluding them saves {saved:,} tokens per model call"
     )
     return [Suggestion(UNUSED, text, saved)]
 

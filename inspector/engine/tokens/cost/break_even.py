@@ -1,15 +1,72 @@
 """Finds the number of tools from which a delivery costs less than static binding with a prompt cache."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import product
+from math import ceil
+from typing import Any
 
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.delivery_cost import Delivery, session_cost
-from inspector.engine.tokens.cost.plan import Overhead, Plan, PlannedCall, PlannedTool
+from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool
 
 MOST = 5000
+_EXPIRY = CacheTerms().ttl_seconds
+_LONG = 120
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """From how many tools on a delivery costs less than cached static binding; None for never, up to `MOST`.
+
+    `usual` holds under the assumptions as they are, `low` and `high` over the range of all of them.
+    """
+
+    usual: int | None
+    low: int | None
+    high: int | None
+
+
+RANGED: Mapping[str, Callable[[float], tuple[float, float]]] = {
+    "calls": lambda value: (max(1, value // 2), max(value, min(value * 2, _LONG))),
+    "growth": lambda value: (value // 2, value * 2),
+    "searches_per_call": lambda value: (value / 2, value * 2),
+    "pause": lambda _: (0.0, 2 * _EXPIRY),
+}
+"""The assumptions that a break-even ranges over: half to twice the value, and pauses that outlive a cache.
+
+Calls are doubled up to `_LONG`: pricing takes time by their square."""
+
+
+def ranges(plan: Plan, assumed: Assumptions) -> dict[str, tuple[float, float]]:
+    """The range of each assumption that the plan depends on and that is varied."""
+    return {name: spread(getattr(assumed, name)) for name, spread in RANGED.items() if name in plan.assumed}
+
+
+def break_even_range(
+    plans: Callable[[Assumptions], Plan],
+    assumed: Assumptions,
+    terms: CacheTerms,
+    prices: Prices | None = None,
+    most: int = MOST,
+) -> dict[Delivery, BreakEven]:
+    """The break-even points over every combination of the ends of the assumptions' ranges."""
+    plan = plans(assumed)
+    spread = ranges(plan, assumed)
+    usual = break_evens(plan, terms, prices, most)
+    ends = [dict(zip(spread, values, strict=True)) for values in product(*spread.values())] if spread else []
+    varied = [break_evens(plans(_with(assumed, each)), terms, prices, most) for each in ends]
+    found = {}
+    for delivery, here in usual.items():
+        points = sorted((one[delivery] for one in (usual, *varied)), key=lambda at: (at is None, at or 0))
+        found[delivery] = BreakEven(here, points[0], points[-1])
+    return found
+
+
+def _with(assumed: Assumptions, values: Mapping[str, Any]) -> Assumptions:
+    return replace(assumed, **values)
 
 
 def break_evens(
@@ -20,48 +77,76 @@ def break_evens(
     The same plan is priced over catalogs of other sizes, see `scaled`: in dollars with `prices`, else in
     billed input tokens. Once there are as many tools as the conversation needs and every request reaches the
     cache's minimum, both costs are linear in the number of tools, so their difference changes its sign at
-    most once; in smaller catalogs it may do so more often. The powers of two up to `most`, and `most` itself,
-    are tried. The answer lies between the last of them at which the delivery is not cheaper and the next one,
-    and is found by binary search. None if the delivery is not cheaper with `most` tools.
+    most once, where a straight line through two sizes says. In smaller catalogs it may do so more often:
+    there the powers of two are tried, from the largest down, and the answer is found by binary search below
+    the last of them at which the delivery is cheaper. None if the delivery is not cheaper with `most` tools.
     """
-    static = _costs(plan, Delivery.STATIC, terms, prices)
     others = (delivery for delivery in Delivery if delivery is not Delivery.STATIC)
-    return {each: _crossing(_costs(plan, each, terms, prices), static, most) for each in others}
+    gains = _Gains(plan, terms, prices)
+    return {each: _crossing(partial(gains.of, each), gains.linear_from(each), most) for each in others}
 
 
-Costs = Callable[[int], float]
+class _Gains:
+    """What deliveries cost less than cached static binding over catalogs of other sizes; each priced once."""
+
+    def __init__(self, plan: Plan, terms: CacheTerms, prices: Prices | None) -> None:
+        self._plan = plan
+        self._terms = terms
+        self._prices = prices if prices is not None and prices.input else None
+        self._scaled = cache(partial(scaled, plan))
+        self._cost = cache(self._priced)
+
+    def linear_from(self, delivery: Delivery) -> int:
+        """How many tools the conversation needs under a delivery, at least 1."""
+        is_gate = delivery is Delivery.GATE
+        needed = {tool.id for tool in self._plan.tools if tool.pinned}
+        needed.update(
+            id_ for call in self._plan.calls for id_ in (call.gated if is_gate else call.discovered)
+        )
+        return max(len(needed), 1)
+
+    def of(self, delivery: Delivery, tools: int) -> float:
+        """How much less the delivery costs over that many tools; negative if it costs more."""
+        return self._cost(Delivery.STATIC, tools) - self._cost(delivery, tools)
+
+    def _priced(self, delivery: Delivery, tools: int) -> float:
+        cost = session_cost(self._scaled(tools), delivery, self._terms, self._prices)
+        return cost.billed if cost.dollars is None else cost.dollars
 
 
-def _costs(plan: Plan, delivery: Delivery, terms: CacheTerms, prices: Prices | None) -> Costs:
-    @cache
-    def cost(tools: int) -> float:
-        total = session_cost(scaled(plan, tools), delivery, terms, prices)
-        return total.billed if total.dollars is None or prices is None or not prices.input else total.dollars
-
-    return cost
-
-
-def _crossing(cost: Costs, static: Costs, most: int) -> int | None:
-    def is_cheaper(tools: int) -> bool:
-        return cost(tools) < static(tools)
-
-    sizes = [size for exponent in range(most.bit_length()) if (size := 1 << exponent) < most] + [most]
-    if not is_cheaper(most):
+def _crossing(gain: Callable[[int], float], linear_from: int, most: int) -> int | None:
+    if gain(most) <= 0:
         return None
     high = most
-    for low in reversed(sizes[:-1]):
-        if not is_cheaper(low):
+    if linear_from < most:
+        guess = _on_a_line(gain, linear_from, most)
+        if guess is not None:
+            return guess
+        high = linear_from if gain(linear_from) > 0 else most
+    sizes = [size for exponent in range(high.bit_length()) if (size := 1 << exponent) < high]
+    for low in reversed(sizes):
+        if gain(low) <= 0:
             break
         high = low
     else:
         return high
     while high - low > 1:
         middle = (low + high) // 2
-        if is_cheaper(middle):
+        if gain(middle) > 0:
             high = middle
         else:
             low = middle
     return high
+
+
+def _on_a_line(gain: Callable[[int], float], low: int, high: int) -> int | None:
+    """The first size above `low` with a gain, where the gain is a straight line from there; else None."""
+    first, last = gain(low), gain(high)
+    if first > 0:
+        return None
+    guess = low + ceil((high - low) * first / (first - last))
+    near = [size for size in (guess - 1, guess, guess + 1) if low < size <= high]
+    return next((size for size in near if gain(size) > 0 >= gain(size - 1)), None)
 
 
 def scaled(plan: Plan, tools: int) -> Plan:

@@ -24,6 +24,7 @@ _NAMED = 3
 class RequestCost:
     """The cost of one request. `billed` is in input tokens at full price; `dollars` is None without prices.
 
+    `definitions` and `searches` are the tokens that tools take of its input, see `PlannedRequest`.
     `broke` says which part of the previous request the cache could not reuse, and why; `again` counts the
     tokens cached by the previous request that had to be sent at full price, or written, again.
     """
@@ -35,6 +36,8 @@ class RequestCost:
     dollars: float | None = None
     broke: str = ""
     again: int = 0
+    definitions: int = 0
+    searches: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,16 @@ class SessionCost:
     delivery: Delivery
     terms: CacheTerms
     requests: tuple[RequestCost, ...]
+
+    @property
+    def definitions(self) -> int:
+        """Tokens of definitions, manifest and summaries over all requests."""
+        return sum(request.definitions for request in self.requests)
+
+    @property
+    def discovery_tokens(self) -> int:
+        """The same with the searches and their results: all input because of tools."""
+        return self.definitions + sum(request.searches for request in self.requests)
 
     @property
     def raw(self) -> int:
@@ -128,6 +141,8 @@ def _cost(
             billed=charge.billed(terms),
             output=row.output,
             dollars=None if prices is None else prices.cost(charge, terms, row.output),
+            definitions=row.definitions,
+            searches=row.searches,
         )
         if charge.broke and before is not None:
             cost = replace(cost, broke=_why(charge, before, row), again=_again(charge, before, row))

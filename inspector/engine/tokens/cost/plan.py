@@ -4,12 +4,15 @@ A plan comes from a recorded session (`recorded_plan`) or from assumptions, whic
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from math import ceil
 from random import Random
 
 from inspector.domain.number import count
 from inspector.domain.settings import knob
 
+# So that 0.1 * 30 is 3 and not a little more.
+_ROUNDED = 9
 # Assumptions that counted values replace if there is a catalog.
 _COUNTED = frozenset({"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"})
 
@@ -66,8 +69,9 @@ class PlannedCall:
 class Plan:
     """Tools in catalog order and model calls in order.
 
-    `basis` says where it comes from; `assumed` names the `Assumptions` it uses. Found tools stay bound:
-    evictions belong to a policy, not to what a conversation needs.
+    `basis` says where it comes from; `assumed` names the `Assumptions` it uses. `steps` counts the tool calls
+    that solve something, 0 if unknown. Found tools stay bound: evictions belong to a policy, not to what a
+    conversation needs.
     """
 
     tools: tuple[PlannedTool, ...]
@@ -75,6 +79,12 @@ class Plan:
     calls: tuple[PlannedCall, ...]
     basis: str = ""
     assumed: tuple[str, ...] = ()
+    steps: int = 0
+
+    @property
+    def searches(self) -> int:
+        """How many model calls follow a search."""
+        return sum(bool(call.discovered or call.search) for call in self.calls)
 
     @property
     def tool_tokens(self) -> int:
@@ -86,21 +96,24 @@ class Plan:
 class Assumptions:
     """Assumptions about a session that has not been recorded."""
 
-    calls: int = knob(30, "model calls, not counting those that only follow a search", low=1)
-    growth: int = knob(1200, "tokens that request, answer and results add to the conversation per model call")
-    calls_per_message: int = knob(3, "model calls per user message; a gate selects once per message")
-    searches: int = knob(4, "searches in the session", low=0)
-    first_search: int = knob(2, "the model call before which the first search happens", low=1)
-    search_every: int = knob(5, "model calls from one search to the next", low=1)
+    calls: int = knob(30, "model calls, not counting those that only follow a search", low=1, high=1000)
+    calls_per_turn: int = knob(3, "of them after each message of the user; a gate selects once a turn", low=1)
+    growth: int = knob(
+        1200, "tokens that request, answer and results add to the conversation per model call", low=0
+    )
+    searches_per_call: float = knob(
+        0.15, "searches per model call; the first is before call 1", low=0, high=10
+    )
     found: int = knob(3, "tools that a search finds, all of them new", low=0)
     search_tokens: int = knob(200, "tokens of a search and its result, without definitions", low=0)
     own_call: bool = knob(True, "a search takes its own model call; static binding needs no such call")
-    gate_tools: int = knob(10, "tools that a gate binds for a message, drawn at random each time", low=0)
+    gate_tools: int = knob(10, "tools that a gate binds for a turn, drawn at random each time", low=0)
     summary_tokens: int = knob(40, "tokens of a tool's summary, if not counted", low=0)
     manifest_tokens: int = knob(4, "tokens of the manifest per tool, if not counted", low=0)
     meta_tokens: int = knob(143, "tokens of search_tools without its manifest, if not counted")
     call_tool_tokens: int = knob(80, "tokens of call_tool, if not counted", low=0)
-    seconds: float = knob(20.0, "seconds from one model call to the next", low=0)
+    seconds: float = knob(20.0, "seconds from one model call to the next of the same turn", low=0)
+    pause: float = knob(60.0, "seconds from the end of a turn to the next message of the user", low=0)
     search_seconds: float = knob(5.0, "seconds from a search to the next model call", low=0)
     output: int = knob(250, "tokens of an answer, which are also part of `growth`", low=0)
     search_output: int = knob(40, "tokens of an answer that is a search", low=0)
@@ -115,15 +128,31 @@ class Assumptions:
             pool=self.summary_tokens * tools,
         )
 
-    def searched_before(self, call: int) -> bool:
-        """Whether there is a search between this model call (from 1) and the previous one."""
-        number, rest = divmod(call - self.first_search, self.search_every)
-        return rest == 0 and 0 <= number < self.searches
+    def searches_before(self, call: int) -> int:
+        """How many searches there are for model call `call` (from 1); they are spread evenly."""
+        return self._searches_until(call) - self._searches_until(call - 1)
+
+    @property
+    def searches(self) -> int:
+        """The searches of the whole session."""
+        return self._searches_until(self.calls)
+
+    def _searches_until(self, call: int) -> int:
+        return ceil(round(self.searches_per_call * call, _ROUNDED))
+
+    def opens_turn(self, call: int) -> bool:
+        """Whether a message of the user comes before this model call (from 1)."""
+        return (call - 1) % self.calls_per_turn == 0
+
+    @property
+    def steps(self) -> int:
+        """The solved steps: each model call calls a tool, except the last one of a turn, which answers."""
+        return self.calls - ceil(self.calls / self.calls_per_turn)
 
 
 @dataclass(slots=True)
 class Gate:
-    """Draws the tools that a gate would bind per message, uniformly at random, if no gate was recorded."""
+    """Draws the tools that a gate would bind per turn, uniformly at random, if no gate was recorded."""
 
     tools: Sequence[PlannedTool]
     assumptions: Assumptions
@@ -132,8 +161,8 @@ class Gate:
     def __post_init__(self) -> None:
         self._random = Random(self.assumptions.seed)
 
-    def message(self) -> tuple[str, ...]:
-        """The ids for one user message."""
+    def turn(self) -> tuple[str, ...]:
+        """The ids for one turn."""
         open_ids = [tool.id for tool in self.tools if not tool.pinned]
         return tuple(self._random.sample(open_ids, min(self.assumptions.gate_tools, len(open_ids))))
 
@@ -147,61 +176,57 @@ def usual_plan(
     calls: list[PlannedCall] = []
     gated: tuple[str, ...] = ()
     for number in range(1, assumed.calls + 1):
-        if (number - 1) % max(1, assumed.calls_per_message) == 0:
-            gated = gate.message()
-        search = found.pop(0) if found and assumed.searched_before(number) else ()
-        usual = PlannedCall(assumed.growth, gated=gated, seconds=assumed.seconds, output=assumed.output)
-        calls += with_search(usual, search, assumed) if search else [usual]
+        opens = assumed.opens_turn(number)
+        gated = gate.turn() if opens else gated
+        usual = PlannedCall(
+            assumed.growth,
+            gated=gated,
+            seconds=assumed.pause if opens else assumed.seconds,
+            output=assumed.output,
+        )
+        searched = [found.pop(0) for _ in range(assumed.searches_before(number)) if found]
+        calls += with_searches(usual, searched, assumed)
     return Plan(
         tuple(tools),
         overhead,
         tuple(calls),
         f"an assumed session of {count(assumed.calls, 'model call')} over {count(len(tools), 'tool')}",
         tuple(field.name for field in fields(assumed) if field.name not in _COUNTED),
+        assumed.steps,
     )
 
 
-def with_search(call: PlannedCall, found: tuple[str, ...], assumed: Assumptions) -> list[PlannedCall]:
-    """The model calls for one that needs tools which an assumed search has to find first."""
-    gated, output = call.gated, call.output
+def with_searches(
+    call: PlannedCall, found: Sequence[tuple[str, ...]], assumed: Assumptions
+) -> list[PlannedCall]:
+    """The model calls for one that needs assumed searches first, each with the tools that it finds."""
+    if not found:
+        return [call]
     if not assumed.own_call or not assumed.search_tokens:
-        search = call.search + assumed.search_tokens
-        return [
-            PlannedCall(
-                growth=call.growth,
-                discovered=found,
-                gated=gated,
-                search=search,
-                seconds=call.seconds,
-                output=output,
-                anew=call.anew,
-            ),
-        ]
-    asked = PlannedCall(
-        growth=call.growth,
-        discovered=(),
-        gated=gated,
-        search=call.search,
-        seconds=call.seconds,
-        output=assumed.search_output,
-        anew=call.anew,
-    )
-    answered = PlannedCall(
-        growth=0,
-        discovered=found,
-        gated=gated,
-        search=assumed.search_tokens,
-        seconds=assumed.search_seconds,
-        output=output,
-    )
-    return [asked, answered]
+        every = tuple(dict.fromkeys(tool_id for ids in found for tool_id in ids))
+        search = call.search + assumed.search_tokens * len(found)
+        return [replace(call, discovered=(*call.discovered, *every), search=search)]
+    asked = replace(call, output=assumed.search_output)
+    answers = [
+        PlannedCall(
+            growth=0,
+            discovered=ids,
+            gated=call.gated,
+            search=assumed.search_tokens,
+            seconds=assumed.search_seconds,
+            output=assumed.search_output,
+        )
+        for ids in found
+    ]
+    return [asked, *answers[:-1], replace(answers[-1], output=call.output)]
 
 
 def _found(tools: Sequence[PlannedTool], assumed: Assumptions) -> list[tuple[str, ...]]:
-    """The tools each search finds, drawn from those not pinned; fewer if there are not enough."""
+    """The tools each search finds, drawn from those not pinned; nobody searches once all are found."""
     open_ids = [tool.id for tool in tools if not tool.pinned]
+    if not assumed.found:
+        return [()] * assumed.searches if open_ids else []
     wanted = assumed.searches * assumed.found
     # A different random stream from the gate's, so that neither depends on how much the other draws.
     drawn = Random(assumed.seed + 1).sample(open_ids, min(wanted, len(open_ids)))
-    size = max(1, assumed.found)
-    return [tuple(drawn[start : start + size]) for start in range(0, len(drawn), size)]
+    return [tuple(drawn[start : start + assumed.found]) for start in range(0, len(drawn), assumed.found)]

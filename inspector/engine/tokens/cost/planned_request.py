@@ -18,7 +18,7 @@ class Delivery(StrEnum):
     STATIC binds every tool in every call. REWRITE sends found tools in catalog order, so a new tool moves
     others; APPEND sends them at the end of `tools`. With CALL_TOOL `tools` never changes: search results hold
     the definitions, which for the cache is the same as a provider's references to deferred tools. GATE
-    selects `tools` for every message and keeps summaries in the system prompt.
+    selects `tools` for every turn and keeps summaries in the system prompt.
     """
 
     STATIC = "static"
@@ -37,7 +37,9 @@ class Delivery(StrEnum):
 class PlannedRequest:
     """A request under one delivery: `call` is the number of the plan's model call, from 1.
 
-    `bound` holds the ids of the tools in `tools` in order, if they can change. `at` is in seconds.
+    `bound` holds the ids of the tools in `tools` in order, if they can change. `at` is in seconds. Of the
+    input, `definitions` tokens describe tools before the conversation starts (manifest and summaries are
+    among them), and `searches` tokens are searches and their results in the conversation.
     """
 
     call: int
@@ -46,6 +48,8 @@ class PlannedRequest:
     bound: tuple[str, ...]
     output: int
     anew: bool = False
+    definitions: int = 0
+    searches: int = 0
 
 
 def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
@@ -54,6 +58,7 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
     history: list[Block] = []
     requests: list[PlannedRequest] = []
     at = 0.0
+    searches = 0
     for number, call in enumerate(plan.calls, start=1):
         at += call.seconds
         if call.only_searched and not delivery.searches and requests:
@@ -62,14 +67,22 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
             continue
         front.move(call)
         if call.anew:
-            history = []
-        definitions = front.in_results(call) if delivery is Delivery.CALL_TOOL else 0
+            history, searches = [], 0
         search = call.search if delivery.searches else 0
-        history.append(Block(f"call {number}", call.growth + search + definitions, "messages"))
+        search += front.in_results(call) if delivery is Delivery.CALL_TOOL else 0
+        searches += search
+        history.append(Block(f"call {number}", call.growth + search, "messages"))
         blocks = (*front.blocks, *history)
         requests.append(
             PlannedRequest(
-                call=number, at=at, blocks=blocks, bound=front.bound, output=call.output, anew=call.anew
+                call=number,
+                at=at,
+                blocks=blocks,
+                bound=front.bound,
+                output=call.output,
+                anew=call.anew,
+                definitions=front.definitions,
+                searches=searches,
             )
         )
     return requests
@@ -87,9 +100,15 @@ class _Front:
         self._fresh: tuple[str, ...] = ()
         self._meta = _meta(plan, delivery)
         pool = plan.overhead.pool if delivery is Delivery.GATE else 0
-        self._system = Block("system", plan.overhead.system + pool, "system")
+        self._prompt = plan.overhead.system
+        self._system = Block("system", self._prompt + pool, "system")
         self.bound: tuple[str, ...] = ()
         self.blocks: tuple[Block, ...] = (*self._meta, self._system)
+
+    @property
+    def definitions(self) -> int:
+        """Tokens of everything that describes tools here, the summaries in the system prompt included."""
+        return sum(block.tokens for block in self.blocks) - self._prompt
 
     def move(self, call: PlannedCall) -> None:
         """Move on to the request of a call."""

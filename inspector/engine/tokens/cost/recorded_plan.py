@@ -19,6 +19,7 @@ from inspector.domain.events import (
 from inspector.domain.jsonvalue import compact
 from inspector.domain.number import plural
 from inspector.domain.settings import Settings
+from inspector.domain.solved import solved_steps
 from inspector.engine.loop.binding.delivery import has_proxy, is_native
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
@@ -27,7 +28,7 @@ from inspector.engine.tokens.cost.plan import (
     Plan,
     PlannedCall,
     PlannedTool,
-    with_search,
+    with_searches,
 )
 from inspector.engine.tokens.cost.planned_request import Delivery
 
@@ -57,7 +58,7 @@ def plan_of(
     (before the first use of a tool), what a gate would have bound in a session without one, and the tokens of
     answers that the provider did not report, which `count` counts (by default characters / 4).
     """
-    assumed = assumptions or Assumptions()
+    assumed, records = assumptions or Assumptions(), list(records)
     catalog, recorded = _read(records, count or _estimate)
     if not recorded:
         return None
@@ -75,7 +76,8 @@ def plan_of(
     overhead, names = _overhead(recorded, len(tools), assumed)
     names += [] if searched else ["search_tokens", "search_seconds", "search_output", "own_call"]
     names += [] if gated else ["gate_tools", "seed"]
-    return Plan(tuple(tools), overhead, tuple(calls), "; ".join(notes), tuple(names))
+    steps = solved_steps(records)
+    return Plan(tuple(tools), overhead, tuple(calls), "; ".join(notes), tuple(names), steps)
 
 
 def _estimate(text: str) -> int:
@@ -151,7 +153,7 @@ def _calls(
         if call.gated is not None:
             gated = call.gated
         elif before is None or call.message != before.message:
-            gated = gate.message()
+            gated = gate.turn()
         discovered = tuple(dict.fromkeys(event.tool for event in call.loaded))
         growth, search, anew = _growth(call, before)
         if call.request.delivery == "text" or is_native(call.request.delivery):
@@ -193,12 +195,12 @@ def _searched(
     """The calls with an assumed search wherever an answer used tools for the first time."""
     known = {tool.id for tool in tools if tool.pinned}
     permitted = {tool.id for tool in tools}
-    with_searches: list[PlannedCall] = []
+    searching: list[PlannedCall] = []
     for call, record in zip(calls, recorded, strict=True):
         fresh = tuple(id_ for id_ in dict.fromkeys(record.used) if id_ in permitted and id_ not in known)
         known.update(fresh)
-        with_searches += with_search(call, fresh, assumed) if fresh else [call]
-    return with_searches
+        searching += with_searches(call, [fresh] if fresh else [], assumed)
+    return searching
 
 
 def _overhead(recorded: Sequence[_Call], tools: int, assumed: Assumptions) -> tuple[Overhead, list[str]]:

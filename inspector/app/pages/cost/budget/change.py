@@ -4,9 +4,7 @@ from textual.content import Content
 
 from inspector.app.draw.budget import flow
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.cost.budget.money import thousand_calls
-from inspector.domain.number import count, percent, tokens
-from inspector.domain.price import Prices
+from inspector.domain.number import count, money, money_decimals, percent, tokens
 from inspector.domain.session import Binding, SessionState
 from inspector.engine.tokens.cost.setup_change import ChangeEffect, FirstCall
 from widgets import visible
@@ -14,7 +12,7 @@ from widgets import visible
 _HINT = "What if?  d defers or binds a server   p pins a tool   m model   t toolset"
 
 
-def headline(session: SessionState, prices: Prices | None, width: int) -> Content:
+def headline(session: SessionState, width: int) -> Content:
     """Return what binding every tool costs, and what this session sends instead."""
     budget, owned = session.budget, len(session.tools)
     if budget is None or not owned:
@@ -27,30 +25,30 @@ def headline(session: SessionState, prices: Prices | None, width: int) -> Conten
             " tokens a call",
         )
     ]
-    if prices is not None:
-        pieces.append(Content(f"{thousand_calls(budget.static_tools, prices)} per 1,000 calls"))
-    return flow([*pieces, _discovery(session, prices)], width)
+    return flow([*pieces, _discovery(session)], width)
 
 
-def _discovery(session: SessionState, prices: Prices | None) -> Content:
+def _discovery(session: SessionState) -> Content:
     budget = session.budget
     assert budget is not None
     spent = budget.parts.discovery_tokens
     if not session.has_search and not session.pool:
         return Content.styled("and all are bound: d on a server shows what discovery would save", MUTED)
-    price = f", {thousand_calls(spent, prices)}" if prices else ""
     share = percent(abs(budget.saved_fraction))
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
     return Content.assemble(
-        "now ",
+        "this call ",
         (tokens(spent), f"bold {color}"),
-        f"{price}: ",
+        " with searches: ",
         (f"{share} saved" if budget.saved >= 0 else f"⚠ {share} more than static", f"bold {color}"),
     )
 
 
-def effect(trial: ChangeEffect, prices: tuple[Prices | None, Prices | None], width: int) -> Content:
-    """Return the first call before and after: tokens, parts, static, share of the window, money."""
+def effect(trial: ChangeEffect, dollars: tuple[float | None, float | None], width: int) -> Content:
+    """Return the first call before and after: tokens, parts, static, share of the window.
+
+    `dollars` are the price of an assumed session with its searches before and after; None if unknown.
+    """
     now, then = trial.now, trial.then
     pieces = [
         Content.assemble(("What if ", "bold $text-accent"), (_change_text(trial), "")),
@@ -60,9 +58,11 @@ def effect(trial: ChangeEffect, prices: tuple[Prices | None, Prices | None], wid
         _moved("saved", percent(now.budget.saved_fraction), percent(then.budget.saved_fraction)),
         _moved("of the window", percent(now.share, 1), percent(then.share, 1)),
     ]
-    money = (thousand_calls(now.tokens, prices[0]), thousand_calls(then.tokens, prices[1]))
-    if all(money):
-        pieces.append(_moved("per 1,000 calls", *money))
+    before, after = dollars
+    if before is not None and after is not None:
+        decimals = money_decimals((before, after))
+        prices = money(before, decimals), money(after, decimals)
+        pieces.append(_moved("a session with its searches", *prices, better=after <= before))
     if now.decision != then.decision and then.decision:
         pieces.append(Content.assemble(("discovery ", MUTED), then.decision))
     pieces.append(Content.styled("a applies it, 0 resets it", MUTED))

@@ -1,16 +1,20 @@
 """Compares the five ways to deliver tools over the session's calls, in a thread."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inspector.domain.events import Record
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
-from inspector.engine.tokens.cost.break_even import break_evens
 from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
-from inspector.engine.tokens.cost.catalog_plan import catalog_plan
-from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, compare
-from inspector.engine.tokens.cost.plan import Plan
+from inspector.engine.tokens.cost.delivery_cost import Delivery
+from inspector.engine.tokens.cost.plan import Assumptions, Plan
+from inspector.engine.tokens.cost.priced_session import (
+    PricedSession,
+    catalog_planner,
+    discovery_delivery,
+    price_session,
+)
 from inspector.engine.tokens.cost.recorded_plan import own_delivery, plan_of
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
@@ -25,15 +29,10 @@ CACHES: tuple[CachePreset | None, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class DeliveryComparison:
-    """The costs of the five ways.
+    """The costs of the five ways; `own` is the way in use, `cache` names the prompt cache."""
 
-    `even` is the number of tools from which each is cheaper than static; `own` is the way in use.
-    """
-
-    plan: Plan
+    priced: PricedSession
     cache: str
-    costs: tuple[DeliveryCost, ...]
-    even: Mapping[Delivery, int | None]
     own: Delivery
     is_recorded: bool
 
@@ -50,15 +49,21 @@ class Question:
     cache: CachePreset | None = None
 
     def answer(self) -> DeliveryComparison:
-        """Price the plan under every way; a few hundred milliseconds for a large catalog, in any thread."""
-        recorded = plan_of(self.records, count=self.meter.text) if self.records else None
-        plan = recorded or catalog_plan(self.setup, self.meter)
-        terms = self.terms if self.cache is None else self.cache.terms
-        return DeliveryComparison(
-            plan,
-            OWN if self.cache is None else self.cache.name,
-            compare(plan, terms, self.prices),
-            break_evens(plan, terms, self.prices),
-            own_delivery(self.setup.settings),
-            recorded is not None,
+        """Price the plan under every way, with its break-even ranges: a second or two, in any thread."""
+        is_recorded = plan_of(self.records) is not None
+        future = catalog_planner(self.setup, self.meter)
+
+        def plans(assumed: Assumptions) -> Plan:
+            recorded = plan_of(self.records, assumed, self.meter.text) if is_recorded else None
+            return recorded or future(assumed)
+
+        priced = price_session(
+            plans,
+            Assumptions(),
+            self.prices,
+            terms=self.terms if self.cache is None else self.cache.terms,
+            discovery=discovery_delivery(self.setup.settings),
+            ranges=True,
         )
+        name = OWN if self.cache is None else self.cache.name
+        return DeliveryComparison(priced, name, own_delivery(self.setup.settings), is_recorded)

@@ -7,14 +7,8 @@ from inspector.domain.number import money
 from inspector.domain.price import Prices
 from widgets import visible
 
-CALLS = 1000
 NOTHING = "–"
 _MILLION = 1_000_000
-
-
-def thousand_calls(tokens: int, prices: Prices | None) -> str:
-    """What so many input tokens cost in each of 1,000 calls at full price; "" without prices."""
-    return money(CALLS * tokens * prices.input) if prices is not None else ""
 
 
 def price_facts(prices: Prices | None, model: str) -> list[Content]:

@@ -101,7 +101,7 @@ class NowView(Vertical):
             canvas.redraw()
 
     def _headline(self, width: int, _height: int) -> Content:
-        return headline(self._session, self._prices, width)
+        return headline(self._session, width)
 
     def _legend(self, width: int, _height: int) -> Content:
         budget = self._session.budget

@@ -49,10 +49,10 @@ class BudgetScreen(TrialScreen):
         "The table: servers and tools by cost. enter opens a server or a tool, o opens all servers.",
         "chars/4 is the usual estimate; error is its distance from the real count.",
         "What if: d defers or binds a server, p pins a tool, m changes the model, t the toolset. The line",
-        "shows the first call, now → then. Nothing changes until a applies it; 0 resets it.",
+        "shows the first call and a session, now → then. Nothing changes until a applies it; 0 resets it.",
         "2 Calls: tokens, cache and cost of each model call; enter opens one. ✂: what broke the cache.",
         "3 Ways: the same calls under five deliveries. c changes the cache, s session or assumed session.",
-        "Dollars per 1,000 calls are at full price, without a cache; 2 and 3 include the cache.",
+        "Dollars are those of calls and sessions with their searches, at the prices of a prompt cache.",
     )
 
     def __init__(self) -> None:

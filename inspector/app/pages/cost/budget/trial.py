@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
+from inspector.domain.price import Prices
 from inspector.engine.commands import Commands
+from inspector.engine.tokens.cost.priced_session import setup_dollars
 from inspector.engine.tokens.cost.setup_change import (
     ChangeEffect,
     FirstCall,
     Setup,
     SetupChange,
     change_effect,
+    changed,
     first_call,
     steps,
 )
@@ -25,6 +28,7 @@ class Trial:
         self._session = session
         self._known: tuple[tuple[object, ...], FirstCall] | None = None
         self._computed: tuple[tuple[object, ...], ChangeEffect] | None = None
+        self._priced: tuple[tuple[object, ...], tuple[float | None, float | None]] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -71,6 +75,21 @@ class Trial:
             effect = change_effect(setup, self.change, meter, then=then, now=self._known[1])
             self._computed = (asked, effect)
         return self._computed[1]
+
+    def dollars(self, prices: Prices | None) -> tuple[float | None, float | None]:
+        """What an assumed session costs before and after the change, both at their own model's prices.
+
+        `prices` are those of the session's model. Raises ConfigError.
+        """
+        effect = self.effect()
+        asked = (effect, prices, self.other)
+        if self._priced is None or _differ(self._priced[0], asked):
+            meter, other = self._session.accounting.meter, self.other
+            then = (meter, prices) if other is None else (other.meter, other.prices)
+            before = setup_dollars(self.setup, effect.now, meter, prices)
+            after = setup_dollars(changed(self.setup, self.change, effect.now), effect.then, *then)
+            self._priced = (asked, (before, after))
+        return self._priced[1]
 
     def apply(self, commands: Commands) -> tuple[str, ...]:
         """Apply the change to the session; return the steps that only the configuration file allows.

@@ -54,9 +54,9 @@ class TrialScreen(BaseScreen):
             self.query_one(NowView).show_effect(what_if.hint, None)
             return
         effect = trial.effect()
-        prices = (self.prices, trial.other.prices if trial.other is not None else self.prices)
+        dollars = trial.dollars(self.prices)
         then = {tool_id: effect.then.binding(tool_id) for tool_id in self.session.state.tools}
-        self.query_one(NowView).show_effect(lambda width: what_if.effect(effect, prices, width), then)
+        self.query_one(NowView).show_effect(lambda width: what_if.effect(effect, dollars, width), then)
 
     def _try(self, change: Callable[[Trial], None]) -> None:
         """Update the what-if change; a replay has none."""

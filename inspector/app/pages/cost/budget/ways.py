@@ -13,6 +13,7 @@ from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparis
 from inspector.app.pages.cost.budget.money import NOTHING
 from inspector.domain.number import count, money, money_decimals, percent, tokens
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
+from inspector.engine.tokens.cost.priced_session import worth
 from widgets import Column, Record, visible
 
 _BAR = 16
@@ -20,13 +21,16 @@ COLUMNS = (
     Column("mark", width=1, weight=9),
     Column("way", "way", width=15, weight=9),
     Column("about", "what is sent", weight=3, hide_below=150),
-    Column("raw", "raw", align="right", weight=8),
+    Column("definitions", "definitions", align="right", weight=6, hide_below=112),
+    Column("tools", "+ searches", align="right", weight=6, hide_below=112),
+    Column("raw", "all input", align="right", weight=8),
     Column("plain", "no cache", align="right", weight=8),
     Column("billed", "billed", align="right", weight=7),
     Column("hit", "cached", align="right", weight=7),
     Column("money", "with cache", align="right", weight=9),
+    Column("step", "a step", align="right", weight=6, hide_below=112),
     Column("even", "pays from", align="right", weight=8),
-    Column("bar", "cost with cache", width=_BAR, hide_below=96),
+    Column("bar", "cost with cache", width=_BAR, hide_below=150),
     Column("breaks", "breaks", align="right", weight=5, hide_below=96),
 )
 ABOUT: Mapping[Delivery, str] = {
@@ -34,7 +38,7 @@ ABOUT: Mapping[Delivery, str] = {
     Delivery.REWRITE: "found tools in catalog order: a new one moves the others",
     Delivery.APPEND: "found tools at the end of tools[]",
     Delivery.CALL_TOOL: "tools[] never changes, definitions come in search results",
-    Delivery.GATE: "tools chosen for each message, all summaries in the prompt",
+    Delivery.GATE: "tools chosen for each turn, all summaries in the prompt",
 }
 WAITING = "Comparing five ways …"
 EMPTY = "No tools to deliver yet: no server is ready (f2 shows why)."
@@ -42,13 +46,14 @@ EMPTY = "No tools to deliver yet: no server is ready (f2 shows why)."
 
 def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:
     """Return one row per way; ★ is the cheapest with a cache, ● the one in use."""
-    costs = {cost.delivery: _worth(cost) for cost in comparison.costs}
-    amounts = [priced.dollars for cost in comparison.costs for priced in (cost.cached, cost.uncached)]
+    session = comparison.priced
+    costs = {cost.delivery: worth(cost.cached) for cost in session.costs}
+    amounts = [priced.dollars for cost in session.costs for priced in (cost.cached, cost.uncached)]
     decimals = money_decimals(amount for amount in amounts if amount is not None)
     best = min(costs, key=lambda delivery: costs[delivery])
     most = max(costs.values())
     look = _Look(best, most, decimals)
-    return tuple(_row(cost, comparison, look) for cost in comparison.costs)
+    return tuple(_row(cost, comparison, look) for cost in session.costs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +65,6 @@ class _Look:
     decimals: int
 
 
-def _worth(cost: DeliveryCost) -> float:
-    """Return money, or billed tokens without prices."""
-    return cost.cached.billed if cost.cached.dollars is None else cost.cached.dollars
-
-
 def _row(cost: DeliveryCost, comparison: DeliveryComparison, look: _Look) -> Record:
     way, cached = cost.delivery, cost.cached
     marks = {
@@ -72,16 +72,19 @@ def _row(cost: DeliveryCost, comparison: DeliveryComparison, look: _Look) -> Rec
         look.best: Content.styled("★", "$text-accent"),
     }
     color = "$success" if way is look.best else "$primary"
-    share = _worth(cost) / look.most if look.most else 0.0
+    share = worth(cached) / look.most if look.most else 0.0
     cells = (
         marks.get(way, ""),
         f"{way.value}{' (in use)' if way is comparison.own else ''}",
         Content.styled(ABOUT[way], MUTED),
-        tokens(cost.uncached.raw),
+        tokens(cached.definitions),
+        tokens(cached.discovery_tokens),
+        tokens(cached.raw),
         _dollars(cost.uncached.dollars, look.decimals),
         tokens(round(cached.billed)),
         percent(cached.hit_rate),
         _dollars(cached.dollars, look.decimals),
+        _step(comparison.priced.per_step(cached)),
         _even(way, comparison),
         Content.styled("━" * max(1, round(_BAR * share)), color),
         str(len(cached.breaks)),
@@ -96,24 +99,35 @@ def _dollars(value: float | None, decimals: int) -> str:
 def _even(way: Delivery, comparison: DeliveryComparison) -> str:
     if way is Delivery.STATIC:
         return NOTHING
-    tools = comparison.even.get(way)
-    return "never" if tools is None else count(tools, "tool")
+    found = (comparison.priced.break_evens or {}).get(way)
+    if found is None:
+        return NOTHING
+    usual, low, high = (
+        "never" if tools is None else f"{tools:,}" for tools in (found.usual, found.low, found.high)
+    )
+    return usual if low == high else f"{usual} ({low}–{high})"
+
+
+def _step(dollars: float | None) -> str:
+    return NOTHING if dollars is None else money(dollars)
 
 
 def way_facts(comparison: DeliveryComparison) -> list[Content]:
     """Return what is compared, over which calls and with which cache."""
-    basis = "this session's calls" if comparison.is_recorded else comparison.plan.basis
+    basis = "this session's calls" if comparison.is_recorded else comparison.priced.plan.basis
     return [
         fact("over", visible(basis, limit=120, newlines=False)),
         fact("prompt cache", comparison.cache),
-        Content.styled("pays from: cheaper than static from so many tools on, both cached", MUTED),
+        Content.styled(
+            "pays from: cheaper than static from so many tools on, both cached (the range)", MUTED
+        ),
         Content.styled("c other cache   s session/assumed", MUTED),
     ]
 
 
 def way_detail(comparison: DeliveryComparison, way: Delivery, lines: int) -> Content:
     """Return what a way is and every call that broke its cache, in at most that many lines."""
-    cost = next(cost for cost in comparison.costs if cost.delivery is way)
+    cost = comparison.priced.of(way)
     detail = [Content.assemble((way.value, "bold"), f": {ABOUT[way]}")]
     breaks = cost.cached.breaks
     if not breaks:
@@ -148,9 +162,9 @@ _AROUND = 3
 
 def way_plot(comparison: DeliveryComparison, width: int, height: int) -> Content:
     """Return the cumulative cost of each way with a cache, by call, in `height` lines."""
-    priced = comparison.costs[0].cached.dollars is not None
-    calls = len(comparison.plan.calls)
-    sums = {cost.delivery: _sums(cost.cached, calls, priced) for cost in comparison.costs}
+    priced = comparison.priced.costs[0].cached.dollars is not None
+    calls = len(comparison.priced.plan.calls)
+    sums = {cost.delivery: _sums(cost.cached, calls, priced) for cost in comparison.priced.costs}
     top = round_above(max(max(values) for values in sums.values()))
     curves = [
         Curve(way.value[0].upper(), values, _LOOKS[way][0], _LOOKS[way][1], _LOOKS[way][2])

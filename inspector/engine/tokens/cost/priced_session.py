@@ -1,0 +1,120 @@
+"""A session's price by delivery: the one calculation behind every screen and command that shows money."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms
+from inspector.domain.settings import Settings
+from inspector.engine.tokens.cost.break_even import BreakEven, break_even_range
+from inspector.engine.tokens.cost.catalog_plan import catalog_plan
+from inspector.engine.tokens.cost.delivery_cost import (
+    Delivery,
+    DeliveryCost,
+    SessionCost,
+    compare,
+    session_cost,
+)
+from inspector.engine.tokens.cost.plan import Assumptions, Plan
+from inspector.engine.tokens.cost.recorded_plan import own_delivery
+from inspector.engine.tokens.cost.setup_change import FirstCall, Setup
+from inspector.engine.tokens.count.measure import BudgetMeter
+
+Planner = Callable[[Assumptions], Plan]
+"""Makes a session's plan under other assumptions."""
+
+
+@dataclass(frozen=True, slots=True)
+class PricedSession:
+    """A session under every delivery, on the terms of one prompt cache.
+
+    `discovery` is the delivery that stands for discovery. `break_evens` is empty unless it was asked for.
+    """
+
+    plan: Plan
+    assumed: Assumptions
+    prices: Prices | None
+    terms: CacheTerms
+    costs: tuple[DeliveryCost, ...]
+    discovery: Delivery = Delivery.APPEND
+    break_evens: Mapping[Delivery, BreakEven] | None = None
+
+    def of(self, delivery: Delivery) -> DeliveryCost:
+        """The session's cost under one delivery."""
+        return next(cost for cost in self.costs if cost.delivery is delivery)
+
+    @property
+    def saved(self) -> float | None:
+        """The share of static binding's price that discovery saves; see `saved_by`."""
+        return self.saved_by(self.discovery)
+
+    def saved_by(self, delivery: Delivery) -> float | None:
+        """The share of static binding's price, both with the cache, that a delivery saves.
+
+        Dollars, or billed input tokens without prices. Negative if it costs more; None if static is free.
+        """
+        static, other = worth(self.of(Delivery.STATIC).cached), worth(self.of(delivery).cached)
+        return 1 - other / static if static else None
+
+    def per_step(self, cost: SessionCost) -> float | None:
+        """US dollars for each solved step; None without prices or steps."""
+        return cost.dollars / self.plan.steps if cost.dollars is not None and self.plan.steps else None
+
+
+def worth(cost: SessionCost) -> float:
+    """What deliveries are ordered by: US dollars, or billed input tokens without prices."""
+    return cost.billed if cost.dollars is None else cost.dollars
+
+
+def cache_terms(prices: Prices | None) -> CacheTerms:
+    """The terms of a model's own prompt cache; no cache without prices."""
+    return UNCACHED if prices is None else prices.terms
+
+
+def price_session(
+    plans: Planner,
+    assumed: Assumptions,
+    prices: Prices | None,
+    *,
+    terms: CacheTerms | None = None,
+    discovery: Delivery = Delivery.APPEND,
+    ranges: bool = False,
+) -> PricedSession:
+    """Price a session under every delivery; `terms` are those of the prices unless given.
+
+    With `ranges`, the break-even points are found too, over the range of each assumption: a second or so.
+    """
+    plan = plans(assumed)
+    terms = cache_terms(prices) if terms is None else terms
+    return PricedSession(
+        plan,
+        assumed,
+        prices,
+        terms,
+        compare(plan, terms, prices),
+        discovery,
+        break_even_range(plans, assumed, terms, prices) if ranges else None,
+    )
+
+
+def catalog_planner(setup: Setup, meter: BudgetMeter) -> Planner:
+    """Plans future sessions over the setup's tools. Raises ConfigError for an unknown toolset."""
+    return lambda assumed: catalog_plan(setup, meter, assumed)
+
+
+def discovery_delivery(settings: Settings) -> Delivery:
+    """The delivery that stands for discovery: the settings' own, or `append` where they bind every tool."""
+    own = own_delivery(settings)
+    return Delivery.APPEND if own is Delivery.STATIC else own
+
+
+def setup_dollars(setup: Setup, first: FirstCall, meter: BudgetMeter, prices: Prices | None) -> float | None:
+    """What an assumed session of the setup costs, with its own delivery and cache; None if unknown.
+
+    `first` is the setup's first call: if it defers no tool, every tool is bound throughout.
+    """
+    if prices is None or not first.catalog.tools:
+        return None
+    own = own_delivery(setup.settings) if first.catalog.deferred_ids else Delivery.STATIC
+    plan = catalog_plan(setup, meter, Assumptions())
+    return session_cost(plan, own, cache_terms(prices), prices).dollars
