@@ -26,6 +26,7 @@ from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.tokens.audit.audit import audit
+from inspector.engine.tokens.audit.cost import Pricing
 from inspector.engine.tokens.audit.growth import Change, changes, totals
 from inspector.engine.tokens.audit.reading import Reading
 from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject
@@ -131,8 +132,13 @@ def test_the_numbers_add_up(approved: dict[str, Any]) -> None:
     assert one["saved"] == one["tokens"] - one["discovery_tokens"] > 0
     assert one["window_share"] == one["tokens"] / approved["window"]
     price = approved["prices"]
-    assert one["cost"]["uncached"] == pytest.approx(one["tokens"] * price["input"] * approved["turns"])
-    assert one["cost"]["cached"] < one["cost"]["uncached"]
+    static, *_, append = (one["session"]["deliveries"][place] for place in (0, 1, 2))
+    assert static["definitions"] == one["tokens"] * one["session"]["assumed"]["calls"]
+    assert append["definitions"] < append["definitions_and_searches"] < append["input"]
+    assert static["cached"]["dollars"] < static["uncached"]["dollars"]
+    assert one["session"]["saved"] == pytest.approx(
+        1 - append["cached"]["dollars"] / static["cached"]["dollars"]
+    )
     assert price["source"]
     assert price["date"]
     for tool in one["servers"][0]["definitions"]:
@@ -169,7 +175,9 @@ def test_people_get_tables_and_the_basis_and_no_file_of_a_client_changes(
     for text in (
         "Claude Desktop, user   ~/.config/Claude/claude_desktop_config.json",
         "not measured: needs NO_SUCH_TOKEN",
-        "search_tools and manifest",
+        "with every tool deferred",
+        "an assumed session of 30 model calls",
+        "vs static",
         "All configurations",
         "not audited: Windsurf",
         "no servers in: ~/.gemini/settings.json",
@@ -336,7 +344,7 @@ def made(*names: str, tools: int = 3, **more: Any) -> Audit:
         own = tuple(Tool(name, f"{name}{number}", name) for number in range(tools))
         readings = {name: Reading(own), f"{name}2": Reading(reason=name, hint=name)}
         subject = Subject("Cursor", f"project {name}", Configuration(f"/x/{name}", ()), readings)
-        found.append(audit(subject, character_meter(), PRICES))
+        found.append(audit(subject, character_meter(), Pricing(PRICES)))
     return Audit(Basis("m", Tokenizer("characters", exact=True), 1000, PRICES), tuple(found), **more)
 
 
@@ -363,7 +371,7 @@ def test_markdown_with_any_names_has_complete_tables(text: str) -> None:
     problem = Problem("Cline", text, text, text, text)
     lines = audit_markdown(made(text, "other", problems=(problem,), empty=(text,))).splitlines()
     cells = [line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines if line.startswith("|")]
-    assert set(cells) <= {3, 6, 8}
+    assert set(cells) <= {3, 7, 8, 9, 11}
     assert not any("<script" in line or "\x1b" in line for line in lines)
 
 
@@ -383,7 +391,7 @@ def test_a_snapshot_is_shown_with_its_date(
     reading = Reading((Tool("a", "t"),), at=1_772_438_400.0, left_out=2)
     subject = Subject("Cursor", "user", Configuration("x.json", ()), {"a": reading})
     basis = Basis("m", Tokenizer(), 1000)
-    say_audit(Audit(basis, (audit(subject, character_meter(), None),)))
+    say_audit(Audit(basis, (audit(subject, character_meter(), Pricing()),)))
     shown = capsys.readouterr().out
     assert "snapshot of 2026-03-02, 2 more left out by the client" in shown
     assert "No price is known" in shown

@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,11 +19,16 @@ from inspector.domain.events import (
     ToolLoaded,
     UserSaid,
 )
+from inspector.engine.tokens.cost.plan import Assumptions
 from tests.cli.conftest import Toolsight
 from tests.domain.test_event import records
 from tests.support.weather_configuration import write_weather_configuration
 
 SESSION = "20260101-cost"
+TERSE = ("--set", "discovery.embedding_model=none")
+USUAL = SimpleNamespace(**asdict(Assumptions()))
+# Counted where there is a catalog, so not assumed.
+COUNTED = {"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"}
 DELIVERIES = ["static", "rewrite", "append", "call_tool", "gate"]
 STARTED = SessionStarted("test.json", ("s",), "", "demo/planner", "planner", 100_000)
 STORY: list[Event] = [
@@ -68,7 +75,7 @@ def test_the_output_names_the_prices_and_what_broke_the_cache(toolsight: Toolsig
     assert "a recorded session of 2 model calls over 40 tools" in printed.stdout
     assert "prices of openai/gpt-5 (demo/planner has none)" in printed.stdout
     assert "tools[]: +s:t3" in printed.stdout
-    assert "tools that a gate binds for a message" in printed.stdout
+    assert "tools that a gate binds for a turn" in printed.stdout
     assert "an assumed session" not in printed.stdout
 
 
@@ -104,17 +111,38 @@ def test_an_unknown_session_is_an_error_with_a_hint(toolsight: Toolsight) -> Non
     assert "toolsight sessions" in failed.stderr
 
 
-def test_turns_are_for_an_assumed_session(toolsight: Toolsight) -> None:
-    failed = toolsight("cost", "--session", "nowhere", "--turns", "5")
+@pytest.mark.parametrize("given", [("--calls", "5"), ("--assume", "seconds=5")])
+def test_what_a_record_says_cannot_be_assumed(toolsight: Toolsight, given: tuple[str, str]) -> None:
+    failed = toolsight("cost", "--session", "nowhere", *given)
     assert failed.exit_code == 2
-    assert "--turns is for an assumed session" in failed.stderr
+    assert "is for an assumed session" in failed.stderr
+
+
+def test_every_assumption_is_an_option_and_is_shown(toolsight: Toolsight, config: str) -> None:
+    given = {name: str(value * 2) for name, value in vars(USUAL).items() if name not in ("own_call", "seed")}
+    options = [part for name, value in given.items() for part in ("--assume", f"{name}={value}")]
+    shown = toolsight("cost", "--config", config, "--approve", *TERSE, *options).stdout
+    for name, value in given.items():
+        row = next((line.split() for line in shown.splitlines() if line.startswith(f"{name} ")), None)
+        assert row is None if name in COUNTED else row is not None and float(row[1]) == float(value)
+
+
+def test_an_unknown_assumption_is_named_with_the_nearest(toolsight: Toolsight) -> None:
+    failed = toolsight("cost", "--assume", "growht=5")
+    assert failed.exit_code == 1
+    assert "there is no assumption 'growht'" in failed.stderr
+    assert "growth" in failed.stderr
+    assert "must be at least 1" in toolsight("cost", "--calls", "0").stderr
 
 
 def test_a_configuration_is_priced_over_an_assumed_session(toolsight: Toolsight, config: str) -> None:
-    given = ("--config", config, "--approve", "--set", "discovery.embedding_model=none", "--turns", "6")
+    given = ("--config", config, "--approve", *TERSE, "--calls", "6")
     said = json.loads(toolsight("cost", *given, "--json").stdout)
     assert said["assumed"]["calls"] == 6
     assert len(said["deliveries"][0]["cached"]["requests"]) == 6
+    append = next(one for one in said["deliveries"] if one["delivery"] == "append")
+    assert set(append["pays_from_tools"]) == {"usual", "low", "high"}
+    assert append["definitions"] < append["definitions_and_searches"] < append["input"]
     assert said["overhead"]["pool"] > said["overhead"]["call_tool"] > 0
     printed = toolsight("cost", *given)
     assert printed.exit_code == 0, printed.stderr

@@ -13,22 +13,26 @@ from inspector.adapters.memory.fakes import ManualClock, MemoryConnector, Memory
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import AuthRequired, ConfigError, ConnectError, MissingValue, ServerExited
 from inspector.domain.jsonvalue import compact
+from inspector.domain.number import percent
 from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import Block, PromptCache
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool, definition
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.ports import Snapshot
 from inspector.engine.tokens.audit.audit import audit
-from inspector.engine.tokens.audit.cost import bill, tool_tokens
+from inspector.engine.tokens.audit.cost import Pricing, deferring, tool_tokens
 from inspector.engine.tokens.audit.growth import Change, changes, totals
 from inspector.engine.tokens.audit.reading import NOT_APPROVED, Reading, ask_servers, stored, unreadable
 from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject, Usage
 from inspector.engine.tokens.audit.suggestion import DEFER, KEEP, SHORTEN, TWINS, UNUSED, without_descriptions
+from inspector.engine.tokens.cost.delivery_cost import Delivery
+from inspector.engine.tokens.cost.plan import Assumptions
+from inspector.engine.tokens.cost.priced_session import catalog_planner, price_session
 from tests.support.counting import character_meter
 
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, cache_write=2.5e-6, source="a list", date="today")
+PRICED = Pricing(PRICES)
 WORDY = {"type": "object", "properties": {"q": {"type": "string", "description": "x" * 50}}}
 
 
@@ -54,7 +58,7 @@ def subject(*found: Sequence[Tool], small: int = 0, **more: Any) -> Subject:
 
 
 def audited(*found: Sequence[Tool], **more: Any) -> ConfigurationAudit:
-    return audit(subject(*found, **more), character_meter(), PRICES)
+    return audit(subject(*found, **more), character_meter(), PRICED)
 
 
 def kinds(found: ConfigurationAudit) -> list[str]:
@@ -79,7 +83,7 @@ def test_servers_add_up_to_their_configuration(drawn: list[tuple[str, str, str]]
     for server, name, text in drawn:
         own[server][name] = Tool(server, name, text)
     readings = {server: Reading(tuple(by_name.values())) for server, by_name in own.items()}
-    found = audit(subject(readings=readings), character_meter(), PRICES)
+    found = audit(subject(readings=readings), character_meter(), PRICED)
     assert sum(server.tokens for server in found.servers) == found.tokens
     assert sum(server.share for server in found.servers) == pytest.approx(found.share)
     assert found.tokens == character_meter().static([t for r in readings.values() for t in r.tools or ()])
@@ -99,7 +103,7 @@ def test_the_rule_of_thumb_has_its_error() -> None:
 def test_discovery_is_the_search_tool_with_its_manifest_alone() -> None:
     one, other = tools("a", 30), tools("b", 30)
     asked = subject(one, other)
-    found = audit(asked, character_meter(), PRICES)
+    found = audit(asked, character_meter(), PRICED)
     assert found.discovery == tool_tokens(asked, character_meter(), frozenset("ab"))
     assert found.discovery < found.tokens
     only_b = tool_tokens(asked, character_meter(), frozenset("b"))
@@ -114,46 +118,38 @@ def test_a_configuration_that_binds_everything_is_told_what_discovery_would_cost
 def test_a_summary_of_the_server_is_part_of_the_manifest() -> None:
     own = tools("a", 3)
     told = subject(own, readings={"a": Reading(own, "Keeps notes.")})
-    more = audit(told, character_meter(), None).discovery - audited(own).discovery
+    more = audit(told, character_meter(), Pricing()).discovery - audited(own).discovery
     assert more >= len("Keeps notes.")
 
 
-def test_the_bill_of_a_thousand_turns_by_hand() -> None:
-    found = bill(10_000, PRICES)
-    assert found is not None
-    assert found.uncached == pytest.approx(10_000 * 2e-6 * 1000)
-    assert found.cached == pytest.approx(10_000 * 2.5e-6 + 999 * 10_000 * 0.5e-6)
+def test_the_session_of_a_configuration_is_the_one_that_its_setup_is_priced_by() -> None:
+    asked = subject(tools("a", 30))
+    priced = price_session(catalog_planner(asked.setup, character_meter()), Assumptions(), PRICES)
+    found = audit(asked, character_meter(), PRICED)
+    assert found.session == priced
+    assert priced.of(Delivery.STATIC).cached.definitions == 30 * found.tokens
+    assert audit(asked, character_meter(), Pricing()).session != priced
 
 
-@given(st.integers(1024, 100_000), st.integers(1, 50))
-def test_the_cached_bill_is_what_a_prompt_cache_charges(tokens: int, turns: int) -> None:
-    cache = PromptCache(PRICES.terms)
-    block = Block("tools", tokens, "tools")
-    charged = sum(PRICES.cost(cache.send([block], at), PRICES.terms) for at in range(turns))
-    found = bill(tokens, PRICES, turns)
-    assert found is not None
-    assert found.cached == pytest.approx(charged)
-
-
-def test_there_is_no_cached_price_without_a_cache_and_no_bill_without_a_price() -> None:
-    found = bill(1000, replace(PRICES, cache_read=None))
-    assert found is not None
-    assert found.uncached == pytest.approx(2.0)
-    assert found.cached is None
-    assert bill(1000, None) is None
+def test_assumptions_change_the_session_and_nothing_else() -> None:
+    asked = subject(tools("a", 30))
+    longer = Pricing(PRICES, assumed=Assumptions(calls=60))
+    one, other = (audit(asked, character_meter(), pricing) for pricing in (PRICED, longer))
+    assert one.session != other.session
+    assert replace(one, session=None, suggestions=()) == replace(other, session=None, suggestions=())
 
 
 def test_servers_that_were_not_measured_count_nothing_and_keep_their_reason() -> None:
     own = tools("a", 2)
     readings = {"a": Reading(own), "b": Reading(reason="needs B_TOKEN")}
-    found = audit(subject(readings=readings), character_meter(), PRICES)
+    found = audit(subject(readings=readings), character_meter(), PRICED)
     assert [server.name for server in found.measured] == ["a"]
     assert found.tokens == audited(own).tokens
     assert (found.servers[1].tokens, found.servers[1].reading.reason) == (0, "needs B_TOKEN")
 
 
 def test_nothing_measured_costs_nothing_and_suggests_nothing() -> None:
-    found = audit(subject(readings={"a": Reading(reason="gone")}), character_meter(0), PRICES)
+    found = audit(subject(readings={"a": Reading(reason="gone")}), character_meter(0), PRICED)
     assert (found.tokens, found.discovery, found.share, found.saved_fraction) == (0, 0, 0.0, 0.0)
     assert found.suggestions == ()
 
@@ -184,14 +180,26 @@ def test_a_small_configuration_is_left_as_it_is() -> None:
     assert found.suggestions[0].tokens == found.tokens
 
 
-def test_the_server_whose_waiting_saves_most_is_named_with_what_it_saves() -> None:
-    one, other = tools("a", 10), tools("b", 40)
-    asked = subject(one, other)
-    found = audit(asked, character_meter(), PRICES)
+def test_the_server_whose_waiting_saves_most_is_named_with_what_a_session_saves() -> None:
+    asked = subject(tools("a", 10), tools("b", 400))
+    found = audit(asked, character_meter(), PRICED)
     best = next(suggestion for suggestion in found.suggestions if suggestion.kind == DEFER)
-    assert best.tokens == found.tokens - tool_tokens(asked, character_meter(), frozenset("b"))
+    session = PRICED.session(deferring(asked, frozenset("b")), character_meter())
+    static, other = (session.of(each).cached for each in (Delivery.STATIC, Delivery.APPEND))
+    assert best.tokens == (static.discovery_tokens - other.discovery_tokens) // 30
     assert best.text.startswith("Defer b")
     assert f"{best.tokens:,}" in best.text
+    assert session.saved is not None
+    assert f"costs {percent(session.saved)} less with its searches" in best.text
+    assert KEEP not in kinds(found)
+
+
+def test_deferring_is_not_suggested_where_a_session_with_its_searches_costs_more() -> None:
+    found = audited(tools("a", 20), tools("b", 25))
+    assert found.session is not None
+    assert found.saved > 0 > (found.session.saved or 0)
+    assert DEFER not in kinds(found)
+    assert "costs no less with a server deferred" in found.suggestions[0].text
 
 
 def test_the_dearest_tool_is_told_what_its_words_cost() -> None:
@@ -363,7 +371,9 @@ def change(now: dict[str, int | None], before: dict[str, int | None]) -> Change:
 
 def test_totals_are_those_of_measured_servers() -> None:
     own = tools("a", 2)
-    found = audit(subject(readings={"a": Reading(own), "b": Reading(reason="gone")}), character_meter(), None)
+    found = audit(
+        subject(readings={"a": Reading(own), "b": Reading(reason="gone")}), character_meter(), Pricing()
+    )
     assert totals([found]) == {KEY: {"a": found.tokens, "b": None}}
 
 

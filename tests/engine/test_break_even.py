@@ -1,11 +1,14 @@
 """From how many tools on a delivery pays."""
 
+import math
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
-from inspector.engine.tokens.cost.break_even import break_evens, scaled
+from inspector.engine.tokens.cost.break_even import break_even_range, break_evens, ranges, scaled
 from inspector.engine.tokens.cost.cache_preset import PRESETS
 from inspector.engine.tokens.cost.delivery_cost import Delivery, session_cost
 from inspector.engine.tokens.cost.plan import (
@@ -16,6 +19,7 @@ from inspector.engine.tokens.cost.plan import (
     PlannedTool,
     usual_plan,
 )
+from tests.support.plans import searched_early
 
 TERMS = CacheTerms(minimum=1)
 DISCOVERY = (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
@@ -48,15 +52,47 @@ def test_from_there_on_it_costs_less_and_before_it_does_not(delivery: Delivery) 
 
 
 def test_rewriting_pays_above_some_fifty_tools_where_the_prompt_is_as_was_measured_elsewhere() -> None:
-    assumed = Assumptions(own_call=False, search_tokens=0)
-    plan = usual_plan(PLAN.tools, Overhead(system=2000, manifest=800), assumed)
+    assumed = Assumptions(searches_per_call=0)
+    plan = searched_early(usual_plan(PLAN.tools, Overhead(system=2000, manifest=800), assumed))
     assert break_evens(plan, CacheTerms())[Delivery.REWRITE] == pytest.approx(50, abs=2)
 
 
 def test_a_gate_that_chooses_for_every_call_never_pays_against_a_cache_that_charges_for_writing() -> None:
-    plan = usual_plan(PLAN.tools, PLAN.overhead, Assumptions(calls_per_message=1))
+    plan = usual_plan(PLAN.tools, PLAN.overhead, Assumptions(calls_per_turn=1))
     assert break_evens(plan, CacheTerms())[Delivery.GATE] is None
     assert break_evens(plan, UNCACHED)[Delivery.GATE] is not None
+
+
+def test_a_break_even_is_a_range_over_the_assumptions() -> None:
+    usual = Assumptions(calls=8)
+
+    def plans(assumed: Assumptions) -> Plan:
+        return usual_plan(PLAN.tools, PLAN.overhead, assumed)
+
+    found = break_even_range(plans, usual, TERMS)
+    spread = ranges(plans(usual), usual)
+    assert set(spread) == {"calls", "growth", "searches_per_call", "pause"}
+    for delivery, point in found.items():
+        assert at_most(point.low) <= at_most(point.usual) <= at_most(point.high)
+        assert point.low != point.high, delivery
+    for ends in (
+        {name: low for name, (low, _) in spread.items()},
+        {n: high for n, (_, high) in spread.items()},
+    ):
+        other = break_evens(plans(replace(usual, **ends)), TERMS)  # type: ignore[arg-type]
+        for delivery, tools in other.items():
+            assert at_most(found[delivery].low) <= at_most(tools) <= at_most(found[delivery].high)
+
+
+def at_most(tools: int | None) -> float:
+    """A break-even point as a number; never is beyond all others."""
+    return math.inf if tools is None else tools
+
+
+def test_an_assumption_that_a_record_replaces_is_not_varied() -> None:
+    recorded = replace(PLAN, assumed=("gate_tools",))
+    found = break_even_range(lambda _: recorded, Assumptions(), TERMS)
+    assert all(point.low == point.usual == point.high for point in found.values())
 
 
 def test_more_than_the_most_is_not_looked_at() -> None:
@@ -93,7 +129,7 @@ def test_a_scaled_catalog_has_the_mean_size(tools: int) -> None:
     gates = {len(call.gated) for call in other.calls}
     assert gates == {min(10, tools)}
     found = {id_ for call in other.calls for id_ in call.discovered}
-    assert len(found) == min(12, tools)
+    assert len(found) == min(15, tools)
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6), st.integers(1, 30))

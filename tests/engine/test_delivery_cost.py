@@ -17,6 +17,7 @@ from inspector.engine.tokens.cost.plan import (
     PlannedTool,
     usual_plan,
 )
+from tests.support.plans import searched_early
 
 TERMS = CacheTerms(write=1.25, read=0.1, ttl_seconds=300, minimum=1)
 PRICES = Prices("m", 2e-6, 10e-6, source="a list", date="2026-01-01")
@@ -150,10 +151,8 @@ def test_where_nothing_waits_there_is_nothing_to_search_with() -> None:
 def test_figures_that_were_measured_elsewhere_come_out_within_half_a_percent() -> None:
     """30 turns over 120 tools (47.3k tokens), four discoveries, writing 1.25, reading 0.1."""
     tools = [PlannedTool(f"s:t{number}", 395 if number % 6 == 0 else 394) for number in range(120)]
-    assumed = Assumptions(
-        calls_per_message=1, own_call=False, search_tokens=0, gate_tools=6, growth=1200, found=3
-    )
-    plan = usual_plan(tools, Overhead(system=2000, manifest=800, pool=120 * 40), assumed)
+    assumed = Assumptions(calls_per_turn=1, searches_per_call=0, gate_tools=6, growth=1200)
+    plan = searched_early(usual_plan(tools, Overhead(system=2000, manifest=800, pool=120 * 40), assumed))
     found = {cost.delivery: cost for cost in compare(plan, CacheTerms())}
     assert plan.tool_tokens == 47_300
     assert found[Delivery.STATIC].uncached.billed == pytest.approx(2_037_000, rel=0.005)

@@ -66,14 +66,15 @@ def test_the_usual_plan_is_what_it_says() -> None:
     answered = [call for call in plan.calls if not call.only_searched]
     found = [id_ for call in plan.calls for id_ in call.discovered]
     assert len(answered) == 30
-    assert len(plan.calls) == 34
+    assert len(plan.calls) == 35
+    assert plan.steps == 20
     assert [bool(call.discovered) for call in plan.calls] == [call.only_searched for call in plan.calls]
-    assert len(set(found)) == 12
+    assert len(set(found)) == 15
     assert {call.growth for call in answered} == {1200}
     gates = [call.gated for call in answered]
     assert {len(set(gate)) for gate in gates} == {10}
     assert [one == other for one, other in pairwise(gates)] == [place % 3 != 0 for place in range(1, 30)]
-    assert set(plan.assumed) >= {"growth", "searches", "seed"}
+    assert set(plan.assumed) >= {"growth", "searches_per_call", "seed"}
     assert "meta_tokens" not in plan.assumed
 
 

@@ -1,0 +1,84 @@
+"""`toolsight budget` and `toolsight cost` price the same configuration to the same cent."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.domain.number import money
+from tests.cli.conftest import Toolsight
+from tests.support.mcp_case import SERVERS
+from tests.support.weather_configuration import write_weather_configuration
+
+DEMO = SERVERS.parent / "configs" / "demo.json"
+NAMES = ("weather", "home_automation", "notes", "files", "shop", "office", "tracker", "calc")
+TERSE = ("--set", "discovery.embedding_model=none")
+OTHERWISE = ("--calls", "12", "--searches-per-call", "0.5", "--growth", "300", "--pause", "400")
+
+
+def large(folder: Path) -> Path:
+    """Four servers of each demo server's tools, none deferred: hundreds of tools, as a client has them."""
+    path = folder / "large.json"
+    state = {"TOOLSIGHT_STATE": str(folder)}
+    servers = {
+        f"{name}-{copy}": {"command": sys.executable, "args": [str(SERVERS / f"{name}.py")], "env": state}
+        for name in NAMES
+        for copy in range(4)
+    }
+    path.write_text(json.dumps({"mcpServers": servers}))
+    return path
+
+
+@pytest.fixture(scope="module")
+def configs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("agreement")
+    return {"demo": DEMO, "small": write_weather_configuration(folder), "large": large(folder)}
+
+
+@pytest.fixture(scope="module")
+def variables(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """With what the demo's configuration refers to."""
+    return {
+        **variables,
+        "TOOLSIGHT_PYTHON": sys.executable,
+        "TOOLSIGHT_FIXTURES": str(SERVERS.parent),
+        "TOOLSIGHT_STATE": str(tmp_path_factory.mktemp("state")),
+    }
+
+
+def asked(toolsight: Toolsight, command: str, config: Path, *more: str) -> Any:
+    done = toolsight(command, "--config", str(config), "--approve", *TERSE, *more, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("name", "more"), [("demo", ()), ("small", ()), ("large", ()), ("small", OTHERWISE)])
+def test_both_commands_price_a_configuration_to_the_same_cent(
+    toolsight: Toolsight, configs: dict[str, Path], name: str, more: tuple[str, ...]
+) -> None:
+    (audited,) = asked(toolsight, "budget", configs[name], *more)["configurations"]
+    session, priced = audited["session"], asked(toolsight, "cost", configs[name], *more)
+    assert session["assumed"] == priced["assumed"]
+    assert session["saved"] == priced["saved"]
+    pairs = list(zip(session["deliveries"], priced["deliveries"], strict=True))
+    assert len(pairs) == 5
+    for one, other in pairs:
+        assert one["delivery"] == other["delivery"]
+        for cache in ("cached", "uncached"):
+            assert money(one[cache]["dollars"], 2) == money(other[cache]["dollars"], 2)
+            assert one[cache]["dollars"] == pytest.approx(other[cache]["dollars"], abs=1e-12)
+
+
+def test_both_commands_print_the_same_row_for_static_and_for_discovery(
+    toolsight: Toolsight, configs: dict[str, Path]
+) -> None:
+    given = ("--config", str(configs["demo"]), "--approve", *TERSE)
+    budget, cost = toolsight("budget", *given).stdout, toolsight("cost", *given).stdout
+    for delivery in ("static ", "append "):
+        row, other = (
+            next(line.split() for line in said.splitlines() if line.startswith(delivery) and "$" in line)
+            for said in (budget, cost)
+        )
+        assert row == other
