@@ -12,7 +12,7 @@ from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole
 from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
 from inspector.app.pages.cost.budget.change import headline
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
-from inspector.app.pages.cost.budget.money import price_facts, thousand_calls
+from inspector.app.pages.cost.budget.money import price_facts
 from inspector.app.pages.cost.budget.plots import EMPTY, call_plot
 from inspector.app.pages.cost.budget.table import (
     Shown,
@@ -24,11 +24,14 @@ from inspector.app.pages.cost.budget.table import (
 )
 from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts, ToolCost
+from inspector.domain.number import tokens
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge
 from inspector.domain.session import Binding, CallCost, SessionState, ToolState
+from inspector.engine.tokens.cost.break_even import BreakEven
 from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
-from inspector.engine.tokens.cost.plan import Overhead, PlannedTool, usual_plan
+from inspector.engine.tokens.cost.plan import Assumptions, Overhead, PlannedTool, usual_plan
+from inspector.engine.tokens.cost.priced_session import price_session
 
 CHEAP = ToolState("a:cheap", 10, Binding.PINNED)
 DEAR = ToolState("b:dear", 70, Binding.LOADED)
@@ -151,16 +154,18 @@ def test_flowing_pieces_are_never_torn_and_never_lost(texts: list[str], width: i
 
 def test_the_headline_is_the_bill_and_the_saving() -> None:
     state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
-    told = str(headline(state, PRICES, 200))
-    assert "1 server, 2 tools: binding all costs 5k tokens a call   $5.00 per 1,000 calls" in told
-    assert "now 450, $0.45: 91 % saved" in told
+    told = str(headline(state, 200))
+    assert "1 server, 2 tools: binding all costs 5k tokens a call" in told
+    assert "this call 450 with searches: 91 % saved" in told
+    # A session's money is that of its calls: one call times a thousand would leave its searches out.
+    assert "$" not in told
 
 
 def test_the_headline_says_when_discovery_costs_more() -> None:
     state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
-    assert "⚠ 50 % more than static" in str(headline(state, None, 200))
-    assert "d on a server shows" in str(headline(replace(state, manifest=""), None, 200))
-    assert "f2" in str(headline(session(), None, 200))
+    assert "⚠ 50 % more than static" in str(headline(state, 200))
+    assert "d on a server shows" in str(headline(replace(state, manifest=""), 200))
+    assert "f2" in str(headline(session(), 200))
 
 
 def test_prices_say_whose_they_are_and_of_which_day() -> None:
@@ -169,8 +174,6 @@ def test_prices_say_whose_they_are_and_of_which_day() -> None:
     )
     assert text(price_facts(PRICES, "other")).startswith("priced as model")
     assert "budget.priced_as" in text(price_facts(None, "model"))
-    assert thousand_calls(500, PRICES) == "$0.50"
-    assert thousand_calls(500, None) == ""
 
 
 def test_a_call_has_raw_and_billed_tokens_hit_rate_and_dollars() -> None:
@@ -268,20 +271,23 @@ def test_a_scale_has_its_own_numbers_and_nothing_leaves_it() -> None:
 def compared(tools: int = 100) -> DeliveryComparison:
     planned = [PlannedTool(f"a:tool_{number}", 200) for number in range(tools)]
     plan = usual_plan(planned, Overhead(50, 143, 400, 80, 4000))
-    costs = compare(plan, TERMS, PRICES)
-    return DeliveryComparison(
-        plan, "a cache", costs, {Delivery.APPEND: 40, Delivery.GATE: None}, Delivery.APPEND, False
-    )
+    points = {Delivery.APPEND: BreakEven(40, 20, None), Delivery.GATE: BreakEven(None, None, None)}
+    priced = price_session(lambda _: plan, Assumptions(), PRICES, terms=TERMS)
+    return DeliveryComparison(replace(priced, break_evens=points), "a cache", Delivery.APPEND, False)
 
 
 def test_ways_have_a_row_each_with_the_one_in_use_and_the_cheapest_marked() -> None:
     rows = {row.key: [str(cell) for cell in row.cells] for row in budget_way.way_rows(compared())}
     assert list(rows) == [delivery.value for delivery in Delivery]
     assert rows["append"][0:2] == ["●", "append (in use)"]
-    money = [cell.partition(".")[2] for row in rows.values() for cell in (row[4], row[7])]
+    money = [cell.partition(".")[2] for row in rows.values() for cell in (row[6], row[9])]
     assert {len(decimals) for decimals in money} == {2}
     assert [row[0] for row in rows.values()].count("★") == 1
-    assert (rows["append"][8], rows["gate"][8], rows["static"][8]) == ("40 tools", "never", "–")
+    assert [rows[way][11] for way in ("append", "gate", "static")] == ["40 (20–never)", "never", "–"]
+    append = compared().priced.of(Delivery.APPEND).cached
+    assert rows["append"][3:6] == [
+        tokens(n) for n in (append.definitions, append.discovery_tokens, append.raw)
+    ]
 
 
 def test_the_calls_that_broke_the_cache_are_told_as_far_as_there_is_room() -> None:
@@ -304,7 +310,7 @@ def test_what_is_compared_says_what_it_was_measured_on() -> None:
 def test_the_plot_of_ways_has_its_size_and_a_letter_a_way(width: int, height: int, priced: bool) -> None:
     found = compared()
     if not priced:
-        found = replace(found, costs=compare(found.plan, TERMS))
+        found = replace(found, priced=replace(found.priced, costs=compare(found.priced.plan, TERMS)))
     lines = str(budget_way.way_plot(found, width, height)).split("\n")
     assert len(lines) == height
     assert max(map(len, lines)) <= width

@@ -67,7 +67,7 @@ async def test_the_first_line_is_what_the_servers_cost_and_what_discovery_saves(
     async with app_rig(prices=PRICES) as (pilot, rig):
         await budget_page(pilot)
         assert rig.bench.state.budget is not None
-        await sees(pilot, "3 servers, 4 tools: binding all costs", "per 1,000 calls")
+        await sees(pilot, "3 servers, 4 tools: binding all costs", "with searches")
 
 
 async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:
@@ -187,7 +187,7 @@ async def test_m_tries_a_model_with_its_prices_and_a_takes_it() -> None:
         await pilot.press("m")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         await pilot.press(*"dear", "enter")
-        await sees(pilot, "What if model dear", "per 1,000 calls")
+        await sees(pilot, "What if model dear", "a session with its searches")
         switched: list[str] = []
         rig.bench.switch_model = switched.append  # type: ignore[method-assign, assignment]
         await pilot.press("a")

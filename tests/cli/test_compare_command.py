@@ -55,11 +55,11 @@ def test_json_has_the_totals_and_the_tokens_of_each_call(
 
 
 @pytest.mark.usefixtures("labs")
-def test_markdown_is_a_heading_and_two_tables(toolsight: Toolsight, file: Callable[[str], str]) -> None:
+def test_markdown_is_a_heading_and_three_tables(toolsight: Toolsight, file: Callable[[str], str]) -> None:
     text = FORECAST.replace("A forecast", "A | B")
     lines = toolsight("compare", file(text), *_TWO, "--markdown").stdout.splitlines()
     assert lines[0] == "### A \\| B"
-    assert sum(line.startswith("| ---") for line in lines) == 2
+    assert sum(line.startswith("| ---") for line in lines) == 3
     rows = [line for line in lines if line.startswith(("| static", "| prd", "| profile"))]
     assert len({line.count("|") for line in rows}) == 1
 

@@ -3,21 +3,26 @@
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.budget import TokenParts
 from inspector.domain.events import (
     CallFinished,
     CallRejected,
+    CallStarted,
     CatalogBuilt,
     Event,
     GateApplied,
     ModelRequested,
+    ModelResponded,
     Record,
     SearchPerformed,
     TurnEnded,
     UserSaid,
 )
+from inspector.domain.message import ToolCall, Usage
+from inspector.domain.price import Prices
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.profile_comparison import ProfileComparison, compare_profiles
@@ -100,6 +105,76 @@ def test_without_static_the_catalog_at_each_call_says_what_it_would_cost() -> No
     assert not found.measured
     assert found.rows[0].static_tokens == 400
     assert found.rows[0].saved == 0.8
+
+
+def spent(definitions: int, searches: int = 0, history: int = 0) -> ModelRequested:
+    return ModelRequested(1, (), TokenParts(tools=definitions, searches=searches, history=history), 1)
+
+
+def replied(*names: str) -> ModelResponded:
+    calls = tuple(ToolCall(str(number), name, {}) for number, name in enumerate(names))
+    return ModelResponded(1, "", calls, Usage(output_tokens=10))
+
+
+def test_the_tokens_of_a_turn_are_summed_over_its_model_calls() -> None:
+    two = [
+        UserSaid("a"),
+        spent(10),
+        replied("search_tools"),
+        spent(20, 5),
+        replied(),
+        UserSaid("b"),
+        spent(30, 5),
+    ]
+    found = compared(played("prd", *two), played("static", UserSaid("a"), spent(50)))
+    assert found.rows[0].turns == (35, 35)
+    assert found.turns == ((35, 50), (35, None))
+    assert sum(found.rows[0].turns) == found.rows[0].totals.discovery_tokens
+
+
+def test_searches_count_against_what_is_saved() -> None:
+    found = compared(played("prd", catalog(100), UserSaid("a"), spent(20, 30, history=50)))
+    (row,) = found.rows
+    assert row.saved == pytest.approx(1 - 50 / 100)
+    assert row.input_saved == pytest.approx(1 - 100 / 150)
+
+
+def test_binding_every_tool_needs_no_call_that_only_follows_a_search() -> None:
+    search, both = replied("search_tools"), replied("search_tools", "weather__get_forecast")
+    events = [
+        catalog(100),
+        UserSaid("a"),
+        spent(5),
+        search,
+        spent(5),
+        search,
+        spent(5),
+        both,
+        spent(5),
+        replied(),
+    ]
+    (row,) = compared(played("prd", *events)).rows
+    assert row.static_tokens == 2 * 100
+    assert row.totals.model_calls == 4
+
+
+def test_a_step_costs_the_whole_session_divided_by_what_was_solved() -> None:
+    prices = Prices("m", 1e-6, 10e-6)
+    solved = [
+        CallStarted("1", FORECAST, {}),
+        called(FORECAST),
+        CallStarted("1", FORECAST, {"x": 1}),
+        called(FORECAST),
+    ]
+    records = [
+        Record("s", n, 0.0, event) for n, event in enumerate([UserSaid("a"), spent(1000), replied(), *solved])
+    ]
+    had = totals(records, prices)
+    assert had.dollars == pytest.approx(1000e-6 + 10 * 10e-6)
+    assert had.steps == 2
+    assert had.dollars_per_step == pytest.approx((had.dollars or 0) / 2)
+    assert totals(records).dollars is None
+    assert totals(records[:3], prices).dollars_per_step is None
 
 
 def test_a_session_without_a_model_call_saves_nothing_known() -> None:

@@ -28,7 +28,7 @@ from inspector.domain.error import ConfigError, ModelError
 from inspector.domain.events import Failed, Record
 from inspector.domain.number import count
 from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.profile_comparison import static_tokens
+from inspector.engine.scenario.profile_comparison import compare_profiles
 from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.session import Listener
 from widgets import visible
@@ -195,7 +195,8 @@ def _played_aloud(one: NamedScenario, setup: Options, *, check: bool) -> Played:
     played = play(one, setup, tell=_teller(width))
     result = played.result
     say()
-    _say_lines(totals_lines(result, static_tokens(result.records)))
+    (row,) = compare_profiles([result], scripted=False).rows
+    _say_lines(totals_lines(row, result.prices))
     if check:
         say()
         _say_lines(finding_lines(result.findings, result.records, width))

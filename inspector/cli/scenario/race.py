@@ -30,6 +30,7 @@ from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
+from inspector.engine.scenario.racer import Racer
 from inspector.engine.scenario.static_script import static_settings
 
 _WIDEST = 110
@@ -199,6 +200,15 @@ def _write(path: Path, text: str) -> None:
     say(f"written to {path}", err=True)
 
 
+def _lane_json(racer: Racer) -> dict[str, Any]:
+    return {
+        **asdict(racer),
+        "tokens": racer.tokens,
+        "solved": racer.solved.count,
+        "dollars_per_step": racer.dollars_per_step,
+    }
+
+
 def _json(race: Race, played: Sequence[Played]) -> dict[str, Any]:
     verdict = race.verdict
     assert verdict is not None
@@ -206,7 +216,7 @@ def _json(race: Race, played: Sequence[Played]) -> dict[str, Any]:
         "title": race.scenario.title,
         "scripted": race.scripted,
         "sessions": [one.session for one in played],
-        "lanes": [{**asdict(racer), "tokens": racer.tokens} for racer in verdict.racers],
+        "lanes": [_lane_json(racer) for racer in verdict.racers],
         "saved": verdict.saved,
         "input_saved": verdict.input_saved,
         "billed_saved": verdict.billed_saved,

@@ -7,7 +7,8 @@ from typing import Any
 
 from inspector.domain.events import ModelResponded, Record
 from inspector.domain.expectation import Expectation, Finding
-from inspector.domain.number import count, percent
+from inspector.domain.number import count, money, percent
+from inspector.domain.price import Prices
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.profile_comparison import AlignedCall, ComparedProfile, ProfileComparison
 from inspector.engine.scenario.run import ScenarioResult
@@ -25,14 +26,23 @@ _DETAIL = frozenset(
     {"session", "forgotten", "connecting", "ready", "stopped", "catalog", "index", "delta", "budget"}
 )
 
+_UNITS = (
+    "Tokens are sums over all model calls; cost includes a prompt cache and the answers; a step is a tool "
+    "call that succeeds and is not a repetition."
+)
+
 # Two lines of heading, and the cell below them.
 _Column = tuple[str, str, Callable[[ComparedProfile], str]]
 _COLUMNS: tuple[_Column, ...] = (
     ("model", "calls", lambda row: str(row.totals.model_calls)),
-    ("tool tokens", "first call", lambda row: _number(row.first)),
-    ("tool tokens", "last call", lambda row: _number(row.last)),
-    ("tool tokens", "all calls", lambda row: _number(row.totals.tool_tokens)),
-    ("saved", "vs static", lambda row: NOTHING if row.saved is None else percent(row.saved)),
+    ("", "definitions", lambda row: _number(row.totals.tool_tokens)),
+    ("definitions", "+ searches", lambda row: _number(row.totals.discovery_tokens)),
+    ("saved", "vs static", lambda row: _share(row.saved)),
+    ("all", "input", lambda row: _number(row.totals.input_tokens)),
+    ("saved", "vs static", lambda row: _share(row.input_saved)),
+    ("", "cost", lambda row: _dollars(row.totals.dollars)),
+    ("solved", "steps", lambda row: str(row.totals.steps)),
+    ("cost", "a step", lambda row: _dollars(row.totals.dollars_per_step)),
     ("", "searches", lambda row: str(row.totals.searches)),
     ("", "loads", lambda row: str(row.totals.loads)),
     ("", "evictions", lambda row: str(row.totals.evictions)),
@@ -80,16 +90,21 @@ def record_line(record: Record, width: int) -> str | None:
     return _line(record, event.summary() if said is None else said, width)
 
 
-def totals_lines(result: ScenarioResult, static_tokens: int) -> Iterator[str]:
-    """A run's totals; `static_tokens` are those of binding every tool in each of its model calls."""
-    had = result.totals
-    yield f"profile {result.profile}   {_outcome(had)}"
-    tokens = f"{had.tool_tokens:,} tool tokens in {count(had.model_calls, 'model call')}"
+def totals_lines(row: ComparedProfile, prices: Prices | None) -> Iterator[str]:
+    """A run's totals, beside what binding every tool would have sent."""
+    had = row.totals
+    yield f"profile {row.profile}   {_outcome(had)}"
+    definitions = f"definitions {had.tool_tokens:,} tokens in {count(had.model_calls, 'model call')}"
     if had.costs:
-        tokens += f" ({had.costs[0].tool_tokens:,} in the first, {had.costs[-1].tool_tokens:,} in the last)"
-    yield tokens
-    if static_tokens:
-        yield f"static binding: {static_tokens:,}, saved {percent(1 - had.tool_tokens / static_tokens)}"
+        definitions += f" ({row.first:,} in the first, {row.last:,} in the last)"
+    yield f"{definitions}, with searches {had.discovery_tokens:,}, all input {had.input_tokens:,}"
+    if row.saved is not None and row.input_saved is not None:
+        yield (
+            f"static binding: definitions {row.static_tokens:,}, saved {percent(row.saved)} with searches; "
+            f"all input {row.static_input:,}, saved {percent(row.input_saved)}"
+        )
+    if prices is not None and had.dollars is not None:
+        yield f"cost {money(had.dollars)} for {_per_step(had)}, at the prices of {prices.model}"
     yield (
         f"searches {had.searches}, loads {had.loads}, evictions {had.evictions}, calls {had.calls}, "
         f"rejections {had.rejections}, loops {had.loops}, redundant searches {had.redundant}"
@@ -124,11 +139,20 @@ def result_json(name: str, session: str, result: ScenarioResult) -> dict[str, An
 
 
 def totals_json(had: Totals) -> dict[str, Any]:
-    return {**asdict(had), "model_calls": had.model_calls, "tool_tokens": had.tool_tokens}
+    """A run's totals, with their sums."""
+    return {
+        **asdict(had),
+        "model_calls": had.model_calls,
+        "tool_tokens": had.tool_tokens,
+        "discovery_tokens": had.discovery_tokens,
+        "input_tokens": had.input_tokens,
+        "dollars": had.dollars,
+        "dollars_per_step": had.dollars_per_step,
+    }
 
 
 def comparison_text(compared: ProfileComparison, width: int) -> Iterator[str]:
-    """The profiles row by row, the notes, and the tool tokens of each model call."""
+    """The profiles row by row, the notes, and the tokens of each turn and of each model call."""
     names = _justified(["", "profile", *(row.profile for row in compared.rows)], str.ljust)
     columns = [
         _justified([over, head, *(cell(row) for row in compared.rows)], str.rjust)
@@ -137,11 +161,21 @@ def comparison_text(compared: ProfileComparison, width: int) -> Iterator[str]:
     yield from _side_by_side(names, columns, width)
     yield ""
     yield _base(compared)
+    yield _UNITS
     yield from compared.notes
     if compared.calls:
+        names = [row.profile for row in compared.rows]
         yield ""
-        yield "Tool tokens of each model call, counted after each message"
-        calls = _justified(["message", *_call_names(compared.calls)], str.ljust)
+        yield "Definitions and searches of each turn, summed over its model calls"
+        turns = [f"{number}" for number, _ in enumerate(compared.turns, start=1)]
+        sums = [
+            _justified([name, *map(_number, column)], str.rjust)
+            for name, column in _by_column(names, compared)
+        ]
+        yield from _side_by_side(_justified(["turn", *turns], str.ljust), sums, width)
+        yield ""
+        yield "Definitions of each model call"
+        calls = _justified(["turn.call", *_call_names(compared.calls)], str.ljust)
         yield from _side_by_side(calls, [_tokens(compared, n) for n in range(len(compared.rows))], width)
 
 
@@ -154,12 +188,16 @@ def comparison_markdown(compared: ProfileComparison) -> Iterator[str]:
     yield from _markdown_table(["profile", *heads], rows)
     yield ""
     yield _base(compared)
+    yield _UNITS
     yield from (f"- {_inline(note)}" for note in compared.notes)
     yield ""
     names = [row.profile for row in compared.rows]
+    turns = enumerate(compared.turns, start=1)
+    yield from _markdown_table(["turn", *names], [[str(turn), *map(_number, row)] for turn, row in turns])
+    yield ""
     calls = zip(_call_names(compared.calls), compared.calls, strict=True)
     yield from _markdown_table(
-        ["message", *names], [[name, *map(_number, call.tool_tokens)] for name, call in calls]
+        ["definitions, turn.call", *names], [[name, *map(_number, call.tool_tokens)] for name, call in calls]
     )
 
 
@@ -175,7 +213,10 @@ def comparison_json(compared: ProfileComparison, sessions: Sequence[str]) -> dic
                 "first": row.first,
                 "last": row.last,
                 "static_tokens": row.static_tokens,
+                "static_input": row.static_input,
                 "saved": row.saved,
+                "input_saved": row.input_saved,
+                "turns": row.turns,
                 **totals_json(row.totals),
             }
             for row, session in zip(compared.rows, sessions, strict=True)
@@ -212,7 +253,8 @@ def _base(compared: ProfileComparison) -> str:
     if compared.measured:
         return "Saved compared to the measured run of static."
     return (
-        "Saved compared to binding every tool in each of the profile's own model calls; static was not run."
+        "Saved compared to binding every tool in the profile's own model calls, without those that only "
+        "follow a search; static was not run."
     )
 
 
@@ -253,6 +295,24 @@ def _inline(text: str) -> str:
 
 def _number(value: int | None) -> str:
     return NOTHING if value is None else f"{value:,}"
+
+
+def _share(value: float | None) -> str:
+    return NOTHING if value is None else percent(value)
+
+
+def _dollars(value: float | None) -> str:
+    return NOTHING if value is None else money(value)
+
+
+def _per_step(had: Totals) -> str:
+    steps = count(had.steps, "solved step")
+    return steps if had.dollars_per_step is None else f"{steps}: {money(had.dollars_per_step)} a step"
+
+
+def _by_column(names: Sequence[str], compared: ProfileComparison) -> Iterator[tuple[str, list[int | None]]]:
+    for place, name in enumerate(names):
+        yield name, [turn[place] for turn in compared.turns]
 
 
 def _wrapped(text: str, width: int) -> str:

@@ -9,16 +9,15 @@ from inspector.domain.events import (
     CallRejected,
     CatalogBuilt,
     GateApplied,
-    ModelRequested,
     Record,
     SearchPerformed,
-    UserSaid,
 )
 from inspector.domain.knob import render_value
 from inspector.domain.manifest import SEARCH_TOOLS
+from inspector.domain.price import Prices
 from inspector.domain.profile import find_profile
 from inspector.engine.scenario.run import ScenarioResult
-from inspector.engine.scenario.totals import Totals
+from inspector.engine.scenario.totals import ModelCallCost, Totals, static_parts
 
 STATIC = "static"
 
@@ -27,15 +26,15 @@ STATIC = "static"
 class ComparedProfile:
     """One profile in a comparison.
 
-    `static_tokens` is the cost of binding every tool: measured in the run of `static` if there is one,
-    else computed from the catalog for each of this profile's model calls, or 0 if neither is known.
-    `messages` holds the tool tokens of the model calls, by user message.
+    `static_tokens` is the cost of binding every tool, `static_input` everything that is sent then: measured
+    in the run of `static` if there is one, else computed for those of this profile's model calls that binding
+    every tool would need; 0 if neither is known.
     """
 
     profile: str
     totals: Totals
     static_tokens: int
-    messages: tuple[tuple[int, ...], ...]
+    static_input: int
 
     @property
     def first(self) -> int | None:
@@ -49,13 +48,32 @@ class ComparedProfile:
 
     @property
     def saved(self) -> float | None:
-        """The share of `static_tokens` that was saved; negative if more was spent."""
-        return 1 - self.totals.tool_tokens / self.static_tokens if self.static_tokens else None
+        """The share of `static_tokens` that was saved, searches counted; negative if more was spent."""
+        return 1 - self.totals.discovery_tokens / self.static_tokens if self.static_tokens else None
+
+    @property
+    def input_saved(self) -> float | None:
+        """The share of `static_input` that was saved; negative if more was sent."""
+        return 1 - self.totals.input_tokens / self.static_input if self.static_input else None
+
+    @property
+    def turns(self) -> tuple[int, ...]:
+        """Tokens of definitions and searches by turn, each summed over its model calls."""
+        return tuple(sum(cost.discovery_tokens for cost in calls) for calls in self.messages)
+
+    @property
+    def messages(self) -> tuple[tuple[ModelCallCost, ...], ...]:
+        """The model calls by the user's message."""
+        last = max((cost.message for cost in self.totals.costs), default=0)
+        return tuple(
+            tuple(cost for cost in self.totals.costs if cost.message == message)
+            for message in range(1, last + 1)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedCall:
-    """Model call number `call` after user message number `message`, both from 1.
+    """Model call number `call` of turn number `message`, both from 1.
 
     `tool_tokens` matches the profiles by position; None for a profile that needed fewer calls.
     """
@@ -74,6 +92,16 @@ class ProfileComparison:
     calls: tuple[AlignedCall, ...]
     notes: tuple[str, ...]
     measured: bool
+    prices: Prices | None = None
+
+    @property
+    def turns(self) -> tuple[tuple[int | None, ...], ...]:
+        """Tokens of definitions and searches: a row a turn, by profile; None if it has no such turn."""
+        last = max((len(row.turns) for row in self.rows), default=0)
+        return tuple(
+            tuple(row.turns[turn] if turn < len(row.turns) else None for row in self.rows)
+            for turn in range(last)
+        )
 
 
 def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> ProfileComparison:
@@ -88,36 +116,24 @@ def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> Pr
     return ProfileComparison(
         results[0].scenario.title if results else "",
         rows,
-        tuple(_aligned([row.messages for row in rows])),
+        tuple(_aligned([_tool_tokens(row) for row in rows])),
         tuple(notes),
         static is not None,
+        next((result.prices for result in results if result.prices is not None), None),
     )
 
 
 def _compared(result: ScenarioResult, static: ScenarioResult | None) -> ComparedProfile:
-    base = static.totals.tool_tokens if static else static_tokens(result.records)
-    return ComparedProfile(result.profile, result.totals, base, _messages(result.records))
+    if static is not None:
+        base = static.totals.discovery_tokens, static.totals.input_tokens
+    else:
+        parts = static_parts(result.records)
+        base = (parts.tools, parts.input) if parts.tools else (0, 0)
+    return ComparedProfile(result.profile, result.totals, *base)
 
 
-def static_tokens(records: Sequence[Record]) -> int:
-    """The cost of binding every tool, by the catalog at each model call."""
-    current = total = 0
-    for record in records:
-        if isinstance(record.event, CatalogBuilt):
-            current = record.event.static_tokens
-        elif isinstance(record.event, ModelRequested):
-            total += current
-    return total
-
-
-def _messages(records: Sequence[Record]) -> tuple[tuple[int, ...], ...]:
-    by_message: list[list[int]] = []
-    for record in records:
-        if isinstance(record.event, UserSaid):
-            by_message.append([])
-        elif isinstance(record.event, ModelRequested) and by_message:
-            by_message[-1].append(record.event.tokens.tool_tokens)
-    return tuple(map(tuple, by_message))
+def _tool_tokens(row: ComparedProfile) -> Sequence[Sequence[int]]:
+    return [[cost.tool_tokens for cost in calls] for calls in row.messages]
 
 
 def _aligned(profiles: Sequence[Sequence[Sequence[int]]]) -> Iterator[AlignedCall]:

@@ -19,8 +19,8 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import Charge
-from inspector.engine.scenario.totals import ANSWERED
+from inspector.domain.solved import SolvedSteps
+from inspector.engine.scenario.totals import ANSWERED, charged
 
 _LONGEST = 400
 
@@ -53,6 +53,12 @@ class Racer:
     last: str = ""
     outcome: str = ""
     is_over: bool = False
+    solved: SolvedSteps = SolvedSteps()
+
+    @property
+    def dollars_per_step(self) -> float | None:
+        """US dollars of input for each solved step; None without prices or solved steps."""
+        return self.dollars / self.solved.count if self.dollars is not None and self.solved.count else None
 
     @property
     def tokens(self) -> int:
@@ -67,6 +73,7 @@ class Racer:
 
 def racer_after(racer: Racer, event: Event, prices: Prices | None = None) -> Racer:
     """The racer after one more event; `prices` convert its tokens to dollars."""
+    racer = replace(racer, solved=racer.solved.after(event))
     match event:
         case ModelRequested():
             return _requested(racer, event, prices)
@@ -90,7 +97,7 @@ def racer_after(racer: Racer, event: Event, prices: Prices | None = None) -> Rac
 
 def _requested(racer: Racer, event: ModelRequested, prices: Prices | None) -> Racer:
     parts = event.tokens
-    charge = event.charge if event.charge.tokens else Charge(plain=parts.input)
+    charge = charged(event)
     billed = charge.billed(event.terms) + (racer.billed or 0.0) if event.charge.tokens else None
     dollars = prices.cost(charge, event.terms) + (racer.dollars or 0.0) if prices is not None else None
     return replace(

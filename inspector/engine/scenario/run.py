@@ -15,6 +15,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.expectation import Finding, check
 from inspector.domain.knob import value_of
+from inspector.domain.price import Prices
 from inspector.domain.scenario import CatalogChange, Preparation, Scenario, Step
 from inspector.engine.scenario.changing import ChangingConnector
 from inspector.engine.scenario.clock import LabClock
@@ -25,13 +26,14 @@ from inspector.engine.workbench import Workbench
 
 @dataclass(frozen=True, slots=True)
 class ScenarioResult:
-    """The result of a scenario so far. `records` are those of the whole session."""
+    """The result of a scenario so far; `records` are those of the whole session, `prices` its model's."""
 
     scenario: Scenario
     profile: str
     records: tuple[Record, ...]
     findings: tuple[Finding, ...]
     totals: Totals
+    prices: Prices | None = None
 
     @property
     def passed(self) -> bool:
@@ -96,7 +98,10 @@ class ScenarioRun:
         """The result so far."""
         records = tuple(self._bench.records())
         findings = check(records, self.scenario.expect, self.scenario.never)
-        return ScenarioResult(self.scenario, self._bench.state.profile, records, findings, totals(records))
+        accounting = self._bench.accounting
+        prices, count = accounting.prices(), accounting.meter.text
+        had = totals(records, prices, count)
+        return ScenarioResult(self.scenario, self._bench.state.profile, records, findings, had, prices)
 
     def _use_settings(self) -> None:
         """Apply the scenario's profile and settings that differ from the workbench's."""

@@ -1,30 +1,49 @@
-"""The totals of a session: the cost of each model call, and event counts."""
+"""The totals of a session: the cost of each model call and of each turn, and event counts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from inspector.domain.events import ModelRequested, Record, TurnEnded
+from inspector.domain.budget import TokenParts
+from inspector.domain.events import CatalogBuilt, ModelRequested, ModelResponded, Record, TurnEnded, UserSaid
 from inspector.domain.fold import fold
+from inspector.domain.manifest import SEARCH_TOOLS
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import Charge
+from inspector.domain.solved import solved_steps
+from inspector.engine.tokens.cost.recorded_plan import answer_tokens, estimated
 
 ANSWERED = "answered"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCallCost:
-    """One model call: its tool tokens, including `search_tools`, and how many tools were bound."""
+    """One model call: its input tokens, those of them because of tools, and how many tools were bound.
 
-    turn: int
+    `tool_tokens` are definitions, manifest and summaries, `search_tokens` the searches and their results in
+    the conversation. `dollars` include the answer; None without prices. `message` counts the user's messages.
+    """
+
+    call: int
     tool_tokens: int
     bound: int
     think: bool = False
+    search_tokens: int = 0
+    input_tokens: int = 0
+    message: int = 0
+    dollars: float | None = None
+
+    @property
+    def discovery_tokens(self) -> int:
+        """Definitions and searches: all input because of tools."""
+        return self.tool_tokens + self.search_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over a whole session. `redundant` counts searches that found nothing new.
+    """Sums over all model calls of a session, and counts. `redundant` counts searches that found nothing new.
 
-    `outcome` is `answered` if every turn was, else the outcome of the first turn that was not; "" before any
-    turn has ended.
+    `steps` counts the solved steps, see `SolvedSteps`. `outcome` is `answered` if every turn was, else the
+    outcome of the first turn that was not; "" before any turn has ended.
     """
 
     costs: tuple[ModelCallCost, ...] = ()
@@ -36,6 +55,7 @@ class Totals:
     loops: int = 0
     redundant: int = 0
     outcome: str = ""
+    steps: int = 0
 
     @property
     def model_calls(self) -> int:
@@ -43,15 +63,41 @@ class Totals:
 
     @property
     def tool_tokens(self) -> int:
-        """Tool tokens over all model calls."""
+        """Tokens of definitions, manifest and summaries."""
         return sum(cost.tool_tokens for cost in self.costs)
 
+    @property
+    def discovery_tokens(self) -> int:
+        """The same with the searches and their results."""
+        return sum(cost.discovery_tokens for cost in self.costs)
 
-def totals(records: Sequence[Record]) -> Totals:
-    """The totals of a session's records, counted as in the session's state."""
+    @property
+    def input_tokens(self) -> int:
+        """Everything that was sent."""
+        return sum(cost.input_tokens for cost in self.costs)
+
+    @property
+    def dollars(self) -> float | None:
+        """US dollars, answers included; None without prices or model calls."""
+        known = [cost.dollars for cost in self.costs if cost.dollars is not None]
+        return sum(known) if known else None
+
+    @property
+    def dollars_per_step(self) -> float | None:
+        """US dollars for each solved step; None without prices or solved steps."""
+        return self.dollars / self.steps if self.dollars is not None and self.steps else None
+
+
+def totals(
+    records: Sequence[Record], prices: Prices | None = None, count: Callable[[str], int] = estimated
+) -> Totals:
+    """The totals of a session's records, counted as in the session's state.
+
+    `count` counts the answers whose tokens the provider did not report, by default as characters / 4.
+    """
     state = fold(records)
     return Totals(
-        costs=tuple(_cost(record.event) for record in records if isinstance(record.event, ModelRequested)),
+        costs=tuple(_costs(records, prices, count)),
         searches=state.searches,
         loads=state.loads,
         evictions=state.evictions,
@@ -60,11 +106,70 @@ def totals(records: Sequence[Record]) -> Totals:
         loops=state.loops,
         redundant=state.redundant,
         outcome=_outcome([record.event.outcome for record in records if isinstance(record.event, TurnEnded)]),
+        steps=solved_steps(records),
     )
 
 
-def _cost(event: ModelRequested) -> ModelCallCost:
-    return ModelCallCost(event.turn, event.tokens.tool_tokens, len(event.bound), event.think)
+def _costs(
+    records: Sequence[Record], prices: Prices | None, count: Callable[[str], int]
+) -> Iterator[ModelCallCost]:
+    message = 0
+    asked: tuple[ModelRequested, int] | None = None
+    for record in records:
+        match record.event:
+            case UserSaid():
+                message += 1
+            case ModelRequested() as event:
+                if asked is not None:
+                    yield _cost(*asked, prices, 0)
+                asked = event, message
+            case ModelResponded() as event if asked is not None:
+                yield _cost(*asked, prices, answer_tokens(event, count))
+                asked = None
+    if asked is not None:
+        yield _cost(*asked, prices, 0)
+
+
+def _cost(event: ModelRequested, message: int, prices: Prices | None, output: int) -> ModelCallCost:
+    parts = event.tokens
+    return ModelCallCost(
+        call=event.turn,
+        tool_tokens=parts.tool_tokens,
+        bound=len(event.bound),
+        think=event.think,
+        search_tokens=parts.searches,
+        input_tokens=parts.input,
+        message=message,
+        dollars=None if prices is None else prices.cost(charged(event), event.terms, output),
+    )
+
+
+def charged(event: ModelRequested) -> Charge:
+    """How a request's input is charged; at full price if no prompt cache is known."""
+    return event.charge if event.charge.tokens else Charge(plain=event.tokens.input)
+
+
+def static_parts(records: Sequence[Record]) -> TokenParts:
+    """What binding every tool would have sent in this session, by the catalog at each model call.
+
+    A model call that follows nothing but searches is left out: with every tool bound it is not needed. So
+    are the searches in the conversation. `tools` are the definitions, and the rest is in its own parts.
+    """
+    catalog = definitions = system = history = 0
+    only_searched = False
+    for record in records:
+        match record.event:
+            case CatalogBuilt(static_tokens=tokens):
+                catalog = tokens
+            case UserSaid():
+                only_searched = False
+            case ModelResponded(tool_calls=calls):
+                only_searched = bool(calls) and all(call.name == SEARCH_TOOLS for call in calls)
+            case ModelRequested(tokens=parts) if not only_searched:
+                definitions += catalog
+                system += parts.system
+                history += parts.history
+    return TokenParts(system=system, history=history, tools=definitions)
 
 
 def _outcome(outcomes: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ def plan_of(
     answers that the provider did not report, which `count` counts (by default characters / 4).
     """
     assumed, records = assumptions or Assumptions(), list(records)
-    catalog, recorded = _read(records, count or _estimate)
+    catalog, recorded = _read(records, count or estimated)
     if not recorded:
         return None
     tools = _tools(catalog, recorded)
@@ -80,7 +80,8 @@ def plan_of(
     return Plan(tuple(tools), overhead, tuple(calls), "; ".join(notes), tuple(names), steps)
 
 
-def _estimate(text: str) -> int:
+def estimated(text: str) -> int:
+    """The rule of thumb for a text's tokens."""
     return len(text) // CHARACTERS_PER_TOKEN
 
 
@@ -102,7 +103,7 @@ def _read(records: Iterable[Record], count: Callable[[str], int]) -> tuple[Catal
             calls.append(_call(event, record.at, message, since))
             since = []
         elif isinstance(event, ModelResponded) and calls:
-            calls[-1].output = _output(event, count)
+            calls[-1].output = answer_tokens(event, count)
         elif isinstance(event, CallStarted) and calls and event.by == "model":
             calls[-1].used.append(event.tool)
         else:
@@ -122,7 +123,8 @@ def _call(event: ModelRequested, at: float, message: int, since: Sequence[Event]
     )
 
 
-def _output(event: ModelResponded, count: Callable[[str], int]) -> int:
+def answer_tokens(event: ModelResponded, count: Callable[[str], int]) -> int:
+    """The tokens of an answer, by the provider, or else counted."""
     if event.usage.output_tokens is not None:
         return event.usage.output_tokens
     texts = [event.text, *(f"{call.name}{compact(dict(call.arguments))}" for call in event.tool_calls)]

@@ -8,7 +8,7 @@ from inspector.app.draw.style import MUTED
 from inspector.app.pages.chat.race.playback import Playback
 from inspector.app.scenario_job import Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
-from inspector.domain.number import count, money, percent, tokens
+from inspector.domain.number import count, money, money_decimals, percent, tokens
 from inspector.domain.profile import PROFILES
 from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import RaceFrame, Verdict
@@ -173,6 +173,10 @@ def _shares(verdict: Verdict) -> Iterator[Content]:
         yield _share("as a prompt cache bills it", *billed, verdict.billed_saved, "")
     if other.dollars is not None and static.dollars is not None:
         text = f"input: {money(other.dollars)} instead of {money(static.dollars)}"
+        if other.dollars_per_step is not None and static.dollars_per_step is not None:
+            steps = money_decimals((other.dollars_per_step, static.dollars_per_step))
+            each = (money(racer.dollars_per_step or 0.0, steps) for racer in (other, static))
+            text += f", {' instead of '.join(each)} a solved step"
         yield Content.assemble(text, (f", {prices(verdict)}", MUTED))
 
 

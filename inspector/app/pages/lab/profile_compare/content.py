@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import bar, count, percent, tokens
+from inspector.domain.number import bar, count, money, percent, tokens
 from inspector.domain.profile import PROFILES
 from inspector.engine.scenario.profile_comparison import (
     STATIC,
@@ -42,9 +42,12 @@ _WAITS = "…"
 Measure = Callable[[Totals], str]
 _MEASURES: tuple[tuple[str, Measure], ...] = (
     ("model calls", lambda totals: str(totals.model_calls)),
-    ("tool tokens, first", lambda totals: tokens(totals.costs[0].tool_tokens) if totals.costs else "–"),
-    ("tool tokens, last", lambda totals: tokens(totals.costs[-1].tool_tokens) if totals.costs else "–"),
-    ("tool tokens, all", lambda totals: tokens(totals.tool_tokens)),
+    ("definitions", lambda totals: tokens(totals.tool_tokens)),
+    ("  + searches", lambda totals: tokens(totals.discovery_tokens)),
+    ("all input", lambda totals: tokens(totals.input_tokens)),
+    ("cost", lambda totals: _dollars(totals.dollars)),
+    ("solved steps", lambda totals: str(totals.steps)),
+    ("cost a step", lambda totals: _dollars(totals.dollars_per_step)),
     ("searches", lambda totals: str(totals.searches)),
     ("loads", lambda totals: str(totals.loads)),
     ("evictions", lambda totals: str(totals.evictions)),
@@ -54,7 +57,11 @@ _MEASURES: tuple[tuple[str, Measure], ...] = (
     ("outcome", lambda totals: totals.outcome or "none"),
     ("redundant searches", lambda totals: str(totals.redundant)),
 )
-_AFTER_TOKENS = "tool tokens, all"
+_AFTER_TOKENS = "  + searches"
+
+
+def _dollars(amount: float | None) -> str:
+    return "–" if amount is None else money(amount)
 
 
 def order(names: Sequence[str]) -> tuple[str, ...]:
