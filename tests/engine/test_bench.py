@@ -328,9 +328,9 @@ def test_anything_but_stored_results_is_refused(value: object) -> None:
 def test_the_table_shows_every_number_of_a_row() -> None:
     lines = markdown([row()]).splitlines()
     assert lines[2] == (
-        "| letters | table | 12 | 2 | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
-        "| 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 0.0 % (0/1) | 0.0 % (0/1) "
-        "| 0.0 | 0.0 | 0.25 | 1.5 |"
+        "| letters | table | 12 | 2 | 1.000 [0.207, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] | 1.000 [1.000, 1.000] "
+        "| 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 % (0/1) [0.0 %, 79.3 %] | 0.0 | 0.0 | 0.25 | 1.5 |"
     )
 
 
@@ -341,6 +341,7 @@ def test_what_is_not_defined_is_a_dash_null_or_an_empty_cell() -> None:
     (cells,) = csv.DictReader(io.StringIO(csv_text([undefined])))
     assert (cells["mrr"], cells["mrr_low"], cells["index_bytes"]) == ("", "", "")
     assert (cells["answered_impossible"], cells["answered_impossible_of"]) == ("0", "1")
+    assert float(cells["answered_impossible_high"]) == Share(0, 1).high
 
 
 anything = st.text(st.characters(exclude_categories=()))

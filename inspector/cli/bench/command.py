@@ -13,7 +13,7 @@ import click
 from inspector.adapters.clock import SystemClock
 from inspector.cli import composition
 from inspector.cli.bench.dataset import Selection, read_datasets
-from inspector.cli.bench.report import difference_report, text_report
+from inspector.cli.bench.report import difference_report, standing_lines, text_report
 from inspector.cli.options import Options, options, shared
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
@@ -24,6 +24,7 @@ from inspector.engine.measure.baseline import Mark, drops, marks, stored_marks
 from inspector.engine.measure.difference import difference
 from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import Row, csv_text, json_text, markdown
+from inspector.engine.measure.standing import standings
 
 DROPPED, INTERRUPTED = 3, 130
 # Queries are not patterns, so what `regex` scores for them says little.
@@ -120,7 +121,7 @@ def bench(
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]
     if rows:
-        _publish(_report(rows, form) + _details(measured, names, details), output)
+        _publish(_report(rows, form) + _claims(measured, form) + _details(measured, names, details), output)
     if not is_complete:
         say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
         sys.exit(INTERRUPTED)
@@ -162,6 +163,12 @@ def _report(rows: Sequence[Row], form: str) -> str:
         case "markdown":
             return markdown(rows)
     return text_report(rows, shutil.get_terminal_size(_NO_TERMINAL).columns)
+
+
+def _claims(measured: Sequence[Measured], form: str) -> str:
+    """What the table says about which ranker is better, for people."""
+    lines = standing_lines(standings(measured)) if form in _WITH_DETAILS else ()
+    return "".join(f"\n{line}\n" for line in lines)
 
 
 def _details(measured: Sequence[Measured], rankers: Sequence[str], count: int) -> str:

@@ -1,6 +1,6 @@
 """A benchmark's results for people: one table per data set, with a bar for nDCG@10."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -8,9 +8,11 @@ from inspector.domain.number import bar, count, percent, signed
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.difference import Difference
 from inspector.engine.measure.report import NOTHING, Row
+from inspector.engine.measure.standing import Standing
 from inspector.engine.measure.summary import Share
 
 BAR_CELLS = 10
+_LEAST_P = 0.001
 _GAP = "  "
 _QUERY_CHARACTERS = 70
 
@@ -42,12 +44,32 @@ def difference_report(title: str, difference: Difference, most: int) -> str:
     """The mean difference, and the `most` requests that differ most: after - before, and both values."""
     mean = difference.mean
     interval = f"[{signed(mean.low, 3)}, {signed(mean.high, 3)}]"
-    lines = [f"{title} = {signed(mean.mean, 3)} nDCG@10, 95 % interval {interval}"]
+    test = f"paired test p {p_text(difference.p_value)}"
+    lines = [f"{title} = {signed(mean.mean, 3)} nDCG@10, 95 % interval {interval}, {test}"]
     for change in difference.changes[:most]:
         if change.value:
             values = f"{signed(change.value, 3)}  {change.before:.3f} -> {change.after:.3f}"
             lines.append(f"  {values}  {_shortened(change.id)}  {_shortened(change.query)}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def standing_lines(standings: Sequence[Standing]) -> Iterator[str]:
+    """The best ranker of each data set, which others are worse by a paired test, and which cannot be told."""
+    for one in standings:
+        worse = [f"{other.ranker} (p {p_text(other.p_value)})" for other in one.others if other.is_worse]
+        parts = [f"better than {', '.join(worse)}"] if worse else []
+        parts += [f"not to be told from {', '.join(one.tied)}"] if one.tied else []
+        yield f"{one.dataset}: {one.best} has the highest nDCG@10; {'; '.join(parts)}"
+    if standings:
+        yield (
+            "95 % intervals: requests that need the same tool are one cluster; shares by Wilson. Paired "
+            "randomization tests, corrected for the number of rankers (Holm)."
+        )
+
+
+def p_text(value: float) -> str:
+    """A p value for people."""
+    return "< 0.001" if value < _LEAST_P else f"{value:.3f}"
 
 
 def _block(rows: Sequence[Row], width: int) -> str:
@@ -87,11 +109,13 @@ def _graph(value: Estimate | None) -> str:
 
 
 def _mean(value: Estimate | None) -> str:
-    return NOTHING if value is None else f"{value.mean:.3f}"
+    return NOTHING if value is None else f"{value.mean:.3f} ±{value.half_width:.3f}"
 
 
 def _share(value: Share | None) -> str:
-    return NOTHING if value is None else percent(value.value)
+    if value is None:
+        return NOTHING
+    return f"{percent(value.value)} [{value.low * 100:.0f}, {value.high * 100:.0f}]"
 
 
 def _number(value: float | None, digits: int) -> str:

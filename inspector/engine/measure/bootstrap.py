@@ -1,47 +1,116 @@
-"""A mean with a bootstrap confidence interval."""
+"""Means and shares with 95 % confidence intervals, over cases that need not be independent."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 RESAMPLES = 1000
 SEED = 0
 _LEVEL = 95.0
+# The standard normal quantile of a two-sided 95 % interval.
+_Z = 1.959963984540054
 _DRAWS_AT_ONCE = 1_000_000
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over cases with its 95 % confidence interval."""
+    """A mean over cases with its 95 % confidence interval.
+
+    `clusters` is how many independent groups the cases form; as many as cases if each stands alone.
+    """
 
     mean: float
     low: float
     high: float
+    clusters: int = 1
 
     @property
     def half_width(self) -> float:
         return (self.high - self.low) / 2
 
 
-def estimate(values: Sequence[float]) -> Estimate:
+def estimate(values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> Estimate:
     """The mean with its bootstrap percentile interval (Efron & Tibshirani 1993, chapter 13).
 
-    The cases are resampled with replacement 1,000 times from a fixed seed, so equal values always get equal
-    intervals. Raises ValueError if there are no values.
+    `clusters` names each value's cluster: whole clusters are resampled, because cases that share a tool fail
+    together (Field & Welsh 2007). Without it, each value is its own. They are drawn with replacement 1,000
+    times from a fixed seed, so equal values always get equal intervals. A single cluster says nothing about
+    others: its interval is from its smallest to its largest value. Raises ValueError without values.
     """
+    sums, sizes = by_cluster(values, clusters)
+    mean = float(sums.sum() / sizes.sum())
+    if len(sums) == 1:
+        return Estimate(mean, min(values), max(values))
+    generator = np.random.default_rng(SEED)
+    # Draw in blocks: all draws at once would take 8 bytes times 1,000 times the clusters.
+    rows = max(1, _DRAWS_AT_ONCE // len(sums))
+    blocks = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
+    means = np.concatenate([_resampled(sums, sizes, generator, block) for block in blocks])
+    tail = (100 - _LEVEL) / 2
+    low, high = np.percentile(means, [tail, 100 - tail])
+    # Sums in another order differ in the last bit, which can put the mean outside the interval.
+    return Estimate(mean, min(float(low), mean), max(float(high), mean), len(sums))
+
+
+def share_estimate(flags: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> Estimate:
+    """A share of cases with its Wilson interval (Wilson 1927), which is right near 0 and 1 as well.
+
+    Clusters reduce the sample to its effective size (Kish 1965): that of as many independent cases with the
+    same variance, and as many as there are clusters if all cases agree. Raises ValueError without cases.
+    """
+    sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
+    share = float(sums.sum() / sizes.sum())
+    low, high = wilson(share, _effective(sums, sizes, share))
+    return Estimate(share, low, high, len(sums))
+
+
+def effective_size(flags: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> float:
+    """How many independent cases tell as much about the share. Raises ValueError without cases."""
+    sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
+    return _effective(sums, sizes, float(sums.sum() / sizes.sum()))
+
+
+def wilson(share: float, size: float) -> tuple[float, float]:
+    """The 95 % interval of a share that was seen in a sample of `size` independent cases (above 0)."""
+    denominator = 1 + _Z**2 / size
+    center = (share + _Z**2 / (2 * size)) / denominator
+    margin = _Z / denominator * math.sqrt(share * (1 - share) / size + _Z**2 / (4 * size**2))
+    return min(max(center - margin, 0.0), share), max(min(center + margin, 1.0), share)
+
+
+def _effective(sums: Floats, sizes: Floats, share: float) -> float:
+    """The effective sample size of clustered cases: never more than there are cases."""
+    cases, clusters = float(sizes.sum()), len(sums)
+    if clusters == cases or clusters == 1:
+        return float(clusters)
+    residuals = float(((sums - share * sizes) ** 2).sum())
+    variance = clusters / (clusters - 1) * residuals / cases**2
+    return min(cases, share * (1 - share) / variance) if variance else float(clusters)
+
+
+def by_cluster(values: Sequence[float], clusters: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
+    """The sum and the size of each cluster, in order of appearance. Raises ValueError without values."""
     if not len(values):
         raise ValueError("no values")
     sample = np.asarray(values, dtype=np.float64)
-    generator = np.random.default_rng(SEED)
-    # Draw in blocks: all draws at once would take 8 bytes times 1,000 times the cases.
-    rows = max(1, _DRAWS_AT_ONCE // len(sample))
-    blocks = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
-    means = np.concatenate(
-        [sample[generator.integers(len(sample), size=(block, len(sample)))].mean(axis=1) for block in blocks]
-    )
-    tail = (100 - _LEVEL) / 2
-    low, high = np.percentile(means, [tail, 100 - tail])
-    mean = float(sample.mean())
-    # Sums in another order differ in the last bit, which can put the mean outside the interval.
-    return Estimate(mean, min(float(low), mean), max(float(high), mean))
+    if clusters is None:
+        return sample, np.ones(len(sample))
+    if len(clusters) != len(sample):
+        raise ValueError(f"{len(sample)} values and {len(clusters)} clusters")
+    numbers: dict[Hashable, int] = {}
+    places = np.asarray([numbers.setdefault(cluster, len(numbers)) for cluster in clusters])
+    sums, sizes = np.zeros(len(numbers)), np.zeros(len(numbers))
+    np.add.at(sums, places, sample)
+    np.add.at(sizes, places, 1.0)
+    return sums, sizes
+
+
+def _resampled(sums: Floats, sizes: Floats, generator: np.random.Generator, rows: int) -> Floats:
+    drawn = generator.integers(len(sums), size=(rows, len(sums)))
+    means: Floats = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return means

@@ -1,10 +1,12 @@
-"""Compares two rankers on the same requests: by how much they differ, and on which requests."""
+"""Compares two rankers on the same requests: by how much they differ, whether by chance, and on which."""
 
 from dataclasses import dataclass
 
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.metric import ndcg_at
 from inspector.engine.measure.bootstrap import Estimate, estimate
+from inspector.engine.measure.cluster import clusters
+from inspector.engine.measure.paired import SIGNIFICANT, p_value
 from inspector.engine.measure.run import Run
 from inspector.engine.measure.summary import CUT, paired
 
@@ -25,18 +27,24 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`mean` is the mean of after - before in nDCG@10; an interval without 0 is significant.
+    """`mean` is the mean of after - before in nDCG@10, `p_value` that of a paired randomization test.
 
-    `changes` holds every request that some tool fits, largest absolute change first, equal ones in data set
-    order.
+    Requests that need the same tool count as one, in the interval and in the test. `changes` holds every
+    request that some tool fits, largest absolute change first, equal ones in data set order.
     """
 
     mean: Estimate
     changes: tuple[Change, ...]
+    p_value: float = 1.0
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether so large a difference is rare by chance alone."""
+        return self.p_value < SIGNIFICANT
 
 
 def difference(before: Run, after: Run, evalset: EvalSet) -> Difference | None:
-    """A paired comparison of two runs, resampled case by case (Smucker, Allan & Carterette 2007).
+    """A paired comparison of two runs, request by request.
 
     None if no tool fits any request. Raises ValueError if the runs cover different cases.
     """
@@ -54,5 +62,7 @@ def difference(before: Run, after: Run, evalset: EvalSet) -> Difference | None:
     ]
     if not changes:
         return None
-    mean = estimate([change.value for change in changes])
-    return Difference(mean, tuple(sorted(changes, key=lambda change: -abs(change.value))))
+    grouped = clusters([case for case, _ in paired(before, evalset) if case.is_possible])
+    values = [change.value for change in changes]
+    ordered = tuple(sorted(changes, key=lambda change: -abs(change.value)))
+    return Difference(estimate(values, grouped), ordered, p_value(values, grouped))

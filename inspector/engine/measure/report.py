@@ -65,11 +65,18 @@ def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "tools": row.tools,
             "cases": row.summary.cases,
             **asdict(row.summary),
+            **{name: _share_json(getattr(row.summary, name)) for name in SHARES},
             "index_seconds": row.index_seconds,
             "index_bytes": row.index_bytes,
         }
         for row in rows
     ]
+
+
+def _share_json(value: Share | None) -> dict[str, float] | None:
+    if value is None:
+        return None
+    return {"count": value.count, "total": value.total, "low": value.low, "high": value.high}
 
 
 def json_text(rows: Sequence[Row]) -> str:
@@ -80,7 +87,8 @@ def json_text(rows: Sequence[Row]) -> str:
 def csv_text(rows: Sequence[Row]) -> str:
     """A header and one line per row (RFC 4180, CRLF), in full precision; undefined values are empty.
 
-    An estimate takes three columns (`mrr`, `mrr_low`, `mrr_high`), a share two (its count and `…_of`).
+    An estimate takes three columns (`mrr`, `mrr_low`, `mrr_high`), a share four (its count, `…_of`, and the
+    ends of its interval).
     """
     file = io.StringIO(newline="")
     writer = csv.writer(file)
@@ -109,7 +117,10 @@ def _estimate(value: Estimate | None) -> str:
 
 
 def _share(value: Share | None) -> str:
-    return NOTHING if value is None else f"{percent(value.value, 1)} ({value.count}/{value.total})"
+    if value is None:
+        return NOTHING
+    interval = f"[{percent(value.low, 1)}, {percent(value.high, 1)}]"
+    return f"{percent(value.value, 1)} ({value.count}/{value.total}) {interval}"
 
 
 def _number(value: float | None, digits: int) -> str:
@@ -123,7 +134,7 @@ def _plain(text: str) -> str:
 
 def _csv_header() -> list[str]:
     estimates = [column for name in ESTIMATES for column in (name, f"{name}_low", f"{name}_high")]
-    shares = [column for name in SHARES for column in (name, f"{name}_of")]
+    shares = [f"{name}{end}" for name in SHARES for end in ("", "_of", "_low", "_high")]
     first = ["dataset", "ranker", "tools", "possible", "impossible"]
     return [*first, *estimates, *shares, *LATENCIES, "index_seconds", "index_bytes"]
 
@@ -136,5 +147,5 @@ def _csv_cells(row: Row) -> list[object]:
         cells += [value.mean, value.low, value.high] if value else [None] * 3
     for name in SHARES:
         share: Share | None = getattr(row.summary, name)
-        cells += [share.count, share.total] if share else [None] * 2
+        cells += [share.count, share.total, share.low, share.high] if share else [None] * 4
     return [*cells, *(getattr(row.summary, name) for name in LATENCIES), row.index_seconds, row.index_bytes]

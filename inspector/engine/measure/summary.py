@@ -1,11 +1,12 @@
 """Summarizes a run in a few numbers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.metric import hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
-from inspector.engine.measure.bootstrap import Estimate, estimate
+from inspector.engine.measure.bootstrap import Estimate, effective_size, estimate, share_estimate, wilson
+from inspector.engine.measure.cluster import clusters
 from inspector.engine.measure.run import CaseRun, Run
 
 CUT = 10
@@ -16,19 +17,33 @@ Measure = Callable[[Sequence[str], tuple[frozenset[str], ...]], float]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """`count` of `total` cases; `total` is above 0."""
+    """`count` of `total` cases; `total` is above 0. `low` and `high` are its 95 % Wilson interval.
+
+    `size` is the effective sample size if the cases are not independent; None if they are.
+    """
 
     count: int
     total: int
+    size: float | None = field(default=None, compare=False)
 
     @property
     def value(self) -> float:
         return self.count / self.total
 
+    @property
+    def low(self) -> float:
+        return wilson(self.value, self.size or self.total)[0]
+
+    @property
+    def high(self) -> float:
+        return wilson(self.value, self.size or self.total)[1]
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Means over the requests that some tool fits, shares of wrong answers and refusals, and latencies.
+
+    Requests that need the same tool are one cluster of the intervals.
 
     The means and `refused_possible` are None if every request is impossible, `answered_impossible` if none
     is, and the latencies (milliseconds) if nothing ran. MRR looks no deeper than the run.
@@ -64,14 +79,14 @@ def summarise(run: Run, evalset: EvalSet) -> Summary:
     return Summary(
         possible=len(possible),
         impossible=len(impossible),
-        hit_1=_mean(possible, lambda ranked, relevant: hit_at(1, ranked, relevant)),
+        hit_1=_first(possible),
         recall_1=_mean(possible, lambda ranked, relevant: recall_at(1, ranked, relevant)),
         recall_5=_mean(possible, lambda ranked, relevant: recall_at(5, ranked, relevant)),
         recall_10=_mean(possible, lambda ranked, relevant: recall_at(10, ranked, relevant)),
         ndcg_10=_mean(possible, lambda ranked, relevant: ndcg_at(CUT, ranked, relevant)),
         mrr=_mean(possible, reciprocal_rank),
         answered_impossible=_share([done.answered for done in impossible]),
-        refused_possible=_share([not done.answered for _, done in possible]),
+        refused_possible=_share([not done.answered for _, done in possible], [case for case, _ in possible]),
         p50_ms=percentile(milliseconds, 0.5) if milliseconds else None,
         p95_ms=percentile(milliseconds, 0.95) if milliseconds else None,
     )
@@ -91,8 +106,16 @@ def paired(run: Run, evalset: EvalSet) -> Pairs:
 
 
 def _mean(pairs: Pairs, measure: Measure) -> Estimate | None:
-    return estimate([measure(done.ranked, case.relevant) for case, done in pairs]) if pairs else None
+    values = [measure(done.ranked, case.relevant) for case, done in pairs]
+    return estimate(values, clusters([case for case, _ in pairs])) if pairs else None
 
 
-def _share(flags: Sequence[bool]) -> Share | None:
-    return Share(sum(flags), len(flags)) if flags else None
+def _first(pairs: Pairs) -> Estimate | None:
+    flags = [hit_at(1, done.ranked, case.relevant) > 0 for case, done in pairs]
+    return share_estimate(flags, clusters([case for case, _ in pairs])) if pairs else None
+
+
+def _share(flags: Sequence[bool], cases: Sequence[EvalCase] = ()) -> Share | None:
+    if not flags:
+        return None
+    return Share(sum(flags), len(flags), effective_size(flags, clusters(cases)) if cases else None)

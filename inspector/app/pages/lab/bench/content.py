@@ -14,6 +14,7 @@ from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from inspector.engine.measure.bootstrap import Estimate
 from inspector.engine.measure.ranker_bench import Measured
 from inspector.engine.measure.report import NOTHING, Row, csv_text, json_text, markdown
+from inspector.engine.measure.standing import standings
 from inspector.engine.measure.summary import Share, Summary
 from widgets import Column, Record, visible
 
@@ -141,13 +142,20 @@ def rows(
     chosen: Collection[str], measured: Mapping[str, Measured], waiting: Sequence[str] = ()
 ) -> tuple[Record, ...]:
     """Return one row per ranker; the first of the waiting ones is being measured."""
-    values = [one.row.summary.ndcg_10.mean for one in measured.values() if one.row.summary.ndcg_10]
-    best = max(values, default=None)
-    return tuple(_row(name, name in chosen, measured.get(name), waiting, best) for name in RANKERS)
+    best = best_rankers(tuple(measured.values()))
+    return tuple(
+        _row(name, name in chosen, measured.get(name), waiting, is_best=name in best) for name in RANKERS
+    )
+
+
+def best_rankers(measured: Sequence[Measured]) -> frozenset[str]:
+    """Return the ranker with the highest nDCG@10, and those that a paired test cannot tell from it."""
+    found = standings(measured)
+    return frozenset(name for one in found for name in (one.best, *one.tied))
 
 
 def _row(
-    name: str, is_chosen: bool, measured: Measured | None, waiting: Sequence[str], best: float | None
+    name: str, is_chosen: bool, measured: Measured | None, waiting: Sequence[str], *, is_best: bool
 ) -> Record:
     mark = Content.styled("✓", "$text-success") if is_chosen else Content("")
     if name in waiting or measured is None:
@@ -156,12 +164,10 @@ def _row(
         cells: tuple[Content | str, ...] = (mark, name, Content.styled(state, "$text-accent"), *nothing)
         return Record(name, cells, tone="" if is_chosen else "muted", copy=name)
     summary = measured.row.summary
-    ndcg = summary.ndcg_10
-    is_best = ndcg is not None and ndcg.mean == best
-    return Record(name, (mark, _name(measured), *_numbers(summary, is_best)), copy=_copied(measured))
+    return Record(name, (mark, _name(measured), *_numbers(summary, is_best=is_best)), copy=_copied(measured))
 
 
-def _numbers(summary: Summary, is_best: bool) -> tuple[Content | str, ...]:
+def _numbers(summary: Summary, *, is_best: bool) -> tuple[Content | str, ...]:
     ndcg = summary.ndcg_10
     value = _mean(ndcg)
     return (
@@ -235,7 +241,9 @@ def _share(value: Share | None) -> str:
 
 
 def _of(value: Share | None, what: str) -> str:
-    return NOTHING if value is None else f"{value.count} of {value.total} {what}"
+    if value is None:
+        return NOTHING
+    return f"{value.count} of {value.total} {what} [{percent(value.low)}, {percent(value.high)}]"
 
 
 def _ms(value: float | None) -> str:

@@ -104,11 +104,11 @@ def _changes(
     if found is None:
         return Content.assemble(names, "   no possible request was measured with both"), ()
     mean = found.mean
-    sure = "more than chance" if mean.low > 0 or mean.high < 0 else "may be chance"
+    sure = "more than chance" if found.is_significant else "may be chance"
     title = Content.assemble(
         names,
         f"   {mean.mean:+.3f} nDCG@10 [{mean.low:+.3f}, {mean.high:+.3f}]",
-        (f"   {sure}", MUTED),
+        (f"   {sure}, paired test p {found.p_value:.3f}", MUTED),
     )
     return title, tuple(
         _record(
