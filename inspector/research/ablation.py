@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from inspector.domain.number import percent
 from inspector.domain.report import Section, Table
+from inspector.engine.measure.paired import SIGNIFICANT
 from inspector.research.caching import SECONDS_BETWEEN, TURN_TOKENS, Layout
 from inspector.research.published import (
     BEST_THRESHOLDS,
@@ -18,7 +19,7 @@ from inspector.research.published import (
     TURNS,
     WHOLE,
 )
-from inspector.research.study import THRESHOLD, Bench, Measured, Swept, best
+from inspector.research.study import THRESHOLD, Bench, Measured, Swept, best, paired_f1
 
 _NONE = "–"
 
@@ -62,8 +63,8 @@ def _variant_table(variants: Mapping[str, Measured], of: Bench) -> Table:
         else:
             q = one.bound
             cells = [
-                f"{one.tokens.mean:,.0f} ± {one.tokens.half_width:,.0f}",
-                f"{one.whole_tokens:,.0f}",
+                f"{one.per_call.mean:,.0f} ± {one.per_call.half_width:,.0f}",
+                f"{one.whole_call:,.0f}",
                 f"{q.precision:.3f}",
                 f"{q.recall:.3f}",
                 f"{q.f1:.3f}",
@@ -71,6 +72,7 @@ def _variant_table(variants: Mapping[str, Measured], of: Bench) -> Table:
         rows.append((name, *cells, f"{published.tokens:,}"))
     headers = ("variant", "phase 2", "with the pool", "precision", "recall", "F1", "published tokens")
     notes = (
+        "Tokens are those of one model call, as the published ones are.",
         f"“{MPNET}”: not measured; that model is not available offline.",
         f"“{NO_GATE}”: the gate that rejects calls does not change a request's tokens.",
         "Preconditions: tools that change something need their server among the task's scopes; a task has "
@@ -81,11 +83,14 @@ def _variant_table(variants: Mapping[str, Measured], of: Bench) -> Table:
 
 
 def _words_win(variants: Mapping[str, Measured]) -> str:
-    words, vectors = variants[TF_IDF].bound.f1, variants[WHOLE].bound.f1
-    if words <= vectors:
+    words, vectors = variants[TF_IDF], variants[WHOLE]
+    if words.bound.f1 <= vectors.bound.f1:
         return ""
+    p = paired_f1(words, vectors)
+    sure = "higher here" if p < SIGNIFICANT else "not to be told from it here"
     return (
-        f" Its F1 is higher here ({words:.3f}, MiniLM {vectors:.3f}); the paper projects less success for it."
+        f" Its F1 is {sure} ({words.bound.f1:.3f}, MiniLM {vectors.bound.f1:.3f}, paired test over tasks, p "
+        f"{p:.3f}); the paper projects less success for it."
     )
 
 

@@ -18,7 +18,7 @@ from inspector.research.published import (
     TURNS,
 )
 from inspector.research.scaling import Scaled
-from inspector.research.study import DEFAULT, TASK_TOKENS, TWELVE_BOUND, Bench, Measured
+from inspector.research.study import DEFAULT, TASK_TOKENS, TWELVE_BOUND, Bench, Measured, paired_f1
 from inspector.research.task import SHARES
 from inspector.research.testbed import TABLE_2
 
@@ -105,14 +105,17 @@ def main_section(measured: Mapping[str, Measured], of: Bench) -> Section:
     default, paper = measured[DEFAULT], measured[OURS]
     bars = (
         (
-            f"tokens per turn of our default below {_TOKEN_BAR:,} (half of the paper's pool and schemas)",
-            f"{default.tokens.mean:,.0f} as the mean over tasks, {default.by_turn:,.0f} over all turns; "
-            f"with search results {default.tokens.mean + default.traffic:,.0f}",
-            max(default.tokens.mean, default.by_turn) < _TOKEN_BAR,
+            f"tokens of a model call of our default below {_TOKEN_BAR:,} (half of the paper's pool and "
+            "schemas)",
+            f"{default.per_call.mean:,.0f} as the mean over tasks, {default.call_by_turn:,.0f} over all "
+            f"turns; a turn of {default.calls:.1f} calls sends {default.tokens.mean + default.traffic:,.0f} "
+            f"with search results, Tool Attention {paper.tokens.mean:,.0f} in {paper.calls:.1f}",
+            max(default.per_call.mean, default.call_by_turn) < _TOKEN_BAR,
         ),
         (
             "retrieval F1 of bound tools at least Tool Attention's on the same tasks",
-            f"{default.bound.f1:.3f}, Tool Attention {paper.bound.f1:.3f}",
+            f"{default.bound.f1:.3f}, Tool Attention {paper.bound.f1:.3f}; paired test over tasks, p "
+            f"{paired_f1(default, paper):.3f}",
             default.bound.f1 >= paper.bound.f1,
         ),
     )
@@ -120,8 +123,9 @@ def main_section(measured: Mapping[str, Measured], of: Bench) -> Section:
         "attention-main",
         "Tool Attention: tokens per turn and utilization",
         f"{PAPER}, tables 3 and 4",
-        f"tool tokens in the context: the mean over a turn's model calls, then over turns, then over "
-        f"{len(of.tasks):,} tasks. No model was used: a step calls the tool it needs if that is bound",
+        "tool tokens: those of one model call, which the paper prints, and those of a turn, summed over its "
+        f"model calls; the mean over turns, then over {len(of.tasks):,} tasks. "
+        "No model was used: a step calls the tool it needs if that is bound",
         (_token_table(measured), _retrieval_table(measured), _kind_table(measured), _projected()),
         bars=bars,
     )
@@ -134,10 +138,11 @@ def _token_table(measured: Mapping[str, Measured]) -> Table:
         rows.append(
             (
                 name,
-                f"{one.tokens.mean:,.0f} ± {one.tokens.half_width:,.0f}",
-                f"{one.whole_tokens:,.0f}",
-                f"{one.whole_tokens + one.traffic:,.0f}",
+                f"{one.per_call.mean:,.0f} ± {one.per_call.half_width:,.0f}",
+                f"{one.whole_call:,.0f}",
                 f"{row.tokens:,} ± {row.spread}" if row else NOT_GIVEN,
+                f"{one.tokens.mean:,.0f} ± {one.tokens.half_width:,.0f}",
+                f"{one.tokens.mean + one.traffic:,.0f}",
                 _rho(one.rho),
                 _rho(one.rho_bare),
                 f"{row.rho:.2f}" if row else NOT_GIVEN,
@@ -145,16 +150,21 @@ def _token_table(measured: Mapping[str, Measured]) -> Table:
         )
     headers = (
         "method",
-        "tokens/turn",
+        "tokens/call",
         "with the pool",
-        "and search results",
         "published",
+        "tokens/turn",
+        "and searches",
         "ρ at turn 30",
         "ρ, definitions alone",
         "published",
     )
     notes = (
-        "±: half of the 95 % bootstrap interval over tasks and seeds.",
+        "±: half of the 95 % bootstrap interval over tasks and seeds, clustered by the tool that a task "
+        "shares with most others.",
+        "tokens/turn: with the pool, summed over the turn's model calls; “and searches” adds the searches "
+        "and their results, as often as they are sent. The paper's turn is one request: compare its figures "
+        "with tokens/call.",
         "The published figure of Tool Attention leaves out its pool: compare it with the first column. With "
         f"its pool it is {POOL_AND_SCHEMAS:,}. Our summaries are shorter than the paper's 40 tokens.",
         f"ρ follows equation 3 with the tax of one request, C_task {TASK_TOKENS:,} (500 tokens per turn, as "
@@ -166,7 +176,7 @@ def _token_table(measured: Mapping[str, Measured]) -> Table:
         "results stay in the conversation, and no history was cut.",
     )
     return Table(
-        "Table 3, what the paper calls measured", headers, tuple(rows), frozenset(range(1, 8)), notes
+        "Table 3, what the paper calls measured", headers, tuple(rows), frozenset(range(1, 9)), notes
     )
 
 
@@ -210,7 +220,10 @@ def _kind_table(measured: Mapping[str, Measured]) -> Table:
         (name, *(f"{one.tokens_of(kind):,.0f}" for kind in kinds), f"{one.by_turn:,.0f}")
         for name, one in measured.items()
     )
-    notes = ["With the pool, without search results. Table 3 averages tasks, the last column turns."]
+    notes = [
+        "Summed over a turn's model calls, with the pool and the searches. Table 3 averages tasks, the last "
+        "column turns."
+    ]
     default, roomy = measured[DEFAULT], measured[TWELVE_BOUND]
     notes.append(
         f"A long session always binds as many tools as the capacity allows, so the capacity sets its cost: "
@@ -265,7 +278,8 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
                 tokens,
                 right,
                 (
-                    "Pool, manifest and search results are counted.",
+                    "Pool, manifest and search results are counted, summed over a turn's model calls; ρ is "
+                    "that of the last one.",
                     "Here our default searches by words alone, so it never abstains and loads more; simple "
                     "retrieval ranks by summaries.",
                 ),

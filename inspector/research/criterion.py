@@ -21,6 +21,8 @@ from inspector.engine.discovery.search import ToolSearch
 from inspector.engine.loop.binding.catalog import build_catalog
 from inspector.engine.loop.binding.delivery import tools_array
 from inspector.engine.loop.binding.loader import DefinitionLoader
+from inspector.engine.measure.bootstrap import Estimate, share_estimate
+from inspector.engine.measure.cluster import clusters
 from inspector.engine.tokens.count.measure import BudgetMeter
 from inspector.research.catalog_size import SIZES, part_of
 from inspector.research.first_call import first_call, meter_of
@@ -36,15 +38,15 @@ Row = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Of `total` requests, how many found all the tools they need, and how many at least one."""
+    """Of `total` requests, how many found all the tools they need, and how many at least one.
+
+    `share` is that of the first, with its interval; None without requests.
+    """
 
     whole: int
     some: int
     total: int
-
-    @property
-    def share(self) -> float:
-        return self.whole / self.total if self.total else 0.0
+    share: Estimate | None = None
 
 
 def criteria(source: Source, steps: Steps) -> Section:
@@ -86,13 +88,15 @@ def found_tools(
     rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
     search = ToolSearch(index, rankers.names, rankers.get(ranker), rules, source.clock)
     possible = [case for case in cases if case.is_possible]
-    whole = some = 0
+    whole: list[bool] = []
+    some = 0
     for done, case in enumerate(possible):
         steps(f"search accuracy of {ranker}", done, len(possible))
         results = {tool.id for tool in search.run(SearchRequest(case.query), misses=0).to_load}
-        whole += all(group & results for group in case.relevant)
+        whole.append(all(group & results for group in case.relevant))
         some += any(group & results for group in case.relevant)
-    return Found(whole, some, len(possible))
+    share = share_estimate(whole, clusters(possible)) if whole else None
+    return Found(sum(whole), some, len(possible), share)
 
 
 def sent_without_discovery(catalog: NamedCatalog, meter: BudgetMeter) -> tuple[str, str]:
@@ -137,14 +141,21 @@ def _search_accuracy(demo: NamedCatalog, index: ToolIndex, source: Source, steps
     for whose, cases in sets:
         for ranker in (DiscoverySettings().ranker, "bm25"):
             found = found_tools(cases, index, source, steps, ranker)
+            share = found.share.mean if found.share is not None else 0.0
             yield (
                 f"search accuracy, {whose}, {ranker}",
                 f"over {percent(FOUND)} of test cases (with an LLM)",
-                f"{percent_down(found.share)} ({found.whole} of {found.total}) have every tool they need "
+                f"{percent_down(share)} ({found.whole} of {found.total}{_interval(found.share)}) have every "
+                "tool they need "
                 f"among the {limit} results of one search, {found.some} have at least one of them. No LLM "
                 "was used, and there was no second search",
-                _met(found.share > FOUND),
+                _met(share > FOUND),
             )
+
+
+def _interval(value: Estimate | None) -> str:
+    """The 95 % interval of a share, clustered by tool."""
+    return "" if value is None else f", 95 % interval {percent(value.low, 1)} to {percent(value.high, 1)}"
 
 
 def _unchanged(catalogs: Sequence[NamedCatalog], meter: BudgetMeter) -> Row:

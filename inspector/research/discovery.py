@@ -8,7 +8,6 @@ even for small talk. A tool that a step needs is called if it is bound.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from statistics import mean
 
 from inspector.domain.catalog import Catalog
 from inspector.domain.jsonvalue import compact
@@ -182,12 +181,11 @@ class Discovery:
         contexts, found = self._turn(turn, session)
         sizes = [self.meta + sum(map(self._testbed.tokens.__getitem__, one.bound)) for one in contexts]
         bound = frozenset(tool_id for one in contexts[1:] or contexts for tool_id in one.bound)
-        traffic = mean(one.traffic for one in contexts)
-        end = float(sizes[-1] + contexts[-1].traffic)
         return TurnRun(
-            tools=mean(sizes),
-            traffic=traffic,
-            end=end,
+            tools=sum(sizes),
+            traffic=sum(one.traffic for one in contexts),
+            last=sizes[-1],
+            end=sizes[-1] + contexts[-1].traffic,
             calls=len(contexts),
             bound=bound,
             found=frozenset(found),

@@ -1,6 +1,6 @@
 """Ways to give tools to a model, run over tasks (Tool Attention, section 6.4), and what they cost.
 
-Every method counts the same way: a definition in tokens of compact JSON, a turn as the mean over its model
+Every method counts the same way: a definition in tokens of compact JSON, a turn as the sum over its model
 calls. Each model call makes one step, and the last one answers.
 """
 
@@ -24,20 +24,26 @@ ANY = -1.0
 
 @dataclass(frozen=True, slots=True)
 class TurnRun:
-    """One turn's tokens in the context, averaged over its model calls, and its tools.
+    """One turn's tokens because of tools, summed over its model calls, and its tools.
 
-    `tools` are definitions and meta-tools, `traffic` is what searches have left in the conversation; `end`
-    is both at the last call. `bound` are the tools whose definitions were sent, `found` those that this
-    turn's own searches found.
+    `tools` are definitions and meta-tools, `traffic` is what searches have left in the conversation. `last`
+    are the definitions and meta-tools of the last call alone, `end` the same with its traffic. `bound` are
+    the tools whose definitions were sent, `found` those that this turn's own searches found.
     """
 
     tools: float
     traffic: float
+    last: float
     end: float
     calls: int
     bound: frozenset[str]
     found: frozenset[str]
     needed: frozenset[str]
+
+    @property
+    def per_call(self) -> float:
+        """The definitions and meta-tools of one model call, on average."""
+        return self.tools / self.calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +80,28 @@ class TaskRun:
 
     @cached_property
     def tools(self) -> float:
-        """Tool tokens per turn, without what is resident."""
+        """Tool tokens per turn, summed over its model calls, without what is resident."""
         return mean(turn.tools for turn in self.turns)
 
     @cached_property
+    def per_call(self) -> float:
+        """Tool tokens of one model call, averaged over the calls of a turn and then over turns."""
+        return mean(turn.per_call for turn in self.turns)
+
+    @cached_property
     def traffic(self) -> float:
+        """Tokens of searches per turn, summed over its model calls."""
         return mean(turn.traffic for turn in self.turns)
+
+    @cached_property
+    def end(self) -> float:
+        """Everything in the last call of a turn because of tools, averaged over turns."""
+        return mean(turn.end for turn in self.turns)
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The tools that the task needs."""
+        return frozenset[str]().union(*(turn.needed for turn in self.turns))
 
     @cached_property
     def calls(self) -> float:
@@ -100,7 +122,7 @@ class TaskRun:
     def whole(self) -> Quality:
         """The quality of everything that was ever bound, compared to the task's ground truth."""
         bound = frozenset[str]().union(*(turn.bound for turn in self.turns))
-        return quality(bound, frozenset[str]().union(*(turn.needed for turn in self.turns)))
+        return quality(bound, self.needed)
 
 
 class Method(Protocol):
@@ -155,33 +177,36 @@ class Gated:
         sets = [self.ranked.active(query, self.threshold, self.top_k, closed) for query in queries]
         sizes = [sum(self.tokens[tool_id] for tool_id in active) for active in sets]
         bound = frozenset(tool_id for active in sets for tool_id in active)
-        run = _gated(turn, bound, mean(sizes))
-        return run if len(sizes) == 1 else _ending(run, sizes)
+        return _gated(turn, bound, sizes[0]) if len(sizes) == 1 else _stepwise(turn, bound, sizes)
 
 
 def _gated(turn: Turn, bound: frozenset[str], tokens: float) -> TurnRun:
+    """The same definitions in each of the turn's model calls."""
+    calls = len(turn.steps) + 1
     return TurnRun(
-        tools=tokens,
+        tools=tokens * calls,
         traffic=0.0,
+        last=tokens,
         end=tokens,
-        calls=len(turn.steps) + 1,
+        calls=calls,
         bound=bound,
         found=bound,
         needed=turn.needed,
     )
 
 
-def _ending(run: TurnRun, sizes: Sequence[int]) -> TurnRun:
-    """The run with the last step's tools also in the call that answers."""
-    tools = mean([*sizes, sizes[-1]])
+def _stepwise(turn: Turn, bound: frozenset[str], sizes: Sequence[float]) -> TurnRun:
+    """Definitions of these sizes step by step; the call that answers has those of the last step."""
+    last = float(sizes[-1])
     return TurnRun(
-        tools=tools,
+        tools=sum(sizes) + last,
         traffic=0.0,
-        end=float(sizes[-1]),
-        calls=run.calls,
-        bound=run.bound,
-        found=run.found,
-        needed=run.needed,
+        last=last,
+        end=last,
+        calls=len(sizes) + 1,
+        bound=bound,
+        found=bound,
+        needed=turn.needed,
     )
 
 
@@ -229,10 +254,10 @@ class CommandLine:
             levels.append(sum(known.values()))
         levels.append(sum(known.values()))
         end = float(self.prompt + levels[-1])
-        tools = self.prompt + mean(levels)
         return TurnRun(
-            tools=tools,
+            tools=self.prompt * len(levels) + sum(levels),
             traffic=0.0,
+            last=end,
             end=end,
             calls=len(levels),
             bound=turn.needed,

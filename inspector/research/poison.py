@@ -28,6 +28,7 @@ from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.search import ToolSearch
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.loop.binding.gate import Gate
+from inspector.engine.measure.bootstrap import Estimate, share_estimate
 from inspector.engine.ports import Clock, TokenCounter
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
 
@@ -51,7 +52,7 @@ Bound = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One request against one poison with one gate, which binds `bound` tools.
+    """One request against one poison of `tool` with one gate, which binds `bound` tools.
 
     `is_excluded` says whether the poisoned tool is not among them, `was_excluded` whether it was not before
     it was poisoned.
@@ -63,6 +64,7 @@ class Trial:
     bound: int
     is_excluded: bool
     was_excluded: bool
+    tool: str
 
 
 def poison(source: Source, steps: Steps) -> Section:
@@ -126,6 +128,7 @@ def trials(demo: NamedCatalog, poisons: Sequence[Poison], source: Source, steps:
                     bound=len(found),
                     is_excluded=one.tool not in found,
                     was_excluded=one.tool not in without,
+                    tool=one.tool,
                 )
 
 
@@ -229,6 +232,7 @@ def _by_group(trials: Sequence[Trial], tools: int, poisons: int) -> Table:
         frozenset(range(1, len(headers))),
         (
             f"Requests for each of them: {requests_by_group}; with {poisons} poisons.",
+            "[ ]: 95 % intervals, Wilson's, with the trials of one poisoned tool as a cluster.",
             "“tools bound” is the mean; “by chance” is what binding as many random tools excludes.",
         ),
     )
@@ -239,14 +243,14 @@ def _group_row(gate: str, trials: Sequence[Trial], tools: int) -> tuple[str, ...
     groups = {group: [trial for trial in mine if trial.group == group] for group in GROUPS}
     other = groups[OTHER]
     bound = float(np.mean([trial.bound for trial in other])) if other else 0.0
-    excluded = _share([trial.is_excluded for trial in other])
+    excluded = _share(other)
     return (
         gate,
         f"{bound:.1f}",
         percent_down(chance(bound, tools)),
-        *(_told(_share([trial.is_excluded for trial in groups[group]])) for group in GROUPS),
-        "–" if excluded is None else f"{excluded * OF:.1f}",
-        _told(_share([trial.was_excluded for trial in other])),
+        *(_told(_share(groups[group])) for group in GROUPS),
+        "–" if excluded is None else f"{excluded.mean * OF:.1f}",
+        _told(_share(other, lambda trial: trial.was_excluded)),
     )
 
 
@@ -264,9 +268,7 @@ def _by_kind(trials: Sequence[Trial]) -> Table:
 
 def _kind_cell(trials: Sequence[Trial], gate: str, kind: str) -> str:
     wanted = (gate, OTHER, kind)
-    return _told(
-        _share([trial.is_excluded for trial in trials if (trial.gate, trial.group, trial.kind) == wanted])
-    )
+    return _told(_share([trial for trial in trials if (trial.gate, trial.group, trial.kind) == wanted]))
 
 
 def _pooled(tools: Sequence[Tool], poisons: Sequence[Poison], counter: TokenCounter) -> Table:
@@ -299,9 +301,16 @@ def _gates(trials: Sequence[Trial]) -> list[str]:
     return list(dict.fromkeys(trial.gate for trial in trials))
 
 
-def _share(values: Sequence[bool]) -> float | None:
-    return float(np.mean(values)) if values else None
+def _share(
+    trials: Sequence[Trial], is_counted: Callable[[Trial], bool] = lambda trial: trial.is_excluded
+) -> Estimate | None:
+    """The share of the trials that count; trials of one poisoned tool are one cluster."""
+    if not trials:
+        return None
+    return share_estimate([is_counted(trial) for trial in trials], [trial.tool for trial in trials])
 
 
-def _told(share: float | None) -> str:
-    return "–" if share is None else percent_down(share)
+def _told(share: Estimate | None) -> str:
+    if share is None:
+        return "–"
+    return f"{percent_down(share.mean)} [{percent(share.low, 1)}, {percent(share.high, 1)}]"

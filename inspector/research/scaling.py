@@ -39,7 +39,8 @@ _SHARES = {SINGLE: 2 / 3, MULTI: 1 / 3}
 class Scaled:
     """A method at a catalog size: tokens per turn, and rho with the C_task of turn 30 of a long task.
 
-    `tokens` includes everything that is there because of tools: definitions, pool, manifest, searches.
+    `tokens` is summed over a turn's model calls; rho is that of its last one. Both include everything that is
+    there because of tools: definitions, pool, manifest, searches.
     """
 
     name: str
@@ -90,5 +91,6 @@ def _methods(of: Bench, made: Testbed, sample: Sequence[Task], lines: Sequence[s
 
 def _at(size: int, method: Method, sample: Sequence[Task], system: int) -> Scaled:
     runs = [method.run(task) for task in sample]
-    tokens = mean(run.tools + run.traffic for run in runs) + method.resident
-    return Scaled(method.name, size, tokens, utilization(TASK_TOKENS, tokens, system))
+    tokens = mean(run.tools + run.traffic + method.resident * run.calls for run in runs)
+    last = mean(run.end for run in runs) + method.resident
+    return Scaled(method.name, size, tokens, utilization(TASK_TOKENS, last, system))

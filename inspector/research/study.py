@@ -12,6 +12,8 @@ from inspector.domain.summary_pool import summary_pool, tool_summary
 from inspector.domain.tool import definition
 from inspector.engine.discovery.document import MAX_EMBEDDED, passage_texts
 from inspector.engine.measure.bootstrap import Estimate, estimate
+from inspector.engine.measure.cluster import clusters_of
+from inspector.engine.measure.paired import p_value
 from inspector.engine.ports import Embedder
 from inspector.research.caching import TURN_TOKENS
 from inspector.research.discovery import Discovery, Searcher
@@ -59,27 +61,46 @@ class Measured:
 
     @cached_property
     def tokens(self) -> Estimate:
-        """Tool tokens per turn without what is resident, averaged over tasks."""
-        return estimate([run.tools for run in self.runs])
+        """Tool tokens per turn, summed over its model calls, with the pool, averaged over tasks."""
+        return estimate([self._whole(run) for run in self.runs], self._clusters)
+
+    @cached_property
+    def per_call(self) -> Estimate:
+        """Tool tokens of a model call without what is resident: what the paper prints per turn."""
+        return estimate([run.per_call for run in self.runs], self._clusters)
 
     @property
-    def whole_tokens(self) -> float:
-        """Tool tokens per turn with the pool."""
-        return self.tokens.mean + self.resident
+    def whole_call(self) -> float:
+        """The same with the pool."""
+        return self.per_call.mean + self.resident
 
     @property
-    def by_turn(self) -> float:
-        """Tool tokens with the pool, averaged over turns instead of tasks, so that long tasks weigh more."""
-        return mean(turn.tools for run in self.runs for turn in run.turns) + self.resident
+    def call_by_turn(self) -> float:
+        """The same averaged over turns instead of tasks, so that long tasks weigh more."""
+        return mean(turn.per_call for run in self.runs for turn in run.turns) + self.resident
 
     def tokens_of(self, kind: str) -> float:
-        """Tool tokens with the pool, over the tasks of one kind. Raises StatisticsError if there are none."""
-        return mean(run.tools for run in self.runs if run.kind == kind) + self.resident
+        """All tokens per turn because of tools, over one kind of task. Raises StatisticsError without any."""
+        return mean(self._whole(run) + run.traffic for run in self.runs if run.kind == kind)
+
+    @cached_property
+    def by_turn(self) -> float:
+        """The same averaged over all turns."""
+        turns = [turn for run in self.runs for turn in run.turns]
+        return mean(turn.tools + turn.traffic + self.resident * turn.calls for turn in turns)
 
     @cached_property
     def traffic(self) -> float:
-        """Tokens of searches and their results in the conversation, averaged over turns."""
+        """Tokens of searches and their results per turn, summed over its calls, averaged over tasks."""
         return mean(run.traffic for run in self.runs)
+
+    def _whole(self, run: TaskRun) -> float:
+        return run.tools + self.resident * run.calls
+
+    @cached_property
+    def _clusters(self) -> tuple[str, ...]:
+        """Tasks that need the same tool, of whatever seed, are not independent."""
+        return clusters_of([run.needed for run in self.runs])
 
     @cached_property
     def calls(self) -> float:
@@ -105,13 +126,19 @@ class Measured:
     @cached_property
     def rho_bare(self) -> float | None:
         """Rho at turn 30 without the pool and without what searches left in the conversation."""
-        return self._rho([turn.tools for turn in self._last_turns()])
+        return self._rho([turn.last for turn in self._last_turns()])
 
     def _last_turns(self) -> Iterable[TurnRun]:
         return (run.turns[TURNS - 1] for run in self.runs if len(run.turns) >= TURNS)
 
     def _rho(self, taxes: Sequence[float]) -> float | None:
         return mean(utilization(TASK_TOKENS, tax, self.system) for tax in taxes) if taxes else None
+
+
+def paired_f1(one: Measured, other: Measured) -> float:
+    """The p value of a paired test of the F1 of bound tools, task by task, clustered by tool."""
+    changes = [a.bound.f1 - b.bound.f1 for a, b in zip(one.runs, other.runs, strict=True)]
+    return p_value(changes, clusters_of([run.needed for run in one.runs]))
 
 
 @dataclass(frozen=True)
@@ -249,7 +276,7 @@ def copied(of: Bench) -> Mapping[str, Quality]:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A threshold, and Tool Attention's results with it. `tokens` are those of phase 2."""
+    """A threshold, and Tool Attention's results with it. `tokens` are those of phase 2, of one model call."""
 
     threshold: float
     quality: Quality
@@ -261,7 +288,7 @@ def sweep(of: Bench) -> tuple[Swept, ...]:
     swept = []
     for step in range(10, 51, 2):
         gated = of.measured(of.gated(f"{step}", step / 100))
-        swept.append(Swept(step / 100, gated.bound, mean(run.tools for run in gated.runs)))
+        swept.append(Swept(step / 100, gated.bound, mean(run.per_call for run in gated.runs)))
     return tuple(swept)
 
 

@@ -49,7 +49,7 @@ def test_wilson_by_hand() -> None:
 def test_a_share_of_all_or_none_is_not_certain() -> None:
     """With none of n the Wilson interval ends at z² / (n + z²)."""
     z2 = 1.959964**2
-    assert wilson(0.0, 20) == (0.0, pytest.approx(z2 / (20 + z2)))
+    assert wilson(0.0, 20) == pytest.approx((0.0, z2 / (20 + z2)))
     found = share_estimate([True] * 20)
     assert (found.mean, found.high) == (1.0, 1.0)
     assert found.low == pytest.approx(1 - z2 / (20 + z2))

@@ -34,16 +34,21 @@ def task(*needed: str, scopes: frozenset[str] = frozenset()) -> Task:
     return Task(SINGLE, (Turn("find it", steps),), scopes)
 
 
-def test_a_fixed_set_costs_the_same_in_every_turn() -> None:
-    run = Fixed("all", frozenset(TOKENS), TOKENS).run(task("a:read"))
-    assert run.tools == 70
+def test_the_tokens_of_a_turn_are_summed_over_its_calls() -> None:
+    """One call for each step, and one that answers."""
+    fixed = Fixed("all", frozenset(TOKENS), TOKENS)
+    run = fixed.run(task("a:read"))
+    assert (run.tools, run.per_call, run.calls) == (2 * 70, 70, 2)
+    assert fixed.run(task("a:read", "b:list")).tools == 3 * 70
+    assert fixed.run(task()).tools == 70
+    assert run.end == 70
     assert run.bound == Quality(1 / 3, 1.0, 0.5)
 
 
 def test_the_gate_binds_what_is_close_enough() -> None:
     run = Gated("gate", RANKED, TOKENS, threshold=0.5).run(task("b:list"))
     assert run.turns[0].bound == {"a:write", "b:list"}
-    assert run.tools == 60
+    assert (run.tools, run.per_call) == (2 * 60, 60)
     assert (run.bound.precision, run.bound.recall) == (0.5, 1.0)
     assert run.bound.f1 == pytest.approx(2 / 3)
 
@@ -83,9 +88,9 @@ def test_a_command_line_pays_for_a_list_and_a_help_once() -> None:
     helped = quarter(help_text(tool))
     turn = Turn("go", (Step("go", tool.id),))
     first, second = line.run(Task(LONG, (turn, turn), frozenset())).turns
-    assert first.end == second.end == second.tools == line.prompt + listed + helped
+    assert first.end == second.end == second.per_call == line.prompt + listed + helped
     # The prompt alone, with the list, with the help, and once more for the answer.
-    assert first.tools == line.prompt + (0 + listed + 2 * (listed + helped)) / 4
+    assert first.tools == 4 * line.prompt + (0 + listed + 2 * (listed + helped))
     assert (first.calls, second.calls) == (4, 2)
 
 
@@ -135,7 +140,9 @@ def test_discovery_counts_the_meta_tool_every_search_and_every_call() -> None:
     assert run.calls == len(contexts) == 3
     assert not contexts[0].bound
     sizes = [found.meta + sum(MADE.tokens[t] for t in context.bound) for context in contexts]
-    assert run.tools == pytest.approx(sum(sizes) / 3)
+    assert run.tools == sum(sizes)
+    assert run.traffic == sum(context.traffic for context in contexts)
+    assert run.last == sizes[-1]
     assert contexts[0].traffic == 0 < contexts[1].traffic == contexts[2].traffic
     assert run.end == sizes[-1] + contexts[-1].traffic
 
