@@ -36,7 +36,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("page.session", "f7", "session", "page('session')", "Go back to the conversation."),
     Command("page.bench", "f8", "bench", "page('bench')", "Measure rankers; fit the threshold."),
     Command("index.stop", "f9", "stop embedding", "stop_embedding", "Search with what is ready by now."),
-    Command("page.timeline", "f10,ctrl+r", "timeline", "page('timeline')", "Every turn; replay any of them."),
+    Command(
+        "page.timeline", "f10,ctrl+r", "timeline", "page('timeline')", "Every model call; replay any of them."
+    ),
     Command("page.profile", "ctrl+g", "profile", "page('profile')", "Choose a profile; change settings."),
     Command("page.lab", "f12,ctrl+n", "guard lab", "page('lab')", "Run scenarios; see what guards count."),
     Command("page.race", "f11,ctrl+b", "race", "page('race')", "Race static binding against discovery."),

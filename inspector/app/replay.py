@@ -96,8 +96,8 @@ class Stream:
 
     def seq_of(self, column: int) -> int:
         """Return the record number of a timeline column: its model call, or the end."""
-        turns = self.timeline.turns
-        return turns[column - 1].seq if 0 < column <= len(turns) else self.last
+        calls = self.timeline.calls
+        return calls[column - 1].seq if 0 < column <= len(calls) else self.last
 
 
 class Replay:
@@ -172,8 +172,8 @@ class Replay:
 
     def moment(self, stream: Stream, column: int) -> View:
         """Return the view at a timeline column, marked as a replay."""
-        seq, turns = stream.seq_of(column), len(stream.timeline.turns)
-        label = f"turn {column} of {turns}" if column <= turns else f"end of {turns} turns"
+        seq, calls = stream.seq_of(column), len(stream.timeline.calls)
+        label = f"call {column} of {calls}" if column <= calls else f"end of {calls} calls"
         source = stream.session_id if self.is_recorded(stream) else ""
         # Whatever was running then can be neither awaited nor stopped.
         state = replace(stream.state(seq), busy=False)

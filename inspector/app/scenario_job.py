@@ -97,7 +97,7 @@ class Progress:
             return replace(self, index=event.index)
         if isinstance(event, UserSaid):
             return replace(self, turns=self.turns + 1)
-        return replace(self, calls=event.turn) if isinstance(event, ModelRequested) else self
+        return replace(self, calls=event.call) if isinstance(event, ModelRequested) else self
 
 
 class LabJob:

@@ -136,7 +136,10 @@ def utilization(task: float, tax: float, system: float) -> float:
 
 
 def tools_tax(tokens_per_turn: float, turns: int) -> float:
-    """T_tax(N, K): K turns times the tokens of all N definitions (Tool Attention, equation 2)."""
+    """T_tax(N, K): K turns times the tokens of all N definitions (Tool Attention, equation 2).
+
+    The paper's turn is one request.
+    """
     return turns * tokens_per_turn
 
 

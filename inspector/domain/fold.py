@@ -143,7 +143,7 @@ def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
     for name in event.changed:
-        state = _with_tool(state, f"{event.server}:{name}", changed_turn=state.turn)
+        state = _with_tool(state, f"{event.server}:{name}", changed_call=state.model_calls)
     return _with_definitions(_with_server(state, changed), event.server, event.definitions)
 
 
@@ -213,14 +213,14 @@ def _rebound(state: SessionState, entry: CatalogEntry) -> ToolState:
     binding = before if moved and entry.deferred else fresh
     if (known.tokens, known.binding, known.definition) == (entry.tokens, binding, definition):
         return known
-    changed_turn = state.turn if known.definition not in ("", definition) else known.changed_turn
+    changed_call = state.turn if known.definition not in ("", definition) else known.changed_call
     return replace(
         known,
         tokens=entry.tokens,
         binding=binding,
         held_as=None,
         definition=definition,
-        changed_turn=changed_turn,
+        changed_call=changed_call,
     )
 
 
@@ -265,7 +265,7 @@ def _found_tool(state: SessionState, tool: ToolState, reason: str, binding: Bind
         tool,
         binding=binding,
         reason=reason,
-        last_turn=state.turn,
+        last_call=state.model_calls,
         found=tool.found + 1,
         discovered_at=state.at if tool.discovered_at is None else tool.discovered_at,
         last_used_at=state.at,
@@ -319,7 +319,7 @@ def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
 def _model_requested(event: ModelRequested, state: SessionState) -> SessionState:
     return replace(
         state,
-        turn=event.turn,
+        model_calls=event.call,
         # A held tool keeps its place until a request goes without it; from then on the end costs least.
         places=(*state.load_order, *(tool_id for tool_id in state.places if tool_id in state.held)),
         costs=(*state.costs, _cost(event, state)),
@@ -329,7 +329,7 @@ def _model_requested(event: ModelRequested, state: SessionState) -> SessionState
 def _cost(event: ModelRequested, state: SessionState) -> CallCost:
     static = state.budget.static_tools if state.budget is not None else 0
     return CallCost(
-        turn=event.turn,
+        call=event.call,
         parts=event.tokens,
         static_tools=static,
         charge=event.charge,
@@ -342,7 +342,7 @@ def _cost(event: ModelRequested, state: SessionState) -> CallCost:
 @_step.register
 def _model_responded(event: ModelResponded, state: SessionState) -> SessionState:
     usage, costs = event.usage, state.costs
-    if costs and costs[-1].turn == event.turn:
+    if costs and costs[-1].call == event.call:
         reported = replace(
             costs[-1],
             reported_input=usage.input_tokens,
@@ -377,7 +377,7 @@ def _call_rejected(_event: CallRejected, state: SessionState) -> SessionState:
 def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
     known = state.known(event.tool)
     uses = known.uses + 1 if known else 0
-    state = _with_tool(state, event.tool, uses=uses, last_turn=state.turn, last_used_at=state.at)
+    state = _with_tool(state, event.tool, uses=uses, last_call=state.model_calls, last_used_at=state.at)
     outputs = state.outputs | {event.tool} if event.ok else state.outputs
     return replace(state, calls=state.calls + 1, used=state.used | {event.tool}, outputs=outputs)
 

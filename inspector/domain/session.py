@@ -37,10 +37,10 @@ class Binding(StrEnum):
 class ToolState:
     """One permitted tool in the session.
 
-    `last_turn` is the model call that last used it, `found` how often a search or the gate found it,
+    `last_call` is the model call that last used it, `found` how often a search or the gate found it,
     `discovered_at` when it was first bound and `last_used_at` when it was last used or found, both in seconds
     since 1970. `reason` explains its binding, `place` is its rank in the search that found it (0 if bound by
-    hand), and `changed_turn` the model call before which its server changed it. `held_as` is the binding that
+    hand), and `changed_call` the model call before which its server changed it. `held_as` is the binding that
     a held tool gets back. `definition` is the hash of its definition, "" in records of older versions.
     """
 
@@ -48,12 +48,12 @@ class ToolState:
     tokens: int
     binding: Binding
     uses: int = 0
-    last_turn: int | None = None
+    last_call: int | None = None
     reason: str = ""
     found: int = 0
     discovered_at: float | None = None
     last_used_at: float | None = None
-    changed_turn: int | None = None
+    changed_call: int | None = None
     place: int = 0
     held_as: Binding | None = None
     definition: str = ""
@@ -92,14 +92,14 @@ class ServerState:
 
 @dataclass(frozen=True, slots=True)
 class CallCost:
-    """What one model call cost. `turn` counts model calls; `at` is when it was sent, in seconds since 1970.
+    """What one model call cost. `call` counts model calls; `at` is when it was sent, in seconds since 1970.
 
     `static_tools` is what binding every permitted tool would have cost. `charge` is how a prompt cache on
     `terms` charges its input, as computed; `breakpoints` are the marks that were sent for it. `reported_…`
     are the provider's own counts, None if it reports none: see `Usage`.
     """
 
-    turn: int
+    call: int
     parts: TokenParts
     static_tools: int
     charge: Charge = Charge()
@@ -148,7 +148,7 @@ class SessionState:
     decision: str = ""
     conversation: Conversation = Conversation()
     problems: tuple[SettingProblem, ...] = ()
-    turn: int = 0
+    model_calls: int = 0
     searches: int = 0
     loads: int = 0
     calls: int = 0

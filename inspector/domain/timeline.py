@@ -1,6 +1,6 @@
-"""A session over its turns: which tools each model call had bound, what moved them, and why.
+"""A session over its model calls: which tools each model call had bound, what moved them, and why.
 
-A turn is one model call. Column `n` shows what call `n` was sent; its actions show what it did, and the moves
+Column `n` shows what call `n` was sent; its actions show what it did, and the moves
 they caused appear in column `n + 1`, the first call to see them. The column after the last call is now.
 """
 
@@ -42,14 +42,14 @@ _ACTION_LIMIT = 300
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A change of a tool's binding before model call `turn`, the first one to see it.
+    """A change of a tool's binding before model call `call`, the first one to see it.
 
     `binding_from` is None if the tool was not in the catalog, `binding_to` is None if it left it. `cause` is
     `load`, `gate`, `catalog` or the cause of an eviction; `reason` is for people.
     """
 
     tool: str
-    turn: int
+    call: int
     seq: int
     binding_from: Binding | None
     binding_to: Binding | None
@@ -64,22 +64,22 @@ class Move:
 
 @dataclass(slots=True)
 class Lane:
-    """One tool over the turns. The first of its `moves` is its arrival in the catalog."""
+    """One tool over the model calls. The first of its `moves` is its arrival in the catalog."""
 
     tool: str
     moves: list[Move] = field(default_factory=list)
 
-    def during(self, turn: int) -> Binding | None:
-        """The binding during model call `turn`, or None while the tool was not in the catalog."""
-        done = bisect_right(self.moves, turn, key=lambda move: move.turn)
+    def during(self, call: int) -> Binding | None:
+        """The binding during model call `call`, or None while the tool was not in the catalog."""
+        done = bisect_right(self.moves, call, key=lambda move: move.call)
         return self.moves[done - 1].binding_to if done else None
 
     def states(self, first: int, count: int) -> Iterator[tuple[Binding | None, bool]]:
         """The binding in each of `count` calls from `first` on, and whether it changed before that call."""
-        done = bisect_right(self.moves, first - 1, key=lambda move: move.turn)
-        for turn in range(first, first + count):
+        done = bisect_right(self.moves, first - 1, key=lambda move: move.call)
+        for call in range(first, first + count):
             start = done
-            while done < len(self.moves) and self.moves[done].turn == turn:
+            while done < len(self.moves) and self.moves[done].call == call:
                 done += 1
             binding = self.moves[done - 1].binding_to if done else None
             yield binding, any(move.is_move for move in self.moves[start:done])
@@ -110,7 +110,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ModelCall:
     """One model call. `message` counts user messages; `tally` holds the counts before the call."""
 
     number: int
@@ -129,12 +129,12 @@ class Turn:
 class Timeline:
     """Grows with the stream, record by record; the cost per record does not depend on the stream's length.
 
-    `turns` are the model calls; `lanes` the tools that moved or were pinned by name, in the order of their
+    `calls` are the model calls; `lanes` the tools that moved or were pinned by name, in the order of their
     first move.
     """
 
     def __init__(self) -> None:
-        self.turns: list[Turn] = []
+        self.calls: list[ModelCall] = []
         self.lanes: list[Lane] = []
         self._all: dict[str, Lane] = {}
         self._own: set[str] = set()
@@ -156,11 +156,11 @@ class Timeline:
     @property
     def now(self) -> int:
         """The column after the last model call, which shows what the next one will be sent."""
-        return len(self.turns) + 1
+        return len(self.calls) + 1
 
     def tally(self, column: int) -> Tally:
         """The counts when the column's model call ran."""
-        return self.turns[column - 1].tally if 0 < column < self.now else self._tally()
+        return self.calls[column - 1].tally if 0 < column < self.now else self._tally()
 
     def moves_at(self, column: int) -> tuple[Move, ...]:
         """The moves that appear first in this column, in order."""
@@ -188,19 +188,19 @@ class Timeline:
                 self._said = text
                 self._messages += 1
             case ModelRequested() as event:
-                self.turns.append(self._turn(record.seq, event))
+                self.calls.append(self._call(record.seq, event))
             case CallStarted(call_id=call_id, by=by):
                 (self._by_hand.discard if by == "model" else self._by_hand.add)(call_id)
-            case event if isinstance(event, _ACTIONS) and self.turns and self._is_model(event):
-                self.turns[-1].actions.append(_action(record))
+            case event if isinstance(event, _ACTIONS) and self.calls and self._is_model(event):
+                self.calls[-1].actions.append(_action(record))
 
     def _is_model(self, event: Event) -> bool:
         if isinstance(event, CallFinished):
             return event.call_id not in self._by_hand
         return not isinstance(event, SearchPerformed) or event.by == "model"
 
-    def _turn(self, seq: int, event: ModelRequested) -> Turn:
-        return Turn(
+    def _call(self, seq: int, event: ModelRequested) -> ModelCall:
+        return ModelCall(
             number=self.now,
             seq=seq,
             message=self._messages,
@@ -238,7 +238,7 @@ class Timeline:
             cause = _cause(record.event)
             move = Move(
                 tool=tool_id,
-                turn=self.now,
+                call=self.now,
                 seq=record.seq,
                 binding_from=binding_from,
                 binding_to=binding_to,
@@ -257,7 +257,7 @@ class Timeline:
             self._own.add(move.tool)
             self.lanes.append(lane)
         if move.tool in self._own:
-            self._moves.setdefault(move.turn, []).append(move)
+            self._moves.setdefault(move.call, []).append(move)
 
     def _is_named(self, move: Move, event: Event) -> bool:
         """Whether the tool is pinned individually: by a setting, or while other tools of its server wait."""

@@ -222,10 +222,10 @@ class Discovery:
         for rank, tool in enumerate(answer.to_load, start=1):
             tokens = self._testbed.tokens[tool.id]
             session.bound[tool.id] = ToolState(
-                tool.id, tokens, Binding.LOADED, last_turn=session.calls, place=rank
+                tool.id, tokens, Binding.LOADED, last_call=session.calls, place=rank
             )
         for tool in answer.already:
-            session.bound[tool.id] = replace(session.bound[tool.id], last_turn=session.calls)
+            session.bound[tool.id] = replace(session.bound[tool.id], last_call=session.calls)
         for gone in evictions(list(session.bound.values()), self._limits, 0.0, found):
             del session.bound[gone.tool_id]
         return found
@@ -233,4 +233,4 @@ class Discovery:
     def _use(self, tool_id: str, session: _Session) -> None:
         known = session.bound.get(tool_id)
         if known is not None:
-            session.bound[tool_id] = replace(known, uses=known.uses + 1, last_turn=session.calls)
+            session.bound[tool_id] = replace(known, uses=known.uses + 1, last_call=session.calls)

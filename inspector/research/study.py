@@ -121,14 +121,14 @@ class Measured:
     @cached_property
     def rho(self) -> float | None:
         """Rho at turn 30 of the tasks that reach it, with everything in the context because of tools."""
-        return self._rho([turn.end + self.resident for turn in self._last_turns()])
+        return self._rho([turn.end + self.resident for turn in self._last_calls()])
 
     @cached_property
     def rho_bare(self) -> float | None:
         """Rho at turn 30 without the pool and without what searches left in the conversation."""
-        return self._rho([turn.last for turn in self._last_turns()])
+        return self._rho([turn.last for turn in self._last_calls()])
 
-    def _last_turns(self) -> Iterable[TurnRun]:
+    def _last_calls(self) -> Iterable[TurnRun]:
         return (run.turns[TURNS - 1] for run in self.runs if len(run.turns) >= TURNS)
 
     def _rho(self, taxes: Sequence[float]) -> float | None:

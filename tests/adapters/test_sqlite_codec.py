@@ -1,5 +1,6 @@
 """Every event comes back from the database as it went in."""
 
+import json
 import math
 from itertools import count
 from pathlib import Path
@@ -25,6 +26,18 @@ def test_every_kind_of_event_comes_back_equal(kind: str, data: st.DataObject) ->
     text = encode(event)
     assert text.isascii()
     assert decode(kind, text) == event
+
+
+@pytest.mark.parametrize("kind", ["request", "response"])
+@examples(share=0.5)
+@given(data=st.data())
+def test_a_model_call_that_was_stored_as_a_turn_is_read(kind: str, data: st.DataObject) -> None:
+    event = data.draw(events_by_kind[kind])
+    payload = {
+        ("turn" if name == "call" else name): value for name, value in json.loads(encode(event)).items()
+    }
+    assert "call" not in payload
+    assert decode(kind, json.dumps(payload)) == event
 
 
 def test_a_number_that_json_lacks_comes_back() -> None:

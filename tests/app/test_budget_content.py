@@ -235,7 +235,7 @@ def test_the_sum_of_a_session_is_that_of_its_calls() -> None:
 
 
 def test_the_newest_call_comes_first() -> None:
-    costs = tuple(replace(CALL, turn=turn) for turn in (1, 2, 3))
+    costs = tuple(replace(CALL, call=call) for call in (1, 2, 3))
     assert [row.key for row in budget_call.call_rows(costs, None)] == ["3", "2", "1"]
 
 

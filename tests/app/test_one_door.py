@@ -73,7 +73,7 @@ async def test_choosing_a_ranker_in_a_replay_leaves_the_live_session_as_it_was()
     async with app_rig(says("Done."), servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await rig.bench.chat("hello")
         await pilot.press("f10")
-        await until(pilot, lambda: rig.bench.state.turn == 1)
+        await until(pilot, lambda: rig.bench.state.model_calls == 1)
         await pilot.press("home", "enter")
         await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]
         count = len(rig.bench.records())

@@ -1,4 +1,4 @@
-"""The timeline page: lanes over turns, and any moment of any session on every page."""
+"""The timeline page: lanes over calls, and any moment of any session on every page."""
 
 import threading
 from dataclasses import replace
@@ -97,12 +97,12 @@ async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> No
         await _talked(pilot, rig)
         await pilot.press("home", "right")
         detail = said(pilot, "#timeline-text")
-        assert said(pilot, "#timeline-facts").startswith("turn 2 of 6")
+        assert said(pilot, "#timeline-facts").startswith("call 2 of 6")
         assert "deferred → loaded" in detail
         assert "late orders of a customer" in detail
         assert "shop:list_orders  ok" in detail or "shop:list_orders  failed" in detail
         await pilot.press("end")
-        assert said(pilot, "#timeline-facts").startswith("now, after 6 turns")
+        assert said(pilot, "#timeline-facts").startswith("now, after 6 model calls")
 
 
 async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
@@ -119,7 +119,7 @@ async def test_enter_shows_that_moment_on_every_page() -> None:
     async with app_rig(*STEPS, servers=reading_office(), at_home=True) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
-        assert "REPLAY turn 1 of 6" in seen(pilot)
+        assert "REPLAY call 1 of 6" in seen(pilot)
         await pilot.press("f6")
         await until(pilot, lambda: isinstance(pilot.app.screen, EventsScreen))
         events = pilot.app.screen.query_one("#events", RecordList)
@@ -129,11 +129,11 @@ async def test_enter_shows_that_moment_on_every_page() -> None:
         assert "shop__list_orders" not in pilot.app.screen.query_one("#manifest-array", TextView).text
         await pilot.press("f7")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
-        assert "REPLAY turn 1 of 6" in seen(pilot)
+        assert "REPLAY call 1 of 6" in seen(pilot)
         assert "Three orders are late" not in seen(pilot)
         for key in ("f2", "f5"):
             await pilot.press(key)
-            await until(pilot, lambda: "REPLAY turn 1 of 6" in seen(pilot))
+            await until(pilot, lambda: "REPLAY call 1 of 6" in seen(pilot))
 
 
 async def test_a_key_before_the_first_moment_is_shown_takes_the_replay_along(
@@ -167,9 +167,9 @@ async def test_in_a_replay_the_cursor_takes_every_page_along() -> None:
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         await pilot.press("right", "right")
-        await until(pilot, lambda: "REPLAY turn 3 of 6" in seen(pilot))
-        assert rig.bench.state.turn == 6
-        assert _shown(pilot).session.state.turn == 3
+        await until(pilot, lambda: "REPLAY call 3 of 6" in seen(pilot))
+        assert rig.bench.state.model_calls == 6
+        assert _shown(pilot).session.state.model_calls == 3
 
 
 async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
@@ -191,7 +191,7 @@ async def test_the_timeline_grows_with_the_session_and_the_cursor_stays_where_it
         await _talked(pilot, rig)
         await pilot.press("home")
         await rig.bench.chat("And again?")
-        await until(pilot, lambda: "turn 1 of 7" in seen(pilot))
+        await until(pilot, lambda: "call 1 of 7" in seen(pilot))
         await pilot.press("end")
         rig.bench.load("calendar:list_events")
         await until(pilot, lambda: "calendar:list_events" in seen(pilot))
@@ -205,10 +205,10 @@ async def test_a_recorded_session_is_shown_from_its_start() -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
         await until(pilot, lambda: _shown(pilot).is_replay)
-        assert "REPLAY turn 1 of 3  earlier" in seen(pilot)
+        assert "REPLAY call 1 of 3  earlier" in seen(pilot)
         assert "which orders are late?" in seen(pilot)
         await pilot.press("end")
-        await until(pilot, lambda: "REPLAY end of 3 turns" in seen(pilot))
+        await until(pilot, lambda: "REPLAY end of 3 calls" in seen(pilot))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
         assert "shop:list" in seen(pilot)
@@ -252,7 +252,7 @@ async def test_a_question_typed_in_a_replay_is_refused_with_the_way_out() -> Non
         (told,) = pilot.app._notifications
         assert "a replay is read-only" in told.message
         assert "press l" in told.message
-        assert rig.bench.state.turn == 6
+        assert rig.bench.state.model_calls == 6
 
 
 async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_arrows() -> None:
@@ -268,13 +268,13 @@ async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_ar
         assert any(record.key.startswith(content.REST) for record in lanes.records)
 
 
-async def test_a_click_on_a_cell_goes_to_its_turn() -> None:
+async def test_a_click_on_a_cell_goes_to_its_call() -> None:
     async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         rows = pilot.app.screen.query_one(RecordList).rows
         frame = content.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
         await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
-        await until(pilot, lambda: said(pilot, "#timeline-facts").startswith("turn 4"))
+        await until(pilot, lambda: said(pilot, "#timeline-facts").startswith("call 4"))
 
 
 async def test_an_empty_session_says_what_to_do() -> None:
@@ -282,23 +282,23 @@ async def test_an_empty_session_says_what_to_do() -> None:
         await pilot.press("f10")
         await until(pilot, lambda: "No model call yet" in seen(pilot))
         await pilot.press("left", "right", "home", "enter", "f")
-        await until(pilot, lambda: "REPLAY end of 0 turns" in seen(pilot) or "REPLAY now" in seen(pilot))
+        await until(pilot, lambda: "REPLAY end of 0 calls" in seen(pilot) or "REPLAY now" in seen(pilot))
 
 
 async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold() -> None:
-    turn = [request(1), ToolLoaded("shop:list", 9, "search"), ToolEvicted("shop:list", "loop", "loop")]
+    call = [request(1), ToolLoaded("shop:list", 9, "search"), ToolEvicted("shop:list", "loop", "loop")]
     async with app_rig(servers=reading_office()) as (pilot, rig):
-        everything = records([CATALOG, *turn * 700], "long")
+        everything = records([CATALOG, *call * 700], "long")
         for record in everything:
             rig.store.append(record)
         await pilot.press("f10", "o")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
-        await until(pilot, lambda: "REPLAY turn 1 of 700" in seen(pilot))
+        await until(pilot, lambda: "REPLAY call 1 of 700" in seen(pilot))
         await pilot.press("end", "left")
-        await until(pilot, lambda: "REPLAY turn 700 of 700" in seen(pilot))
+        await until(pilot, lambda: "REPLAY call 700 of 700" in seen(pilot))
         assert _shown(pilot).session.state == ReplayedState.of(
-            fold(everything[: 1 + 3 * 699 + 1]), "turn 700 of 700", "long"
+            fold(everything[: 1 + 3 * 699 + 1]), "call 700 of 700", "long"
         )
 
 
@@ -342,7 +342,7 @@ def test_no_text_breaks_the_page(text: str) -> None:
 @pytest.mark.parametrize("now", [1, 9, 99, 1234])
 @pytest.mark.parametrize("width", [8, 40, 200])
 def test_the_column_of_the_cursor_is_always_on_screen(now: int, width: int) -> None:
-    timeline = Timeline.of(records([CATALOG, *(request(turn) for turn in range(1, now))]))
+    timeline = Timeline.of(records([CATALOG, *(request(call) for call in range(1, now))]))
     first = 1
     for cursor in (1, now // 2 + 1, now, now // 3 + 1, 1):
         frame = content.frame(timeline, cursor, first, width)

@@ -94,11 +94,11 @@ async def milliseconds_a_call(profile: str) -> float:
         *conversation(), servers=servers(), embedder=MemoryEmbedder(), profile=profile
     ) as rig:
         await _talk(rig, 1)
-        calls_before, Timed.spent = rig.bench.state.turn, 0.0
+        calls_before, Timed.spent = rig.bench.state.model_calls, 0.0
         started = time.perf_counter()
         await _talk(rig, TURNS - 1)
         spent = time.perf_counter() - started - Timed.spent
-        return 1000 * spent / (rig.bench.state.turn - calls_before)
+        return 1000 * spent / (rig.bench.state.model_calls - calls_before)
 
 
 async def _talk(rig: Rig, turns: int) -> None:

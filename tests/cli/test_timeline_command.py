@@ -34,8 +34,8 @@ def test_lanes_moves_and_turns_are_printed_with_every_reason(toolsight: Toolsigh
 def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) -> None:
     said = json.loads(toolsight("timeline", "20260101-a", "--json").stdout)
     assert said["lanes"] == [{"tool": "shop:list", "during": ["deferred", "loaded", "evicted", "evicted"]}]
-    assert [(move["turn"], move["cause"]) for move in said["moves"]] == [(2, "load"), (3, "loop")]
-    assert [turn["number"] for turn in said["turns"]] == [1, 2, 3]
+    assert [(move["call"], move["cause"]) for move in said["moves"]] == [(2, "load"), (3, "loop")]
+    assert [call["number"] for call in said["calls"]] == [1, 2, 3]
     assert said["rest"]["deferred"] == 2
 
 
@@ -43,7 +43,7 @@ def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) 
 def test_a_session_without_a_turn_says_that_nothing_was_bound(toolsight: Toolsight) -> None:
     printed = toolsight("timeline", "20250101-b")
     assert printed.exit_code == 0, printed.stderr
-    assert "0 turns" in printed.stdout
+    assert "0 model calls" in printed.stdout
     assert "No tool was bound or unbound." in printed.stdout
 
 

@@ -149,7 +149,7 @@ def test_a_tool_that_left_the_catalog_is_bound_no_more() -> None:
 def test_a_call_counts_for_its_tool_and_its_turn() -> None:
     request = ModelRequested(3, ("a:one",), TokenParts(tools=10, meta=5), 2)
     state = after(built("a:one"), load("a:one"), request, CallFinished("c", "a:one", True, "fine"))
-    assert (state.tools["a:one"].uses, state.tools["a:one"].last_turn, state.calls) == (1, 3, 1)
+    assert (state.tools["a:one"].uses, state.tools["a:one"].last_call, state.calls) == (1, 3, 1)
     assert state.tool_tokens == (15,)
 
 

@@ -1,4 +1,4 @@
-"""The timeline: lanes, moves and turns from a stream, equal to what the fold says at every turn."""
+"""The timeline: lanes, moves and calls from a stream, equal to what the fold says at every call."""
 
 from time import process_time
 
@@ -44,8 +44,8 @@ ENTRIES = (
 CATALOG = CatalogBuilt("", ENTRIES, "manifest", 50, 350)
 
 
-def request(turn: int, *bound: str, **more: object) -> ModelRequested:
-    return ModelRequested(turn, bound, TokenParts(tools=10 * turn, meta=50), 1, **more)  # type: ignore[arg-type]
+def request(call: int, *bound: str, **more: object) -> ModelRequested:
+    return ModelRequested(call, bound, TokenParts(tools=10 * call, meta=50), 1, **more)  # type: ignore[arg-type]
 
 
 def found(by: Actor = "model") -> SearchPerformed:
@@ -72,7 +72,7 @@ STORY: list[Event] = [
 def test_a_tool_is_bound_in_the_calls_between_its_loading_and_its_eviction() -> None:
     timeline = Timeline.of(records(STORY))
     (lane,) = timeline.lanes
-    states = [lane.during(turn) for turn in range(1, timeline.now + 1)]
+    states = [lane.during(call) for call in range(1, timeline.now + 1)]
     assert lane.tool == "shop:list"
     assert states == [Binding.DEFERRED, Binding.LOADED, Binding.EVICTED, Binding.EVICTED]
 
@@ -88,8 +88,8 @@ def test_every_move_has_its_reason_and_its_cause() -> None:
 
 
 def test_a_turn_knows_its_message_its_tokens_and_what_the_model_did() -> None:
-    first, second, third = Timeline.of(records(STORY)).turns
-    assert [turn.message for turn in (first, second, third)] == [1, 1, 1]
+    first, second, third = Timeline.of(records(STORY)).calls
+    assert [call.message for call in (first, second, third)] == [1, 1, 1]
     assert first.said == "which orders are late?"
     assert (second.tool_tokens, second.same, second.resent, second.change) == (70, 50, 100, "1 tool added")
     assert [action.kind for action in first.actions] == ["search"]
@@ -105,7 +105,7 @@ def test_what_a_person_does_by_hand_is_not_what_the_model_did() -> None:
         CallFinished("user-1", "shop:list", True, ""),
         found(by="user"),
     ]
-    assert Timeline.of(records(stream)).turns[0].actions == []
+    assert Timeline.of(records(stream)).calls[0].actions == []
 
 
 def test_the_tools_that_nothing_touched_are_counted_and_have_no_lane() -> None:
@@ -126,7 +126,7 @@ def test_a_tool_that_leaves_the_catalog_is_nowhere_and_comes_back_waiting() -> N
     without = CatalogBuilt("sums", ENTRIES[:1], "", 0, 0)
     timeline = Timeline.of(records([*STORY[:6], without, request(3), CATALOG, request(4)]))
     (lane,) = timeline.lanes
-    assert [lane.during(turn) for turn in (2, 3, 4)] == [Binding.LOADED, None, Binding.DEFERRED]
+    assert [lane.during(call) for call in (2, 3, 4)] == [Binding.LOADED, None, Binding.DEFERRED]
     assert timeline.moves_at(3)[0].reason == "left the catalog, toolset sums"
 
 
@@ -136,20 +136,20 @@ def test_the_gate_moves_tools_into_the_call_that_it_was_asked_for() -> None:
         for tool in ("shop:list", "mail:send")
     ]
     timeline = Timeline.of(records([CATALOG, gates[0], request(1), gates[1], request(2)]))
-    bound = [[lane.tool for lane in timeline.lanes if lane.during(turn) is Binding.LOADED] for turn in (1, 2)]
+    bound = [[lane.tool for lane in timeline.lanes if lane.during(call) is Binding.LOADED] for call in (1, 2)]
     assert bound == [["shop:list"], ["mail:send"]]
     assert {move.cause for move in timeline.moves_at(2)} == {"gate"}
 
 
-def test_what_was_counted_is_told_for_every_turn() -> None:
+def test_what_was_counted_is_told_for_every_call() -> None:
     timeline = Timeline.of(records(STORY))
-    assert [timeline.tally(turn).searches for turn in (1, 2, 3, 4)] == [0, 1, 1, 1]
-    assert [timeline.tally(turn).rejections for turn in (3, 4)] == [0, 1]
-    assert [timeline.tally(turn).accuracy for turn in (1, 2, 3)] == [None, 0.0, 1.0]
+    assert [timeline.tally(call).searches for call in (1, 2, 3, 4)] == [0, 1, 1, 1]
+    assert [timeline.tally(call).rejections for call in (3, 4)] == [0, 1]
+    assert [timeline.tally(call).accuracy for call in (1, 2, 3)] == [None, 0.0, 1.0]
 
 
 @given(streams)
-def test_the_lanes_say_what_the_fold_says_at_every_turn(stream: list[Event]) -> None:
+def test_the_lanes_say_what_the_fold_says_at_every_call(stream: list[Event]) -> None:
     timeline, state = Timeline(), SessionState()
     seen: list[SessionState] = []
     for record in records(stream):
@@ -167,12 +167,12 @@ def test_the_lanes_say_what_the_fold_says_at_every_turn(stream: list[Event]) -> 
         assert timeline.rest(column) == {binding: rest.count(binding) for binding in Binding}
         assert set(rest) <= {Binding.PINNED, Binding.DEFERRED}
         assert timeline.tally(column).accuracy == known.accuracy
-    assert len(timeline.turns) == len(seen)
+    assert len(timeline.calls) == len(seen)
 
 
 @pytest.mark.slow
 def test_twenty_thousand_records_cost_no_more_apiece_than_two_thousand() -> None:
-    turn = [
+    call = [
         request(1, "shop:list"),
         AnswerStreamed("a piece"),
         ModelResponded(1, "text", (ToolCall("c", "shop:list", {}),)),
@@ -184,7 +184,7 @@ def test_twenty_thousand_records_cost_no_more_apiece_than_two_thousand() -> None
     ]
 
     def cost(count: int) -> float:
-        stream = records([CATALOG, *turn * (count // len(turn))])
+        stream = records([CATALOG, *call * (count // len(call))])
         started = process_time()
         timeline = Timeline.of(stream)
         elapsed = process_time() - started

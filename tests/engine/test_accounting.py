@@ -158,7 +158,7 @@ async def test_the_cost_of_every_call_is_in_the_state_with_what_the_provider_rep
     async with connected(*steps, prices=(OWN,)) as rig:
         await rig.bench.chat("orders?")
         costs = rig.bench.state.costs
-    assert [cost.turn for cost in costs] == [1, 2, 3]
+    assert [cost.call for cost in costs] == [1, 2, 3]
     for cost in costs:
         assert cost.charge.tokens == cost.parts.input
         assert cost.terms.read == 0.1

@@ -18,7 +18,7 @@ def tool(
         tokens,
         Binding.LOADED,
         uses=uses,
-        last_turn=turn,
+        last_call=turn,
         discovered_at=NOW,
         last_used_at=used_at,
     )
@@ -94,9 +94,9 @@ def test_no_tool_that_goes_was_used_in_a_later_model_call_than_one_that_stays(
 ) -> None:
     by_id = {one.id: one for one in loaded}
     found = evictions(loaded, limits, NOW)
-    turns = [by_id[one.tool_id].last_turn or 0 for one in found if one.cause == LRU]
+    turns = [by_id[one.tool_id].last_call or 0 for one in found if one.cause == LRU]
     assert turns == sorted(turns)
-    assert all(turns[-1] <= (one.last_turn or 0) for one in staying(loaded, found) if turns)
+    assert all(turns[-1] <= (one.last_call or 0) for one in staying(loaded, found) if turns)
 
 
 @given(loaded_tools(), limits_of_any_kind)

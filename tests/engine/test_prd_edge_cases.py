@@ -246,7 +246,7 @@ class TestCatalogRefresh:
     async def test_a_loaded_tool_that_changed_is_marked(self) -> None:
         async with conversation(searches(query="forecast"), servers=None) as rig:
             await change(rig.bench, rig.servers["weather"], [replace(FORECAST, description="Ten days.")])
-            assert rig.bench.state.tools["weather:get_forecast"].changed_turn == rig.bench.state.turn
+            assert rig.bench.state.tools["weather:get_forecast"].changed_call == rig.bench.state.model_calls
 
     async def test_a_list_that_changes_between_two_steps_of_one_turn_is_in_the_next_call(self) -> None:
         async with connected(searches(query="forecast"), profile="prd") as rig:

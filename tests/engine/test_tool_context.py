@@ -95,7 +95,7 @@ def test_a_tool_that_is_found_again_counts_as_just_used_and_stays_in_its_place()
     ground.ask_model()
     assert ground.find("b", "c", "b") == ("shop:c",)
     again = ground.session.state.tools["shop:b"]
-    assert (again.found, again.last_used_at, again.last_turn) == (2, ground.clock.now(), 1)
+    assert (again.found, again.last_used_at, again.last_call) == (2, ground.clock.now(), 1)
     assert again.discovered_at == ground.clock.now() - 30
     assert ground.loaded == ["a", "b", "c"]
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 _NUMBER_TAG = "$number"
+# By kind, fields that older versions stored under another name: old name to new.
+_RENAMED = {"request": {"turn": "call"}, "response": {"turn": "call"}}
 
 
 class UnreadableEvent(Exception):
@@ -50,14 +52,23 @@ def decode_value(text: str) -> Any:
 def decode(kind: str, payload: str) -> Event:
     """Decode an event, equal to the one that was encoded. Raises UnreadableEvent.
 
-    Fields that a newer version added are ignored; fields that an older one lacked get their defaults.
+    Fields that a newer version added are ignored; fields that an older one lacked get their defaults, and
+    those that it named otherwise are read under their old name.
     """
     if kind not in EVENT_TYPES:
         raise UnreadableEvent(f"the event kind “{kind}” is unknown")
     try:
-        return _adapter(kind).validate_python(decode_value(payload))
+        return _adapter(kind).validate_python(_renamed(kind, decode_value(payload)))
     except (ValueError, RecursionError) as error:
         raise UnreadableEvent(f"a “{kind}” event does not fit this version: {error}") from error
+
+
+def _renamed(kind: str, value: Any) -> Any:
+    """The payload with today's names of its fields."""
+    names = _RENAMED.get(kind)
+    if not names or not isinstance(value, dict) or names.keys().isdisjoint(value):
+        return value
+    return {names.get(name, name): item for name, item in value.items()}
 
 
 def _dumps(payload: object) -> str:

@@ -58,9 +58,9 @@ def _last(tool: ToolState) -> str:
         return "pinned"
     if tool.binding is Binding.EVICTED:
         return tool.reason
-    if tool.changed_turn is not None and tool.changed_turn >= (tool.last_turn or 0):
-        return f"changed in turn {tool.changed_turn}"
-    return f"turn {tool.last_turn}" if tool.last_turn else ""
+    if tool.changed_call is not None and tool.changed_call >= (tool.last_call or 0):
+        return f"changed in call {tool.changed_call}"
+    return f"call {tool.last_call}" if tool.last_call else ""
 
 
 def usage(session: SessionState) -> str:

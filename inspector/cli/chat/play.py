@@ -44,7 +44,7 @@ def _say_savings(bench: Workbench, database: Path) -> None:
     for cost, tools in zip(bench.state.costs, bound, strict=True):
         parts, static = cost.parts, cost.static_tools
         saved = percent(1 - parts.discovery_tokens / static) if static else "-"
-        numbers = (cost.turn, tools, parts.tool_tokens, parts.searches, static)
+        numbers = (cost.call, tools, parts.tool_tokens, parts.searches, static)
         rows.append((*map(str, numbers), saved))
     say(f"\nTool tokens per model call, against binding all {count(len(bench.state.tools), 'tool')}")
     headers = ("call", "tools bound", "definitions", "searches", "static", "saved")

@@ -11,7 +11,7 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
 from inspector.domain.number import count, percent, plural
 from inspector.domain.session import Binding
-from inspector.domain.timeline import Lane, Move, Tally, Timeline, Turn
+from inspector.domain.timeline import Lane, ModelCall, Move, Tally, Timeline
 from inspector.engine.ports import EventStore
 
 _SIGNS = {
@@ -37,9 +37,9 @@ def timeline(session: str, as_json: bool, **values: Any) -> None:
     if as_json:
         say_json(_json(chosen, shown))
         return
-    say(f"session {chosen}   {count(len(shown.turns), 'turn')}")
-    if shown.turns:
-        _say_turns(shown)
+    say(f"session {chosen}   {count(len(shown.calls), 'model call')}")
+    if shown.calls:
+        _say_calls(shown)
     _say_lanes(shown)
     _say_moves(shown)
 
@@ -53,23 +53,23 @@ def _chosen(store: EventStore, session: str) -> str:
     return chosen
 
 
-def _say_turns(shown: Timeline) -> None:
-    rows = [_turn_row(turn) for turn in shown.turns]
-    headers = ("turn", "message", "tool tokens", "same", "resent", "accuracy", "what it did")
+def _say_calls(shown: Timeline) -> None:
+    rows = [_call_row(call) for call in shown.calls]
+    headers = ("call", "message", "tool tokens", "same", "resent", "accuracy", "what it did")
     say()
     say_table(headers, rows, right=frozenset({0, 1, 2, 3, 4, 5}))
 
 
-def _turn_row(turn: Turn) -> tuple[str, ...]:
-    did = "\n".join(f"{action.kind}  {action.text}" for action in turn.actions)
+def _call_row(call: ModelCall) -> tuple[str, ...]:
+    did = "\n".join(f"{action.kind}  {action.text}" for action in call.actions)
     return (
-        str(turn.number),
-        str(turn.message),
-        str(turn.tool_tokens),
-        str(turn.same),
-        str(turn.resent),
-        _accuracy(turn.tally),
-        did or ("thought" if turn.think else ""),
+        str(call.number),
+        str(call.message),
+        str(call.tool_tokens),
+        str(call.same),
+        str(call.resent),
+        _accuracy(call.tally),
+        did or ("thought" if call.think else ""),
     )
 
 
@@ -84,7 +84,7 @@ def _say_lanes(shown: Timeline) -> None:
     say()
     if shown.lanes:
         rows = [(lane.tool, _lane(lane, first, shown.now)) for lane in shown.lanes]
-        say_table(("tool", f"turns {first} to {len(shown.turns)}, and after"), rows)
+        say_table(("tool", f"calls {first} to {len(shown.calls)}, and after"), rows)
         say("⌂ pinned  ● loaded  ○ deferred  ✕ evicted  ‖ held while its server is away")
     for binding, tools in rest.items():
         were = plural(tools, "tool was", "tools were")
@@ -101,7 +101,7 @@ def _say_moves(shown: Timeline) -> None:
         say("No tool was bound or unbound.")
         return
     say()
-    say_table(("before turn", "#", "tool", "from", "to", "why"), rows, right=frozenset({0, 1}))
+    say_table(("before call", "#", "tool", "from", "to", "why"), rows, right=frozenset({0, 1}))
     tally = shown.tally(shown.now)
     say(
         f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
@@ -111,14 +111,14 @@ def _say_moves(shown: Timeline) -> None:
 
 def _move_row(move: Move) -> tuple[str, ...]:
     before, after = move.binding_from or "-", move.binding_to or "gone"
-    return (str(move.turn), str(move.seq), move.tool, before, after, move.reason or move.cause)
+    return (str(move.call), str(move.seq), move.tool, before, after, move.reason or move.cause)
 
 
 def _json(session: str, shown: Timeline) -> dict[str, Any]:
     columns = range(1, shown.now + 1)
     return {
         "session": session,
-        "turns": [asdict(turn) for turn in shown.turns],
+        "calls": [asdict(call) for call in shown.calls],
         "lanes": [
             {"tool": lane.tool, "during": [state for state, _ in lane.states(1, shown.now)]}
             for lane in shown.lanes

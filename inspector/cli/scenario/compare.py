@@ -101,7 +101,7 @@ def _play_each(one: NamedScenario, setup: Options, profiles: Sequence[str], play
         for number, profile in enumerate(profiles):
 
             def tell(record: Record, what: str = f"{number + 1} of {len(profiles)}: {profile}") -> None:
-                call = record.event.turn if isinstance(record.event, ModelRequested) else 0
+                call = record.event.call if isinstance(record.event, ModelRequested) else 0
                 progress(f"{what}, model call {call}" if call else what, 0, 0)
 
             played.append(play(one, setup, profile=profile, tell=tell))

@@ -38,7 +38,7 @@ class ModelSwitched(Event):
 
 @dataclass(frozen=True, slots=True)
 class ModelRequested(Event):
-    """A model call: the ids of the bound tools and the tokens by part. `turn` counts model calls.
+    """A model call: the ids of the bound tools and the tokens by part. `call` counts model calls.
 
     `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the
     previous call; `change` says what differs. With `think`, the answer may not call a tool. `charge` is how a
@@ -49,7 +49,7 @@ class ModelRequested(Event):
     kind: ClassVar[str] = "request"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     tone: ClassVar[Tone] = "muted"
-    turn: int
+    call: int
     bound: tuple[str, ...]
     tokens: TokenParts
     messages: int
@@ -66,7 +66,7 @@ class ModelRequested(Event):
         thinks = ", has to think" if self.think else ""
         resent = f", {count(self.resent, 'token')} resent: {self.change}" if self.resent and self.same else ""
         tools, used = count(len(self.bound), "tool"), count(self.tokens.used, "token")
-        return f"turn {self.turn}: {tools}, {used}{resent}{thinks}"
+        return f"call {self.call}: {tools}, {used}{resent}{thinks}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class AnswerStreamed(Event):
 class ModelResponded(Event):
     kind: ClassVar[str] = "response"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
-    turn: int
+    call: int
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
@@ -116,7 +116,7 @@ class ModelResponded(Event):
 
     def summary(self) -> str:
         calls = "thinks" if self.thought else ", ".join(call.name for call in self.tool_calls)
-        return f"turn {self.turn}: {calls or self.text or '(nothing)'}"
+        return f"call {self.call}: {calls or self.text or '(nothing)'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,12 +173,12 @@ class DiscoveryLoop:
         self._session.emit(BudgetMeasured(fitted.budget))
         self._headroom.require_room(fitted)
         request, budget = fitted.request, fitted.budget
-        turn, sent = self._session.state.turn + 1, self._binder.sent(request)
+        number, sent = self._session.state.model_calls + 1, self._binder.sent(request)
         charge, terms = self._binder.charge(request, sent)
         self._offered = frozenset(self._session.state.bound_ids)
         self._session.emit(
             ModelRequested(
-                turn=turn,
+                call=number,
                 bound=self._session.state.bound_ids,
                 tokens=budget.parts,
                 messages=len(request.messages),
@@ -197,7 +197,7 @@ class DiscoveryLoop:
         elapsed = (self._clock.monotonic() - started) * 1000
         self._session.emit(
             ModelResponded(
-                turn=turn,
+                call=number,
                 text=reply.text,
                 tool_calls=reply.tool_calls,
                 usage=reply.usage,

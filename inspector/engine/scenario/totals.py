@@ -133,7 +133,7 @@ def _costs(
 def _cost(event: ModelRequested, message: int, prices: Prices | None, output: int) -> ModelCallCost:
     parts = event.tokens
     return ModelCallCost(
-        call=event.turn,
+        call=event.call,
         tool_tokens=parts.tool_tokens,
         bound=len(event.bound),
         think=event.think,

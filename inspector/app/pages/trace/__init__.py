@@ -1,1 +1,1 @@
-"""Place 5: what happened, by event and by turn."""
+"""Place 5: what happened, by event and by model call."""

@@ -62,7 +62,7 @@ class ToolContext:
         """The tools as they are once they are found."""
         state, now = self._state, self._clock.now()
         return [
-            replace(state.tools[id_], binding=Binding.LOADED, last_turn=state.turn, last_used_at=now)
+            replace(state.tools[id_], binding=Binding.LOADED, last_call=state.model_calls, last_used_at=now)
             for id_ in tool_ids
         ]
 

@@ -59,7 +59,7 @@ def evictions(
 
     def recency(entry: tuple[int, ToolState]) -> tuple[int, bool, int, int, int, int]:
         position, tool = entry
-        used = (tool.last_turn or 0, tool.uses)
+        used = (tool.last_call or 0, tool.uses)
         return (just_found.get(tool.id, 0), tool.id in busy, *used, searches[position], -position)
 
     staying = sorted(enumerate(loaded), key=recency)

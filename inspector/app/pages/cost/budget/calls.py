@@ -45,7 +45,7 @@ def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record,
 
 def _row(cost: CallCost, spent: str, reported: float | None) -> Record:
     cells = (
-        str(cost.turn),
+        str(cost.call),
         tokens(cost.parts.discovery_tokens),
         tokens(cost.static_tools),
         tokens(cost.parts.input),
@@ -55,7 +55,7 @@ def _row(cost: CallCost, spent: str, reported: float | None) -> Record:
         _reported(cost, reported),
         _broke(cost),
     )
-    return Record(str(cost.turn), cells)
+    return Record(str(cost.call), cells)
 
 
 def call_price(cost: CallCost, prices: Prices) -> float:

@@ -42,7 +42,7 @@ class CallsView(Vertical):
     @on(RecordList.Selected, "#calls-table")
     def _open_call(self, event: RecordList.Selected) -> None:
         event.stop()
-        cost = next((cost for cost in self._session.costs if str(cost.turn) == event.key), None)
+        cost = next((cost for cost in self._session.costs if str(cost.call) == event.key), None)
         if cost is not None:
             data = calls.call_data(cost, self._prices)
-            self.app.push_screen(DetailScreen(f"Model call {cost.turn}", calls.call_text(cost), data))
+            self.app.push_screen(DetailScreen(f"Model call {cost.call}", calls.call_text(cost), data))

@@ -27,7 +27,7 @@ def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:
         Curve("D", spent, _DISCOVERY),
         Curve("S", static, _STATIC, drawn=3, period=5),
     )
-    first, last = costs[0].turn, costs[-1].turn
+    first, last = costs[0].call, costs[-1].call
     axis = Axis(first, last, {}, ticks=whole_ticks(first, last), text=lambda value: f"{value:.0f}")
     lines = max(height - _BELOW - _LEGEND + 1, _LEAST)
     drawn = plot(curves, axis, width, lines, scale).split("\n")

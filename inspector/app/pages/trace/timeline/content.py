@@ -12,7 +12,7 @@ from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
 from inspector.domain.number import count, percent, tokens
 from inspector.domain.session import Binding
-from inspector.domain.timeline import Action, Lane, Move, Tally, Timeline, Turn
+from inspector.domain.timeline import Action, Lane, ModelCall, Move, Tally, Timeline
 from inspector.engine.ports import SessionSummary
 from widgets import Record, middle, plain
 from widgets.record import GAP
@@ -73,13 +73,13 @@ def frame(timeline: Timeline, cursor: int, first: int, width: int) -> Frame:
 
 
 def facts(timeline: Timeline, column: int, end: str, width: int) -> Content:
-    """Return the cursor's turn and the counts up to it, in as few lines as `width` allows."""
+    """Return the cursor's call and the counts up to it, in as few lines as `width` allows."""
     tally = timeline.tally(column)
-    now, turns = column == timeline.now, len(timeline.turns)
-    moment = f"{end}, after {count(turns, 'turn')}" if now else f"turn {column} of {turns}"
+    now, calls = column == timeline.now, len(timeline.calls)
+    moment = f"{end}, after {count(calls, 'model call')}" if now else f"call {column} of {calls}"
     pieces = [Content.styled(moment, "bold")]
     if not now:
-        pieces.append(_fact("tools", f"{tokens(timeline.turns[column - 1].tool_tokens)} tokens"))
+        pieces.append(_fact("tools", f"{tokens(timeline.calls[column - 1].tool_tokens)} tokens"))
     pieces.append(_fact("accuracy", "–" if tally.accuracy is None else percent(tally.accuracy)))
     pieces += [_fact(name, str(count)) for name, count in _counts(tally)]
     return _wrapped(pieces, width)
@@ -123,19 +123,19 @@ def ruler(timeline: Timeline, shown: Frame, end: str) -> Content:
 
 def _messages(timeline: Timeline, shown: Frame) -> Content:
     """Return the user's messages above the calls that answer them; the last gets the remaining room."""
-    turns = timeline.turns[shown.first - 1 : shown.columns[-1]]
+    calls = timeline.calls[shown.first - 1 : shown.columns[-1]]
     starts = [
-        index for index, turn in enumerate(turns) if index == 0 or turn.message != turns[index - 1].message
+        index for index, call in enumerate(calls) if index == 0 or call.message != calls[index - 1].message
     ]
     ends = [start * shown.cell for start in starts[1:]] + [shown.cells]
     return Content("").join(
-        [_message(turns[start], end - start * shown.cell) for start, end in zip(starts, ends, strict=False)]
+        [_message(calls[start], end - start * shown.cell) for start, end in zip(starts, ends, strict=False)]
     )
 
 
-def _message(turn: Turn, width: int) -> Content:
-    said = middle(turn.said, width - 2)
-    mark = "▏" if turn.message else " "
+def _message(call: ModelCall, width: int) -> Content:
+    said = middle(call.said, width - 2)
+    mark = "▏" if call.message else " "
     return Content.assemble((mark, "$primary"), (said, MUTED)).pad_right(width - 1 - cell_len(said))
 
 
@@ -211,39 +211,39 @@ def legend() -> Content:
 
 def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> Content:
     """Return what the call was sent and why, what it did, and the moves of the tool under the cursor."""
-    turn = timeline.turns[column - 1] if column < timeline.now else None
+    call = timeline.calls[column - 1] if column < timeline.now else None
     moves = timeline.moves_at(column)
     blocks = [
-        _said(turn) if turn is not None else Content.styled(_no_turn(timeline, end), MUTED),
-        _sent(turn, moves, width),
-        *([_did(turn)] if turn is not None else []),
+        _said(call) if call is not None else Content.styled(_no_call(timeline, end), MUTED),
+        _sent(call, moves, width),
+        *([_did(call)] if call is not None else []),
         *_way(timeline, tool, width),
     ]
     return Content("\n\n").join(blocks)
 
 
-def _no_turn(timeline: Timeline, end: str) -> str:
-    if not timeline.turns:
+def _no_call(timeline: Timeline, end: str) -> str:
+    if not timeline.calls:
         return "No model call yet. Send a message on the session page (f7)."
     return "How the session ended." if end == "end" else "Now: what the next model call will be sent."
 
 
-def _said(turn: Turn) -> Content:
-    kind = "  thinks, calls nothing" if turn.think else ""
-    said = plain(turn.said, newlines=False, limit=_TEXT)
-    return Content.assemble((f"You, message {turn.message}{kind}\n", MUTED), said)
+def _said(call: ModelCall) -> Content:
+    kind = "  thinks, calls nothing" if call.think else ""
+    said = plain(call.said, newlines=False, limit=_TEXT)
+    return Content.assemble((f"You, message {call.message}{kind}\n", MUTED), said)
 
 
-def _sent(turn: Turn | None, moves: tuple[Move, ...], width: int) -> Content:
+def _sent(call: ModelCall | None, moves: tuple[Move, ...], width: int) -> Content:
     lines = [Content.styled("What moved before it", "bold")]
     lines += [line for move in moves for line in _move_lines(move, width)]
     if not moves:
         lines.append(Content.styled("nothing", MUTED))
-    if turn is not None and (turn.change or turn.same or turn.resent):
-        cost = f"tools[]: {tokens(turn.same)} tokens as before, {tokens(turn.resent)} resent"
+    if call is not None and (call.change or call.same or call.resent):
+        cost = f"tools[]: {tokens(call.same)} tokens as before, {tokens(call.resent)} resent"
         lines.append(Content.styled(cost, MUTED))
-        if turn.change:
-            lines.append(Content("  ") + plain(turn.change, newlines=False, limit=_TEXT))
+        if call.change:
+            lines.append(Content("  ") + plain(call.change, newlines=False, limit=_TEXT))
     return Content("\n").join(lines)
 
 
@@ -256,10 +256,10 @@ def _move_lines(move: Move, width: int) -> Iterator[Content]:
     )
 
 
-def _did(turn: Turn) -> Content:
-    lines = [Content.styled("What it did", "bold"), *map(_action_line, turn.actions)]
-    if not turn.actions:
-        lines.append(Content.styled("thought" if turn.think else "answered, or nothing yet", MUTED))
+def _did(call: ModelCall) -> Content:
+    lines = [Content.styled("What it did", "bold"), *map(_action_line, call.actions)]
+    if not call.actions:
+        lines.append(Content.styled("thought" if call.think else "answered, or nothing yet", MUTED))
     return Content("\n").join(lines)
 
 
@@ -279,7 +279,7 @@ def _way(timeline: Timeline, tool: str, width: int) -> Iterator[Content]:
         return
     lines = [Content.styled(middle(tool, max(width, 8)), "bold")]
     for move in lane.moves[-_MOVES:]:
-        way = f"turn {move.turn}  {move.binding_from or 'new'} → {move.binding_to or 'gone'}: "
+        way = f"call {move.call}  {move.binding_from or 'new'} → {move.binding_to or 'gone'}: "
         reason = plain(move.reason or move.cause, newlines=False, limit=_TEXT)
         lines.append(Content.assemble((way, MUTED), reason))
     yield Content("\n").join(lines)

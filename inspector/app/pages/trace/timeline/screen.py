@@ -1,4 +1,4 @@
-"""The timeline page: every tool over every turn, and replay of any moment on every page."""
+"""The timeline page: every tool over every model call, and replay of any moment on every page."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -29,7 +29,7 @@ from widgets import Column, KeyBar, RecordList, visible
 _SMALL = 500
 # The cells of a list outside its columns.
 _MARGIN = 2
-_CURSOR_KEYS = frozenset({"turn", "first_turn", "last_turn", "show_moment"})
+_CURSOR_KEYS = frozenset({"call", "first_call", "last_call", "show_moment"})
 _NO_TOOLS = "No tools yet: they appear as servers connect (f2) and move as the model searches."
 _NONE_MOVED = "No tool moved in this session yet; f shows all tools."
 
@@ -42,7 +42,7 @@ class SessionDialog(ChoiceDialog):
 
 
 class Lanes(Vertical):
-    """The tools over as many turns as fit, with the turns' numbers above."""
+    """The tools over as many calls as fit, with the calls' numbers above."""
 
     class Chosen(Message):
         """A column was clicked."""
@@ -53,14 +53,14 @@ class Lanes(Vertical):
 
     def __init__(self) -> None:
         super().__init__(classes="pane", id="timeline-lanes")
-        self.border_title = "Tools over turns"
+        self.border_title = "Tools over model calls"
         self._timeline = Timeline()
         self._column = 1
         self._first = 1
 
     def compose(self) -> ComposeResult:
         yield Static(id="timeline-ruler", markup=False)
-        yield RecordList((Column("tool"), Column("turns")), empty=_NO_TOOLS, id="lanes")
+        yield RecordList((Column("tool"), Column("calls")), empty=_NO_TOOLS, id="lanes")
         yield Static(content.legend(), id="timeline-legend", markup=False)
 
     @property
@@ -74,7 +74,7 @@ class Lanes(Vertical):
         self._timeline, self._column = timeline, column
         lanes, frame = self.query_one(RecordList), self._frame
         self._first = frame.first
-        columns = (Column("tool", width=frame.names, shorten="middle"), Column("turns", width=frame.cells))
+        columns = (Column("tool", width=frame.names, shorten="middle"), Column("calls", width=frame.cells))
         if columns != lanes.columns:
             lanes.columns = columns
         lanes.empty = _NONE_MOVED if only_moved else _NO_TOOLS
@@ -87,7 +87,7 @@ class Lanes(Vertical):
         return content.frame(self._timeline, self._column, self._first, width)
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the turn of a clicked cell."""
+        """Go to the call of a clicked cell."""
         rows, frame = self.query_one(RecordList).rows, self._frame
         offset = event.screen_x - rows.region.x - frame.left
         if event.widget is rows and 0 <= offset < frame.count * frame.cell:
@@ -100,20 +100,20 @@ class TimelineScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#lanes RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "turn(-1)", "turn", key_display="← →", priority=True),
-        Binding("right", "turn(1)", "turn", priority=True, show=False),
-        Binding("home", "first_turn", "first turn", priority=True, show=False),
-        Binding("end", "last_turn", "last turn", priority=True, show=False),
+        Binding("left", "call(-1)", "call", key_display="← →", priority=True),
+        Binding("right", "call(1)", "call", priority=True, show=False),
+        Binding("home", "first_call", "first call", priority=True, show=False),
+        Binding("end", "last_call", "last call", priority=True, show=False),
         Binding("enter", "show_moment", "replay here", priority=True),
         Binding("l", "live", "live"),
         Binding("o", "sessions", "sessions"),
         Binding("f", "only_moved", "only moved"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "A column is a turn (one model call), a row is a tool; a sign is the tool's binding in that call.",
+        "A column is a model call, a row is a tool; a sign is the tool's binding in that call.",
         "⌂ pinned  ● loaded  ○ deferred  ✕ evicted; › moved before that call. The other pane says why.",
-        "← → go through the turns, home and end to the first and the last, ↑ ↓ through the tools.",
-        "enter replays that turn on every page; from then on, ← → move every page along.",
+        "← → go through the calls, home and end to the first and the last, ↑ ↓ through the tools.",
+        "enter replays that call on every page; from then on, ← → move every page along.",
         "While a replay is shown, the top line says REPLAY. A replay is read-only.",
         "l goes back to the running session.",
         "o opens a recorded session. f hides the tools that never moved.",
@@ -172,7 +172,7 @@ class TimelineScreen(BaseScreen):
             self._show_live(self.replay.catch_up())
 
     def _show_live(self, stream: Stream) -> None:
-        """Draw the running session; the cursor stays on its turn, or with the newest one."""
+        """Draw the running session; the cursor stays on its call, or with the newest one."""
         stays = stream is self._stream and not self._is_newest
         self._show(stream, self._column if stays else stream.timeline.now)
 
@@ -216,7 +216,7 @@ class TimelineScreen(BaseScreen):
 
     @property
     def _end(self) -> str:
-        """The name of the column after the last turn."""
+        """The name of the column after the last call."""
         return "end" if self.replay.is_recorded(self._stream) else "now"
 
     @on(RecordList.Highlighted, "#lanes")
@@ -226,17 +226,17 @@ class TimelineScreen(BaseScreen):
         width = max(pane.content_size.width - 1, 20)
         text = content.detail(timeline, self._column, tool, self._end, width)
         self.query_one("#timeline-text", Static).update(text)
-        pane.border_title = f"Turn {self._column}" if self._column < timeline.now else self._end.capitalize()
+        pane.border_title = f"Call {self._column}" if self._column < timeline.now else self._end.capitalize()
 
-    def action_turn(self, step: int) -> None:
-        """Go to another turn."""
+    def action_call(self, step: int) -> None:
+        """Go to another call."""
         self._go(self._column + step)
 
-    def action_first_turn(self) -> None:
-        """Go to the first turn."""
+    def action_first_call(self) -> None:
+        """Go to the first call."""
         self._go(1)
 
-    def action_last_turn(self) -> None:
+    def action_last_call(self) -> None:
         """Go to the current state of the session, or to its end."""
         self._go(self._stream.timeline.now)
 
@@ -256,7 +256,7 @@ class TimelineScreen(BaseScreen):
 
     @on(RecordList.Selected, "#lanes")
     def action_show_moment(self) -> None:
-        """Replay the turn under the cursor on every page."""
+        """Replay the call under the cursor on every page."""
         self._replay(self._stream, self._column)
 
     @work(thread=True, exclusive=True, group="moment", exit_on_error=False)
