@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from inspector.adapters.clock import SystemClock
+from inspector.cli.bench.report import p_text, standing_lines
 from inspector.domain.number import percent
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
+from inspector.engine.measure.difference import difference
 from inspector.engine.measure.ranker_bench import DataSet, Measured, RankerBench
 from inspector.engine.measure.report import markdown
+from inspector.engine.measure.standing import standings
 from tests.benchmark import fit_abstention, fit_fusion, speed
 from tests.benchmark.data import DATA, OWN, POOL, PUBLISHED, ROOT, among_others, own, published, semantics
 from tests.benchmark.output import say
@@ -109,6 +112,7 @@ def published_section(bars: list[Bar]) -> str:
             "`z-fusion` is the reference: 0.3 z(BM25 over all texts in one field) + 1.0 z(cosine). `fuzzy` "
             f"compares letter by letter and is left out for more than {SLOW_TOOLS} tools.",
             grid(measured),
+            claims(measured),
             "### Weights fitted with the tested set left out",
             left_out_table(),
             "### All measures",
@@ -127,6 +131,7 @@ def own_section() -> str:
             "into a search; `demo` and `pool_docker` are what a person says to an assistant: indirect, with "
             "names and numbers, sometimes several steps at once.",
             grid(measured),
+            claims(measured),
             markdown([one.row for one in measured]).rstrip(),
         ]
     )
@@ -155,41 +160,55 @@ def ndcg(measured: Sequence[Measured]) -> dict[tuple[str, str], float]:
 
 
 def grid(measured: Sequence[Measured]) -> str:
-    """Rankers as rows, data sets as columns, the best of each column bold."""
+    """Rankers as rows, data sets as columns; bold: the best, and what a paired test cannot tell from it."""
     values = ndcg(measured)
     sets = list(dict.fromkeys(dataset for dataset, _ranker in values))
-    best = {dataset: max(v for (d, _), v in values.items() if d == dataset) for dataset in sets}
+    best = {one.dataset: {one.best, *one.tied} for one in standings(measured)}
     lines = [f"| ranker | {' | '.join(sets)} | mean |", f"|---|{'--:|' * (len(sets) + 1)}"]
     for ranker in MEASURED:
         row = {dataset: values[dataset, ranker] for dataset in sets if (dataset, ranker) in values}
-        cells = [_cell(row.get(dataset), best[dataset]) for dataset in sets]
+        cells = [_cell(row.get(dataset), is_best=ranker in best.get(dataset, ())) for dataset in sets]
         mean = f"{sum(row.values()) / len(row):.3f}" if len(row) == len(sets) else "–"
         lines.append(f"| {ranker} | {' | '.join(cells)} | {mean} |")
     return "\n".join(lines)
 
 
-def _cell(value: float | None, best: float) -> str:
+def _cell(value: float | None, *, is_best: bool) -> str:
     if value is None:
         return "–"
-    return f"**{value:.3f}**" if value == best else f"{value:.3f}"
+    return f"**{value:.3f}**" if is_best else f"{value:.3f}"
+
+
+def claims(measured: Sequence[Measured]) -> str:
+    """What the tables say about which ranker is better."""
+    return "\n".join(f"- {line}" for line in standing_lines(standings(measured)))
 
 
 def quality_bars(measured: Sequence[Measured]) -> list[Bar]:
     values = ndcg(measured)
-    bars = [_quality_bar(values, name, REFERENCE) for name in PUBLISHED]
+    tested = {(one.row.dataset, one.row.ranker): one for one in measured}
+    bars = [_quality_bar(values, tested, name, REFERENCE) for name in PUBLISHED]
     mean = sum(values[name, "hybrid"] for name in PUBLISHED) / len(PUBLISHED)
     bars.append(Bar(f"mean nDCG@10 of the four at least {MEAN_BAR}", f"{mean:.4f}", mean >= MEAN_BAR))
-    return bars + [_quality_bar(values, f"{name} + pool") for name in PUBLISHED]
+    return bars + [_quality_bar(values, tested, f"{name} + pool") for name in PUBLISHED]
 
 
-def _quality_bar(values: dict[tuple[str, str], float], dataset: str, *references: str) -> Bar:
+def _quality_bar(
+    values: dict[tuple[str, str], float],
+    tested: dict[tuple[str, str], Measured],
+    dataset: str,
+    *references: str,
+) -> Bar:
     hybrid = values[dataset, "hybrid"]
     rivals = {r: values[dataset, r] for r in (*SINGLE, *references) if (dataset, r) in values}
     best = max(rivals, key=lambda ranker: rivals[ranker])
+    rival, own = tested[dataset, best], tested[dataset, "hybrid"]
+    found = difference(rival.run, own.run, own.evalset)
+    p = found.p_value if found is not None else 1.0
     beside = f" (z-fusion {rivals[REFERENCE]:.4f})" if REFERENCE in references and best != REFERENCE else ""
     return Bar(
         f"{dataset}: hybrid at or above {'all others' if references else 'every single ranker'}, ties {TIE}",
-        f"{hybrid:.4f} against {best} {rivals[best]:.4f}{beside}",
+        f"{hybrid:.4f} against {best} {rivals[best]:.4f}{beside}, paired test p {p_text(p)}",
         hybrid >= rivals[best] - TIE,
     )
 
