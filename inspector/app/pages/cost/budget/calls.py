@@ -15,7 +15,7 @@ from inspector.domain.session import CallCost, SessionState
 from widgets import Column, Record, plain
 
 COLUMNS = (
-    Column("turn", "#", align="right", weight=9),
+    Column("call", "#", align="right", weight=9),
     Column("tools", "tools", align="right", weight=9),
     Column("static", "static", align="right", weight=7),
     Column("input", "input", align="right", weight=9),
