@@ -213,7 +213,7 @@ def _rebound(state: SessionState, entry: CatalogEntry) -> ToolState:
     binding = before if moved and entry.deferred else fresh
     if (known.tokens, known.binding, known.definition) == (entry.tokens, binding, definition):
         return known
-    changed_call = state.turn if known.definition not in ("", definition) else known.changed_call
+    changed_call = state.model_calls if known.definition not in ("", definition) else known.changed_call
     return replace(
         known,
         tokens=entry.tokens,

@@ -156,7 +156,7 @@ def test_the_headline_is_the_bill_and_the_saving() -> None:
     state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
     told = str(headline(state, 200))
     assert "1 server, 2 tools: binding all costs 5k tokens a call" in told
-    assert "this call 450 with searches: 91 % saved" in told
+    assert "the next call 450 with searches: 91 % saved" in told
     # A session's money is that of its calls: one call times a thousand would leave its searches out.
     assert "$" not in told
 
@@ -302,6 +302,7 @@ def test_the_calls_that_broke_the_cache_are_told_as_far_as_there_is_room() -> No
 def test_what_is_compared_says_what_it_was_measured_on() -> None:
     told = text(budget_way.way_facts(compared()))
     assert "over an assumed session" in told
+    assert "0.15 searches a call" in told
     assert "prompt cache a cache" in told
     assert "over this session's calls" in text(budget_way.way_facts(replace(compared(), is_recorded=True)))
 

@@ -175,7 +175,7 @@ async def test_a_tool_that_comes_back_changed_stays_bound_where_requests_carry_i
         await rig.bench.reconnect("weather")
         assert rig.loaded == [ID]
         assert rig.bench.next_request().tools[-1]["function"]["description"] == ANEW.description
-        assert rig.bench.state.tools[ID].changed_turn == rig.bench.state.turn
+        assert rig.bench.state.tools[ID].changed_call == rig.bench.state.model_calls
         assert rig.events("evict") == []
 
 

@@ -212,12 +212,7 @@ def basis_lines(basis: Basis) -> Iterator[str]:
 
 
 def _assumptions_line(assumed: Assumptions) -> str:
-    return (
-        f"Assumed: {count(assumed.calls, 'model call')}, {assumed.calls_per_turn} a turn, "
-        f"{assumed.searches_per_call:g} searches a call that find {count(assumed.found, 'tool')} each, "
-        f"{assumed.growth:,} tokens of conversation a call, {assumed.seconds:g} s between calls and "
-        f"{assumed.pause:g} s between turns; options change it."
-    )
+    return f"Assumed: {count(assumed.calls, 'model call')}, {assumed.text}; options change it."
 
 
 def _price_line(basis: Basis) -> str:

@@ -145,6 +145,15 @@ class Assumptions:
         return (call - 1) % self.calls_per_turn == 0
 
     @property
+    def text(self) -> str:
+        """What decides the price most, in words."""
+        return (
+            f"{self.calls_per_turn} calls a turn, {self.searches_per_call:g} searches a call that find "
+            f"{count(self.found, 'tool')} each, {self.growth:,} tokens of conversation a call, "
+            f"{self.seconds:g} s between calls and {self.pause:g} s between turns"
+        )
+
+    @property
     def steps(self) -> int:
         """The solved steps: each model call calls a tool, except the last one of a turn, which answers."""
         return self.calls - ceil(self.calls / self.calls_per_turn)

@@ -37,7 +37,7 @@ def _discovery(session: SessionState) -> Content:
     share = percent(abs(budget.saved_fraction))
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
     return Content.assemble(
-        "this call ",
+        "the next call ",
         (tokens(spent), f"bold {color}"),
         " with searches: ",
         (f"{share} saved" if budget.saved >= 0 else f"⚠ {share} more than static", f"bold {color}"),

@@ -117,6 +117,7 @@ def way_facts(comparison: DeliveryComparison) -> list[Content]:
     basis = "this session's calls" if comparison.is_recorded else comparison.priced.plan.basis
     return [
         fact("over", visible(basis, limit=120, newlines=False)),
+        *([] if comparison.is_recorded else [fact("with", comparison.priced.assumed.text)]),
         fact("prompt cache", comparison.cache),
         Content.styled(
             "pays from: cheaper than static from so many tools on, both cached (the range)", MUTED
