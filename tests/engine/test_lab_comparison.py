@@ -158,6 +158,16 @@ def test_binding_every_tool_needs_no_call_that_only_follows_a_search() -> None:
     assert row.totals.model_calls == 4
 
 
+def test_what_a_script_searches_under_static_binding_is_not_the_price_of_static_binding() -> None:
+    search = replied("search_tools")
+    static = played("static", UserSaid("a"), spent(100), search, spent(100, 9, 20), replied())
+    mine = played("prd", UserSaid("a"), spent(10), search, spent(30, 20, 20), replied())
+    (_, row) = compared(static, mine).rows
+    assert (row.static_tokens, row.static_input) == (100, 100)
+    assert row.saved == pytest.approx(1 - 60 / 100)
+    assert compared(static, mine, scripted=False).rows[1].static_tokens == 209
+
+
 def test_a_step_costs_the_whole_session_divided_by_what_was_solved() -> None:
     prices = Prices("m", 1e-6, 10e-6)
     solved = [

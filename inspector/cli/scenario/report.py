@@ -251,7 +251,7 @@ def _outcome(had: Totals) -> str:
 
 def _base(compared: ProfileComparison) -> str:
     if compared.measured:
-        return "Saved compared to the measured run of static."
+        return "Saved compared to the measured run of static, without what a script searches there."
     return (
         "Saved compared to binding every tool in the profile's own model calls, without those that only "
         "follow a search; static was not run."

@@ -110,7 +110,7 @@ def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> Pr
     If `scripted`, the model said the same under every profile, and the notes say where that misleads.
     """
     static = next((result for result in results if result.profile == STATIC), None)
-    rows = tuple(_compared(result, static) for result in results)
+    rows = tuple(_compared(result, static, scripted=scripted) for result in results)
     notes = [note for result in results for note in _notes(result, scripted=scripted)]
     notes += _undone(results)
     return ProfileComparison(
@@ -123,8 +123,13 @@ def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> Pr
     )
 
 
-def _compared(result: ScenarioResult, static: ScenarioResult | None) -> ComparedProfile:
-    if static is not None:
+def _compared(result: ScenarioResult, static: ScenarioResult | None, *, scripted: bool) -> ComparedProfile:
+    if static is not None and scripted and result is not static:
+        # A script searches under static binding too, where nobody would: those calls are not its price.
+        needed = [cost for cost in static.totals.costs if not cost.only_follows_search]
+        input_tokens = sum(cost.input_tokens - cost.search_tokens for cost in needed)
+        base = sum(cost.tool_tokens for cost in needed), input_tokens
+    elif static is not None:
         base = static.totals.discovery_tokens, static.totals.input_tokens
     else:
         parts = static_parts(result.records)

@@ -21,6 +21,7 @@ class ModelCallCost:
 
     `tool_tokens` are definitions, manifest and summaries, `search_tokens` the searches and their results in
     the conversation. `dollars` include the answer; None without prices. `message` counts the user's messages.
+    With `only_follows_search` the call before it did nothing but search.
     """
 
     call: int
@@ -31,6 +32,7 @@ class ModelCallCost:
     input_tokens: int = 0
     message: int = 0
     dollars: float | None = None
+    only_follows_search: bool = False
 
     @property
     def discovery_tokens(self) -> int:
@@ -113,24 +115,34 @@ def totals(
 def _costs(
     records: Sequence[Record], prices: Prices | None, count: Callable[[str], int]
 ) -> Iterator[ModelCallCost]:
-    message = 0
-    asked: tuple[ModelRequested, int] | None = None
+    message, searched = 0, False
+    asked: tuple[ModelRequested, int, bool] | None = None
     for record in records:
         match record.event:
             case UserSaid():
-                message += 1
+                message, searched = message + 1, False
             case ModelRequested() as event:
                 if asked is not None:
                     yield _cost(*asked, prices, 0)
-                asked = event, message
+                asked = event, message, searched
             case ModelResponded() as event if asked is not None:
                 yield _cost(*asked, prices, answer_tokens(event, count))
-                asked = None
+                asked, searched = None, _only_searches(event)
     if asked is not None:
         yield _cost(*asked, prices, 0)
 
 
-def _cost(event: ModelRequested, message: int, prices: Prices | None, output: int) -> ModelCallCost:
+def _only_searches(event: ModelResponded) -> bool:
+    return bool(event.tool_calls) and all(call.name == SEARCH_TOOLS for call in event.tool_calls)
+
+
+def _cost(
+    event: ModelRequested,
+    message: int,
+    searched: bool,
+    prices: Prices | None,
+    output: int,
+) -> ModelCallCost:
     parts = event.tokens
     return ModelCallCost(
         call=event.call,
@@ -141,6 +153,7 @@ def _cost(event: ModelRequested, message: int, prices: Prices | None, output: in
         input_tokens=parts.input,
         message=message,
         dollars=None if prices is None else prices.cost(charged(event), event.terms, output),
+        only_follows_search=searched,
     )
 
 
@@ -163,8 +176,8 @@ def static_parts(records: Sequence[Record]) -> TokenParts:
                 catalog = tokens
             case UserSaid():
                 only_searched = False
-            case ModelResponded(tool_calls=calls):
-                only_searched = bool(calls) and all(call.name == SEARCH_TOOLS for call in calls)
+            case ModelResponded() as event:
+                only_searched = _only_searches(event)
             case ModelRequested(tokens=parts) if not only_searched:
                 definitions += catalog
                 system += parts.system
