@@ -56,3 +56,14 @@ def test_a_servers_vector_that_comes_after_a_search_counts_in_the_next() -> None
     query = source.query("refund")
     assert np.isnan(smaller.server_similarities(query)).tolist() == [True, False]
     assert not np.isnan(embedded(smaller, source).server_similarities(query)).any()
+
+
+def test_summary_lines_are_indexed_only_where_a_gate_compares_with_them() -> None:
+    catalog = [Tool("s", "list_orders", "List orders. Late ones first."), Tool("s", "send_mail")]
+    plain, lined = semantic_index(catalog), semantic_index(catalog, lined=True)
+    assert len(plain.keys()) + len(catalog) == len(lined.keys())
+    vector = lined.query_vector("late orders")
+    assert vector is not None
+    assert not np.isnan(lined.line_similarities(vector)).any()
+    assert lined.updated(catalog[:1]).lined
+    assert not lined.updated(catalog, lined=False).lined
