@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+# Long because every setting stands here with its documentation.
+
 Size = Literal["always", "tools", "tokens", "window"]
 """What decides whether a catalog is large enough to be searched."""
-ResultForm = Literal["brief", "full"]
+ResultForm = Literal["brief", "full", "ranked"]
 BindingPolicy = Literal["all", "keep", "bounded", "gate"]
 ToolDelivery = Literal["rewrite", "append", "call_tool", "text", "native"]
 SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference", "tool_search"]
@@ -51,10 +53,12 @@ class DiscoverySettings:
     )
     search_tool: bool = knob(True, "the model gets search_tools; without it only the gate binds tools")
     max_search_results: int = knob(5, "the most tools a search returns", low=1, high=100)
+    max_limit: int = knob(10, "the most tools a search returns if the model asks for more", low=1, high=100)
     results: ResultForm = knob(
         "brief",
         "what a search returns for a tool. brief: its id and first sentence, as its definition is then in "
-        "tools[]; full: its description and parameters too; always full with delivery call_tool",
+        "tools[]; full: its description and parameters too; ranked: a numbered list with scores and when to "
+        "use each; always full with delivery call_tool",
     )
     ranker: str = knob("hybrid", "how searches rank; the search page lists all rankers")
     embedding_model: str = knob("packaged", "packaged, none, or the name of any fastembed model")
@@ -64,7 +68,11 @@ class DiscoverySettings:
     min_tool_probability: float = knob(
         0.1, "below this probability a tool is not a result; 0 turns this off", low=0, high=1
     )
-    iso_threshold: float = knob(0.28, "the lowest cosine the ranker dense accepts", low=-1, high=1)
+    iso_threshold: float = knob(
+        0.28, "the lowest cosine the rankers dense, iso and three-tier accept", low=-1, high=1
+    )
+    token_bonus: float = knob(0.12, "what each word of a query adds in the fuzzy rankers", low=0, high=10)
+    fuzzy_floor: float = knob(0.05, "the lowest score the fuzzy rankers accept", low=0, high=10)
     expert_tools: tuple[str, ...] = knob((), "ids of tools that rank first; * and ? match")
     system_servers: tuple[str, ...] = knob((), "servers whose tools rank second")
     evaluation: tuple[str, ...] = knob((), "files of labelled requests, JSONL")
@@ -75,7 +83,9 @@ class ManifestSettings:
     """The size of the manifest in the description of `search_tools`."""
 
     max_tokens: int = knob(
-        0, "the most tokens of the manifest, which is shortened step by step to fit; 0 means no limit", low=0
+        1_600,
+        "the most tokens of the manifest, shortened to fit, every server alike; 0 means no limit",
+        low=0,
     )
     listed_in_full: int = knob(10, "a server with more tools lists only the first few", low=0)
     listed_of_many: int = knob(4, "how many tools such a server lists", low=0)
@@ -117,8 +127,10 @@ class BindingSettings:
 class GateSettings:
     """The per-turn gate (Tool Attention, sections 4.2 to 4.5); used with the policy gate."""
 
-    ranker: str = knob("dense", "the ranker that scores the tools for a turn")
-    threshold: float = knob(0.28, "the score a tool needs; for dense, its cosine", low=-1, high=1000)
+    ranker: str = knob(
+        "iso", "the ranker that scores the tools for a turn; iso compares it with the lines of the summaries"
+    )
+    threshold: float = knob(0.28, "the score a tool needs; for iso and dense, its cosine", low=-1, high=1000)
     top_k: int = knob(10, "the most tools bound for a turn", low=1, high=200)
     query: GateQuery = knob(
         "user",

@@ -36,8 +36,7 @@ def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> st
     Without a description, the words of the tool's name replace it. A line that is too long ends with an
     ellipsis.
     """
-    body = first_sentence(tool.description) or _words(tool.name)
-    line = one_line(f"{tool.id}: {body}" if body else tool.id)
+    line = summary_line(tool)
     longest = max(0, max_tokens) * _CHARACTERS_A_TOKEN
     if len(line) <= longest and count(line) <= max_tokens:
         return line
@@ -51,10 +50,22 @@ def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> st
     return shortened(line, fitting)
 
 
+def summary_line(tool: Tool) -> str:
+    """The line of `tool_summary` before it is cut; the gate compares a turn with it."""
+    body = first_sentence(tool.description) or _words(tool.name)
+    return one_line(f"{tool.id}: {body}" if body else tool.id)
+
+
 def first_sentence(text: str) -> str:
     """The first sentence of a text on one line; it ends with the first paragraph at the latest."""
     opening = _PARAGRAPH_END.split(text.strip(), maxsplit=1)[0]
     return _SENTENCE_END.split(one_line(opening), maxsplit=1)[0]
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each on one line; one ends with its line at the latest."""
+    found = (piece for line in text.splitlines() for piece in _SENTENCE_END.split(one_line(line)))
+    return [sentence for sentence in found if sentence]
 
 
 def one_line(text: str) -> str:

@@ -17,6 +17,7 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
+from inspector.domain.prompt_cache import CacheTerms, PromptCache
 from inspector.domain.session import Binding
 from inspector.domain.settings import (
     AccessSettings,
@@ -24,11 +25,13 @@ from inspector.domain.settings import (
     DiscoverySettings,
     GateSettings,
     Settings,
+    ToolDelivery,
 )
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.loop.binding.gate import Gate, gate_query
 from tests.engine.test_chat import TOOLS, Bench, bound_names
+from tests.support.counting import character_meter
 from tests.support.retrieval import rankers_of
 from tests.support.told_model import Step, calls, says, searches
 
@@ -96,7 +99,8 @@ def test_the_event_tells_scores_in_order_and_what_closed_each(
     told = [one.score for one in applied.candidates]
     assert told == [values[one.tool] for one in applied.candidates] == sorted(told, reverse=True)
     assert all(one.unmet == unmet.get(one.tool, ()) for one in applied.candidates)
-    assert tuple(one.tool for one in applied.candidates if not one.unmet) == applied.active
+    assert tuple(one.tool for one in applied.candidates if not one.unmet)[:top_k] == applied.active
+    assert applied.gated_out == tuple(one.tool for one in applied.candidates if one.unmet)
 
 
 @given(words, st.frozensets(st.sampled_from(IDS)), thresholds)
@@ -249,9 +253,50 @@ async def test_the_next_call_of_a_tool_that_there_is_is_a_recovery() -> None:
 
 
 async def test_a_rejection_without_a_call_after_it_is_no_recovery() -> None:
-    bench = gated(calls(("shop__list_orders", {})), says("I cannot."))
+    bench = gated(calls(("shop__list_orders", {})), says("I cannot."), calls(("weather__get_forecast", {})))
     await bench.say(FORECAST)
-    assert (bench.session.state.recoveries, bench.session.state.recovering) == (0, True)
+    assert (bench.session.state.recoveries, bench.session.state.recovering) == (0, False)
+    await bench.say(FORECAST)
+    assert bench.session.state.recoveries == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        ("I cannot list orders now. Shall I look at the weather?", 1),
+        ("Which city do you mean? Then I can go on.", 1),
+        ("注文は見られません。天気を見ましょうか？", 1),
+        ("I cannot. See https://shop.example/orders?late=1 yourself.", 0),
+        ("I cannot.", 0),
+    ],
+)
+async def test_a_question_to_the_user_after_a_rejection_is_counted(answer: str, asked: int) -> None:
+    bench = gated(calls(("shop__list_orders", {})), says(answer))
+    await bench.say(FORECAST)
+    assert (bench.session.state.asked, bench.session.state.recoveries) == (asked, 0)
+
+
+async def test_a_question_without_a_rejection_is_no_answer_to_one() -> None:
+    bench = gated(says("Which city?"))
+    await bench.say(FORECAST)
+    assert bench.session.state.asked == 0
+
+
+async def test_the_event_of_the_gate_has_what_its_dashboards_need() -> None:
+    settings = replace(GATE, access=AccessSettings(preconditions={"shop:list_orders": (CLOSED,)}))
+    bench = gated(calls(("weather__get_forecast", {})), says("ok"), says("ok"), settings=settings)
+    await bench.say(FORECAST)
+    await bench.say("list an order")
+    gates, requests = bench.events("gate"), bench.events("request")
+        assert [gate.call for gate in gates] == [request.call for request in requests] == [1, 2, 3]
+    first, again, other = (gate.query_hash for gate in gates)
+    assert first == again != other
+    assert gates[2].gated_out == ("shop:list_orders",)
+    tools = bench.session.state.tools
+    for gate in gates:
+        assert gate.pool_tokens == bench.session.state.pool_tokens > 0
+        assert gate.tokens == sum(tools[tool_id].tokens for tool_id in gate.active)
+        assert gate.p50_milliseconds >= 0
 
 
 async def test_a_closed_tool_is_not_bound_and_the_next_best_takes_its_place() -> None:
@@ -284,3 +329,65 @@ async def test_after_the_gate_its_tools_make_room_as_found_ones_do() -> None:
     assert bench.session.state.load_order == ("shop:list_orders",)
     await bench.say(FORECAST)
     assert bench.session.state.load_order == ("weather:get_forecast",)
+
+
+def offering(*steps: Step, delivery: ToolDelivery = "call_tool") -> Bench:
+    """A gate that gives definitions in the conversation."""
+    return gated(*steps, settings=replace(GATE, binding=replace(GATE.binding, delivery=delivery)))
+
+
+def offers(messages: Sequence[Message]) -> list[int]:
+    return [n for n, message in enumerate(messages) if isinstance(message, NoteMessage) and message.offers]
+
+
+@pytest.mark.parametrize("delivery", ["call_tool", "text"])
+async def test_definitions_stand_right_before_the_users_message_and_nothing_before_them_changes(
+    delivery: ToolDelivery,
+) -> None:
+    bench = offering(says("ok"), says("ok"), delivery=delivery)
+    await bench.say(ORDERS)
+    await bench.say(FORECAST)
+    first, second = bench.model.requests
+    assert (first.system, first.tools) == (second.system, second.tools)
+    assert bound_names(first) == ["call_tool", "calc__evaluate"]
+    for request, tool_id in ((first, "shop__list_orders"), (second, "weather__get_forecast")):
+        (place,) = offers(request.messages)
+        assert isinstance(request.messages[place + 1], UserMessage)
+        assert place == len(request.messages) - 2
+        assert f'"name":"{tool_id}"' in request.messages[place].text
+    assert offers(bench.chat.loop.messages) == []
+
+
+async def test_a_tool_before_the_message_is_called_through_the_proxy_and_no_other_is() -> None:
+    right = calls(("call_tool", {"name": "weather__get_forecast", "arguments": {}}))
+    wrong = calls(("call_tool", {"name": "shop__list_orders", "arguments": {}}))
+    bench = offering(wrong, right, says("ok"))
+    await bench.say(FORECAST)
+    assert json.loads(bench.tool_messages()[0])["error"] == "tool_not_available"
+    assert [tool for _, tool, _ in bench.servers.calls] == ["get_forecast"]
+
+
+async def test_definitions_before_the_message_cost_less_of_a_prompt_cache_than_in_the_array() -> None:
+    async def read(bench: Bench) -> int:
+        """Characters that a prompt cache reads in the second of two turns about different things."""
+        await bench.say(ORDERS)
+        await bench.say(FORECAST)
+        cache, meter = PromptCache(CacheTerms(minimum=1)), character_meter()
+        return [cache.send(meter.blocks(request), 0.0) for request in bench.model.requests][-1].read
+
+    assert await read(offering(says("ok"), says("ok"))) > await read(gated(says("ok"), says("ok")))
+
+
+async def test_definitions_before_the_message_count_as_tools() -> None:
+    bench, native = offering(says("ok")), gated(says("ok"))
+    await bench.say(ORDERS)
+    await native.say(ORDERS)
+    parts, others = (one.events("request")[0].tokens for one in (bench, native))
+    assert parts.history == others.history
+    assert parts.tools > others.tools > 0
+
+
+async def test_without_a_fitting_tool_there_is_no_note() -> None:
+    bench = offering(says("ok"))
+    await bench.say("zzz")
+    assert offers(bench.model.requests[0].messages) == []

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
 
+DENSE, ISO = "dense", "iso"
+
 
 @dataclass(frozen=True, slots=True)
 class RankerInfo:
@@ -34,9 +36,15 @@ _LIST = (
         "BM25F: Σ idf · 2.5 x / (x + 1.5), x = Σ weight · tf / norm",
     ),
     RankerInfo(
-        "dense",
+        DENSE,
         "meaning alone: the cosine of the query and each tool's summary",
         "cosine of query and summary, at or above a floor",
+        meaning_only=True,
+    ),
+    RankerInfo(
+        ISO,
+        "meaning alone, as the gate: cosine of query and each summary line",
+        "cosine of query and summary line, at or above a floor",
         meaning_only=True,
     ),
     RankerInfo(
@@ -61,6 +69,12 @@ _LIST = (
         "servers first, then their tools; scores are multiplied",
         "(s · t) · max(s, t) on the three best servers",
         "2prod",
+    ),
+    RankerInfo(
+        "three-tier",
+        "expert tools, system tools, then what is near enough in meaning",
+        "2000 + expert, 1000 + system, or cosine at or above a floor",
+        "3tier",
     ),
     RankerInfo(
         "keyword-expert",

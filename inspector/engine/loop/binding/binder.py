@@ -28,8 +28,10 @@ from inspector.engine.loop.binding.delivery import (
     has_proxy,
     is_native,
     missing_definitions,
+    offers_before_message,
     steady_entries,
     system_text,
+    with_offer,
 )
 from inspector.engine.loop.binding.departure import departures, held_ids
 from inspector.engine.loop.binding.gate import Gate
@@ -95,11 +97,11 @@ class Binder:
         self._loader.use(built.catalog, capacity, self._accounting.meter.dialect)
         self.static_tokens = built.event.static_tokens
         hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
-        for evicted in departures(
-            state, built.catalog, held=held, hidden=hidden, told_once=has_proxy(self.delivery)
-        ):
+        told_once = has_proxy(self.delivery) and not offers_before_message(live.settings.binding)
+        for evicted in departures(state, built.catalog, held=held, hidden=hidden, told_once=told_once):
             self._session.emit(evicted)
-        live.retrieval.update(self.catalog.tools, summaries, instructions)
+        gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
+        live.retrieval.update(self.catalog.tools, summaries, instructions, gate_ranker=gate)
         self._session.emit(built.event)
         self.context.trim()
 
@@ -126,6 +128,8 @@ class Binder:
                 pinned=frozenset(state.pinned),
                 unmet=self.unmet(),
                 tokens=lambda tool_id: state.tools[tool_id].tokens,
+                call=state.model_calls + 1,
+                pool_tokens=state.pool_tokens,
             )
         )
 
@@ -145,6 +149,9 @@ class Binder:
             missing = missing_definitions(self.catalog, state.load_order, messages, self._loader)
         tools = self._array.of(self.catalog, state, delivery, missing)
         system = system_text(settings.chat.system_prompt, state)
+        if offers_before_message(settings.binding):
+            offered = map(self.catalog.get, state.load_order)
+            messages = with_offer(messages, [tool for tool in offered if tool is not None])
         return ModelRequest(
             system=system,
             messages=messages,
