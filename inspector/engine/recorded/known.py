@@ -27,12 +27,10 @@ class ToolNames:
     """Resolves a recording's names: recorders join server and tool each in their own way."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
-        self._servers: set[str] = set()
         self._exact: dict[tuple[str, str], Tool] = {}
         self._joined: dict[str, Tool] = {}
         self._by_name: defaultdict[str, list[Tool]] = defaultdict(list)
         for tool in tools:
-            self._servers.add(tool.server)
             self._exact[tool.server, tool.name] = tool
             self._by_name[tool.name].append(tool)
             for joint in ("-", "_", "__", ":", "/", "."):
@@ -41,10 +39,9 @@ class ToolNames:
 
     def find(self, call: RecordedCall) -> Tool | None:
         """The tool of a call, or None if it has no definition or its name could mean two."""
-        if (call.server, call.tool) in self._exact:
-            return self._exact[call.server, call.tool]
-        if call.server in self._servers:
-            return None
+        if call.server:
+            # Another server's tool of that name is another tool.
+            return self._exact.get((call.server, call.tool))
         named = self._by_name.get(call.tool, ())
         return self._joined.get(call.tool) or (named[0] if len(named) == 1 else None)
 
