@@ -13,6 +13,7 @@ from enum import StrEnum
 from inspector.domain.events import Record, SearchPerformed, ToolEvicted
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, ToolCall
+from inspector.domain.model_feature import PLAIN
 from inspector.domain.recorded_run import RecordedCall, RecordedRun, RecordedStep
 from inspector.domain.session import SessionState
 from inspector.domain.synthetic import CALL_TOOL
@@ -66,6 +67,8 @@ class _Planned:
 
 class RecordedAgent:
     """A ChatModel that plays one run, once: it keeps its place, and reads the session's state."""
+
+    features = PLAIN
 
     def __init__(
         self,
