@@ -204,6 +204,30 @@ def make_workbench(
     )
 
 
+def recorded_ports(database: Path | None) -> Ports:
+    """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
+    from inspector.adapters.memory.fakes import (
+        FixedApprover,
+        MemoryConnector,
+        MemoryServerMemory,
+        MemoryStore,
+    )
+
+    counters = cache(counter_for)
+    return Ports(
+        connector=MemoryConnector({}),
+        store=MemoryStore(),
+        memory=MemoryServerMemory(),
+        clock=SystemClock(),
+        approver=FixedApprover(),
+        model_for=model_for,
+        counter_for=counters,
+        embedder_for=make_embedder,
+        vectors=open_vectors(Options(database=database)),
+        prices=make_prices(),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class OpenLab:
     """A connected workbench, and a scenario's run on it."""

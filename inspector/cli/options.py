@@ -67,6 +67,20 @@ _input = click.option(
     callback=_inputs,
     help="The value for VS Code's ${input:ID}, also taken from TOOLSIGHT_INPUT_ID. May be repeated.",
 )
+set_values = click.option(
+    "--set",
+    "values",
+    multiple=True,
+    metavar="PATH=VALUE",
+    callback=_values,
+    help="Change a setting; see `toolsight settings`. May be repeated.",
+)
+database = click.option(
+    "--db",
+    "database",
+    type=click.Path(path_type=Path),
+    help="The SQLite file, also taken from TOOLSIGHT_DB.",
+)
 _CONFIGURED = (
     _config,
     click.option(
@@ -75,14 +89,7 @@ _CONFIGURED = (
         callback=_profile,
         help="Use this profile's settings; see `toolsight settings --profiles`.",
     ),
-    click.option(
-        "--set",
-        "values",
-        multiple=True,
-        metavar="PATH=VALUE",
-        callback=_values,
-        help="Change a setting; see `toolsight settings`. May be repeated.",
-    ),
+    set_values,
     _input,
 )
 _SHARED = (
@@ -95,12 +102,7 @@ _SHARED = (
     ),
     click.option("--api-base", default="", help="The model's address, for local models."),
     click.option("--toolset", default="", help="A toolset of the configuration; by default, all tools."),
-    click.option(
-        "--db",
-        "database",
-        type=click.Path(path_type=Path),
-        help="The SQLite file, also taken from TOOLSIGHT_DB.",
-    ),
+    database,
     *_CONFIGURED[1:],
     click.option(
         "--approve",

@@ -35,6 +35,7 @@ _MODULES = {
     "eval": "bench.evaluate:evaluate",
     "calibrate": "bench.calibrate:command",
     "reproduce": "research.command",
+    "runs": "runs.command",
 }
 
 

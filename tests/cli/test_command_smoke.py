@@ -13,12 +13,13 @@ from inspector.cli.root import cli
 from tests.cli.conftest import Toolsight
 from tests.domain.test_event import records
 from tests.domain.test_timeline import STORY
+from tests.support import recordings
 from tests.support.mcp_case import SERVERS
 from tests.support.memory_labs import FORECAST
 
 SESSION = "20260101-a"
 # Replaced by the options that start the weather server, by a folder of data, and by files.
-WEATHER, DATA, REQUESTS, SCENARIO = "WEATHER", "DATA", "REQUESTS", "SCENARIO"
+WEATHER, DATA, REQUESTS, SCENARIO, RUNS = "WEATHER", "DATA", "REQUESTS", "SCENARIO", "RUNS"
 
 # The command's arguments, its exit code, and what one line of its output has.
 SMOKES = {
@@ -46,6 +47,11 @@ SMOKES = {
     "eval": (("eval", "add", REQUESTS, "--query", "cut my hair", "--impossible"), 0, "added 1"),
     "calibrate": (("calibrate", "--data", DATA), 0, '"tool_discovery": {"min_probability":'),
     "reproduce": (("reproduce", "latenci"), 1, "latency"),
+    "runs": (
+        ("runs", RUNS, "--set", "discovery.embedding_model=none", "--profile", "prd"),
+        0,
+        "1 recorded run (LiveMCPBench 1); not shipped",
+    ),
 }
 
 
@@ -63,6 +69,7 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[
     (folder / "tools.jsonl").write_text(json.dumps({"id": "s:list", "server": "s", "name": "list_orders"}))
     (folder / "queries.jsonl").write_text(json.dumps({"id": "1", "query": "orders", "relevant": ["s:list"]}))
     (folder / "case.yaml").write_text(FORECAST)
+    tools = recordings.definitions(folder / "tools.json")
     with SqliteStore(database) as store:
         for record in records(STORY, SESSION):
             store.append(record)
@@ -71,6 +78,7 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[
             DATA: (str(folder),),
             REQUESTS: (str(folder / "mine.jsonl"),),
             SCENARIO: (str(folder / "case.yaml"),),
+            RUNS: (str(recordings.livemcpbench(folder / "runs")), "--tools", str(tools)),
         }
 
 

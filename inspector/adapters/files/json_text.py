@@ -46,6 +46,22 @@ def load_lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield place, _line_object(place, line, decoder)
 
 
+def load_value(path: Path, kind: str, *, hint: str, limit: int | None = None) -> Any:
+    """Read any JSON, or JSON Lines as the list of their objects; `kind` and `hint` are for errors.
+
+    Raises ConfigError.
+    """
+    text = content.read_text(path, kind, limit=limit)
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ConfigError(f"{path} is nested too deeply", hint=hint) from error
+    except ValueError as error:
+        if text.lstrip().startswith("{") and "\n" in text.strip():
+            return [value for _, value in load_lines(path)]
+        raise ConfigError(f"{path} is not JSON: {error}", hint=hint) from error
+
+
 def _line_object(place: str, line: str, decoder: json.JSONDecoder) -> dict[str, Any]:
     problem = "is not a JSON object"
     try:

@@ -1,0 +1,1 @@
+"""Recorded runs of real agents, played again in one or more setups."""

@@ -1,0 +1,134 @@
+"""Plays recorded runs of agents again, and prints what each setup would have found, missed and cost."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.adapters.clock import SystemClock
+from inspector.adapters.files.recording import Recordings, read_definitions, read_runs
+from inspector.cli.composition import recorded_ports
+from inspector.cli.options import as_json as json_option, database, set_values
+from inspector.cli.progress import Progress, cancellation
+from inspector.cli.render import say
+from inspector.cli.runs.report import Told, tell
+from inspector.domain.error import ConfigError
+from inspector.domain.knob import find_knob, parse_value
+from inspector.domain.profile import DEFAULT_PROFILE, find_profile
+from inspector.domain.settings import BudgetSettings
+from inspector.engine.recorded.batch import play_batch, setups
+from inspector.engine.recorded.known import KnownRuns, known_runs
+from inspector.engine.scenario.profile_comparison import STATIC
+
+INTERRUPTED = 130
+
+
+def _profiles(_context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
+    return list(dict.fromkeys(find_profile(name).name for name in names)) or [DEFAULT_PROFILE, STATIC]
+
+
+def _varied(
+    _context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]
+) -> dict[str, list[Any]]:
+    """The values of each varied setting, by path."""
+    varied = {}
+    for pair in pairs:
+        path, sign, text = pair.partition("=")
+        knob = find_knob(path.strip())
+        if not sign or not text.strip():
+            raise ConfigError(f"--vary {pair} has no values", hint=f"Write --vary {knob.path}=A,B.")
+        varied[knob.path] = [knob.check(parse_value(knob, one)) for one in text.split(",")]
+    return varied
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="FOLDER")
+@click.option(
+    "--tools",
+    "tool_files",
+    multiple=True,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A file or folder of tool definitions (tools/list as JSON). May be repeated.",
+)
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    callback=_profiles,
+    help=f"Play the runs in this profile; by default {DEFAULT_PROFILE} and {STATIC}. May be repeated.",
+)
+@set_values
+@click.option(
+    "--vary",
+    "varied",
+    multiple=True,
+    metavar="PATH=A,B",
+    callback=_varied,
+    help="Play the runs with each of these values of a setting. May be repeated, for every combination.",
+)
+@click.option("--limit", type=click.IntRange(1), help="Play at most this many runs, evenly spread.")
+@click.option("--own-servers", is_flag=True, help="Give each run only the servers that it called.")
+@click.option(
+    "--model",
+    default=BudgetSettings().priced_as,
+    show_default=True,
+    help="Count and price tokens as this litellm model.",
+)
+@database
+@json_option
+def runs(
+    folder: Path,
+    tool_files: Sequence[Path],
+    profiles: list[str],
+    values: dict[str, Any],
+    varied: dict[str, list[Any]],
+    limit: int | None,
+    own_servers: bool,
+    model: str,
+    database: Path | None,
+    as_json: bool,
+) -> None:
+    """Play recorded runs of agents again and print what each setup would have found, missed and cost.
+
+    FOLDER has recordings in one of the formats of docs/recorded-runs.md. The agent does what it did; before
+    it calls a tool that it does not have, it searches. Costs are compared with the first setup's.
+    """
+    progress = Progress(SystemClock())
+    try:
+        tools = read_definitions(tool_files)
+        found = read_runs(folder, progress)
+        known = _known(found, limit, known_runs(found.sampled(limit), tools))
+        with cancellation() as stopped:
+            batch = play_batch(
+                known,
+                tools,
+                setups(profiles, values, varied),
+                recorded_ports(database),
+                model=model,
+                own_servers=own_servers,
+                progress=progress,
+                stopped=stopped,
+            )
+    finally:
+        progress.clear()
+    told = Told(found, known, len(tools), batch, model, folder.name)
+    tell(told, as_json=as_json)
+    if stopped():
+        say("cancelled: the figures are those of the runs that were played", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _known(found: Recordings, limit: int | None, known: KnownRuns) -> KnownRuns:
+    """The runs that can be played. Raises ConfigError if there are none."""
+    if known.runs:
+        return known
+    names = ", ".join(list(known.without)[:5])
+    of = f" of {limit}" if limit is not None else ""
+    raise ConfigError(
+        f"none of the tools that the {len(found.runs)} runs{of} called has a definition",
+        hint=f"Give them with --tools. Called were {names}.",
+    )

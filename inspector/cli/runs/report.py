@@ -1,0 +1,192 @@
+"""Played runs as tables and as JSON."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.adapters.files.recording import Recordings
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.number import count, money, money_decimals, percent, signed_percent
+from inspector.engine.measure.bootstrap import Estimate
+from inspector.engine.recorded.agent import Reason
+from inspector.engine.recorded.batch import Batch
+from inspector.engine.recorded.known import KnownRuns
+from inspector.engine.recorded.outcome import LOOP
+from inspector.engine.recorded.play import SECONDS_A_CALL
+from inspector.engine.recorded.summary import SetupSummary
+from inspector.engine.scenario.profile_comparison import STATIC
+
+NOTHING = "–"
+_NAMED = 12
+_Cell = Callable[[SetupSummary], str]
+_Columns = Mapping[str, _Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a report is about: what was read, what could be played, and what came of it."""
+
+    found: Recordings
+    known: KnownRuns
+    tools: int
+    batch: Batch
+    model: str
+    source: str
+
+
+_SEARCHING: _Columns = {
+    "setup": lambda one: one.setup.name,
+    "model calls": lambda one: f"{one.model_calls:,}",
+    "its own searches": lambda one: f"{one.searches[Reason.OWN]:,}",
+    "more": lambda one: f"{one.searches[Reason.FIRST]:,}",
+    "again": lambda one: f"{one.searches[Reason.AGAIN]:,}",
+    "by name": lambda one: f"{one.searches[Reason.NAMED]:,}",
+    "returned": lambda one: _share(one.returned),
+    "reached": lambda one: _share(one.reached),
+    "recall at 1, 3, 5, 8, 10": lambda one: _recall(one),
+}
+_CALLS: _Columns = {
+    "setup": lambda one: one.setup.name,
+    "calls": lambda one: f"{one.calls:,}",
+    "evicted": lambda one: f"{sum(one.evicted.values()) - one.evicted.get(LOOP, 0):,}",
+    "by a guard": lambda one: f"{one.evicted.get(LOOP, 0):,}",
+    "rejected": lambda one: f"{one.rejected:,}",
+    "loops": lambda one: f"{one.loops:,}",
+    "in solved runs": lambda one: f"{one.loops_solved:,}",
+    "nothing new": lambda one: f"{one.redundant:,}",
+    "solved runs that reached all": lambda one: _share(one.whole),
+}
+_MONEY: _Columns = {
+    "setup": lambda one: one.setup.name,
+    "tools": lambda one: _number(one.tool_tokens),
+    "searches": lambda one: _number(one.search_tokens),
+    "all input": lambda one: _number(one.input_tokens),
+    "with a prompt cache": lambda one: _dollars(one.cost),
+    "all reached": lambda one: _mean(one.cost_reached),
+    "vs the first": lambda one: _change(one.cost_ratio),
+    "without": lambda one: _dollars(one.uncached),
+    "all reached ": lambda one: _mean(one.uncached_reached),
+    "vs the first ": lambda one: _change(one.uncached_ratio),
+}
+_WIDE = ("setup", "returned", "reached", "recall", "solved runs that", "with", "vs")
+"""Columns with intervals may wrap; numbers alone may not."""
+_LEGEND = (
+    "own: the recorded agent's searches; more: for a tool that was never bound; again: for an evicted one; "
+    "by name: no search brought it. returned and recall: of the tools that were called, what the searches "
+    "before the first call returned, and ranked so high.",
+    "evicted, by a guard: calls of a tool that had been evicted for room, or by the guard; loops: how often "
+    "the guard stepped in, in a solved run a false alarm; nothing new: searches noted as redundant.",
+    "Tokens are those of a model call; dollars those of all runs for each solved one, then for each solved "
+    "one that reached all its tools by searching.",
+)
+
+
+def tell(told: Told, *, as_json: bool) -> None:
+    """Print the report."""
+    if as_json:
+        say_json(_json(told))
+        return
+    for line in _heading(told):
+        say(line)
+    for title, columns in (
+        ("Searching", _SEARCHING),
+        ("Calls", _CALLS),
+        ("Tokens a model call, dollars a solved task", _MONEY),
+    ):
+        say(f"\n{title}")
+        _table(columns, told.batch.summaries)
+    say()
+    for line in _LEGEND:
+        say(line)
+    for setup in (one.setup for one in told.batch.summaries if one.setup.profile == STATIC):
+        if setup.name in told.batch.bills:
+            ratio = _interval(told.batch.bills[setup.name], ".3f")
+            say(f"\n{setup.name}: the provider counted {ratio} times our input tokens.")
+
+
+def _table(columns: _Columns, summaries: Sequence[SetupSummary]) -> None:
+    rows = [[cell(one) for cell in columns.values()] for one in summaries]
+    numbers = frozenset(place for place, name in enumerate(columns) if not name.startswith(_WIDE))
+    say_table([name.strip() for name in columns], rows, right=numbers)
+
+
+def _heading(told: Told) -> Iterator[str]:
+    """What was read and left out, and what the figures rest on."""
+    batch = told.batch
+    played = batch.summaries[0].runs if batch.summaries else 0
+    formats = ", ".join(f"{name} {number:,}" for name, number in told.found.formats.items())
+    yield f"{told.source}: {count(len(told.found.runs), 'recorded run')} ({formats}); not shipped."
+    tasks = batch.summaries[0].tasks if batch.summaries else 0
+    yield f"Played {count(played, 'run')} of {count(tasks, 'task')} over {count(told.tools, 'tool')}."
+    left = sum(told.known.without.values())
+    if left:
+        names = list(told.known.without)
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield (
+            f"Left out: {left:,} of {told.known.calls:,} calls, of {count(len(names), 'tool')} without a "
+            f"definition ({', '.join(names[:_NAMED])}{more}), and {count(told.known.dropped, 'run')} with "
+            "no other calls."
+        )
+    yield (
+        f"Tokens: {batch.tokenizer}; prices of {told.model}; {SECONDS_A_CALL:g} s between model calls. "
+        "Brackets are 95 % intervals over tasks."
+    )
+
+
+def _share(value: Estimate | None) -> str:
+    if value is None:
+        return NOTHING
+    return f"{percent(value.mean)} [{value.low * 100:.0f}, {value.high * 100:.0f}]"
+
+
+def _recall(one: SetupSummary) -> str:
+    known = [value for value in one.recall.values() if value is not None]
+    return "  ".join(f"{value.mean * 100:.0f}" for value in known) + " %" if known else NOTHING
+
+
+def _number(value: Estimate | None) -> str:
+    return NOTHING if value is None else f"{value.mean:,.0f}"
+
+
+def _dollars(value: Estimate | None) -> str:
+    if value is None or not value.mean:
+        return NOTHING
+    digits = money_decimals((value.low, value.mean))
+    return f"{money(value.mean, digits)} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+
+
+def _mean(value: Estimate | None) -> str:
+    return money(value.mean) if value is not None and value.mean else NOTHING
+
+
+def _change(value: Estimate | None) -> str:
+    if value is None:
+        return NOTHING
+    if value.low == value.high == 1:
+        return "0"
+    bounds = ", ".join(signed_percent(bound - 1, 1).removesuffix(" %") for bound in (value.low, value.high))
+    return f"{signed_percent(value.mean - 1, 1)} [{bounds}]"
+
+
+def _interval(value: Estimate, form: str) -> str:
+    return f"{value.mean:{form}} [{value.low:{form}}, {value.high:{form}}]"
+
+
+def _json(told: Told) -> dict[str, Any]:
+    return {
+        "source": told.source,
+        "shipped": False,
+        "recorded": len(told.found.runs),
+        "formats": told.found.formats,
+        "other_files": told.found.others,
+        "calls": told.known.calls,
+        "left_out": told.known.without,
+        "dropped_runs": told.known.dropped,
+        "tools": told.tools,
+        "model": told.model,
+        "tokenizer": told.batch.tokenizer,
+        "seconds_a_call": SECONDS_A_CALL,
+        "bills": told.batch.bills,
+        "setups": told.batch.summaries,
+        "runs": told.batch.played,
+    }

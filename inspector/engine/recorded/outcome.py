@@ -1,0 +1,149 @@
+"""What one played run shows: the searches, calls and tokens of a run, and what was missing when."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from inspector.domain.budget import Tokenizer
+from inspector.domain.events import (
+    CallFinished,
+    CallRejected,
+    LoopDetected,
+    ModelRequested,
+    ModelResponded,
+    Record,
+    RedundantSearch,
+    SearchPerformed,
+)
+from inspector.domain.message import AssistantMessage
+from inspector.domain.ranking import Outcome, SearchReport
+from inspector.domain.recorded_run import RecordedRun
+from inspector.engine.recorded.agent import AgentLog, Lack, Reason
+from inspector.engine.tokens.count.accounting import Accounting
+
+LOOP = "loop"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A tool that the run called, once for each run.
+
+    `rank` is its best rank in the searches before its first call, 0 if none matched it; `returned` whether
+    one of them returned it; `reached` whether it could be called without being looked up by name.
+    """
+
+    tool: str
+    rank: int
+    returned: bool
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens of a run over all its model calls, and what they cost in US dollars.
+
+    `tool_tokens` are definitions, manifest and summaries, `searches` what searches left in the conversation,
+    `input` everything sent. `cost` is with a prompt cache on the model's terms, `uncached` without one; both
+    are 0 if the model has no price.
+    """
+
+    tool_tokens: int = 0
+    searches: int = 0
+    input: int = 0
+    output: int = 0
+    cost: float = 0.0
+    uncached: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRun:
+    """A run played in one setup. `evicted` are the calls of tools that had been evicted, by cause.
+
+    `searches` counts them by reason; `rejected` are calls that could not be made. `loops` counts the times
+    that the iteration guard stepped in, `redundant` the searches that were noted as bringing nothing new.
+    """
+
+    id: str
+    task: str
+    solved: bool | None
+    model_calls: int
+    calls: int
+    searches: dict[Reason, int]
+    needs: tuple[Need, ...]
+    evicted: tuple[Lack, ...]
+    rejected: int
+    loops: int
+    redundant: int
+    spent: Spent
+    tokenizer: Tokenizer
+
+    @property
+    def whole(self) -> bool:
+        """Whether the run reached every tool that it called by searching, and no call was rejected."""
+        return not self.rejected and all(need.reached for need in self.needs)
+
+
+def outcome(run: RecordedRun, log: AgentLog, records: Sequence[Record], accounting: Accounting) -> PlayedRun:
+    """Sum up the records of a played run."""
+    events = [record.event for record in records]
+    reports = [event.report for event in events if isinstance(event, SearchPerformed)]
+    return PlayedRun(
+        id=run.id,
+        task=run.task,
+        solved=run.solved,
+        model_calls=sum(log.counted),
+        calls=sum(isinstance(event, CallFinished) for event in events),
+        searches={reason: log.searches.count(reason) for reason in Reason},
+        needs=tuple(_needs(log, reports)),
+        evicted=tuple(lack for lack in log.lacked if lack.cause),
+        rejected=sum(isinstance(event, CallRejected) for event in events),
+        loops=sum(isinstance(event, LoopDetected) for event in events),
+        redundant=sum(isinstance(event, RedundantSearch) for event in events),
+        spent=_spent(log, records, accounting),
+        tokenizer=accounting.meter.tokenizer,
+    )
+
+
+def _needs(log: AgentLog, reports: Sequence[SearchReport]) -> Iterator[Need]:
+    """How each tool was found. If the agent searched by itself, only its own searches tell how well."""
+    counted = {Reason.OWN} if Reason.OWN in log.searches else {Reason.FIRST, Reason.AGAIN}
+    by_reason = list(zip(log.searches, reports, strict=True)) if reports else []
+    for tool, before in log.needed.items():
+        earlier = by_reason[:before]
+        hits = [
+            hit
+            for reason, report in earlier
+            if reason in counted
+            for hit in report.hits
+            # What does not match at all has a rank only because everything is listed.
+            if hit.tool_id == tool and hit.outcome is not Outcome.BELOW_FLOOR
+        ]
+        named = any(
+            reason is Reason.NAMED and any(hit.tool_id == tool for hit in report.results)
+            for reason, report in earlier
+        )
+        returned = any(hit.outcome.is_result for hit in hits)
+        rank = min((hit.rank for hit in hits), default=0)
+        yield Need(tool, rank, returned, reached=not named)
+
+
+def _spent(log: AgentLog, records: Sequence[Record], accounting: Accounting) -> Spent:
+    requests = [record.event for record in records if isinstance(record.event, ModelRequested)]
+    replies = [record.event for record in records if isinstance(record.event, ModelResponded)]
+    pairs = [
+        pair
+        for pair, counted in zip(zip(requests, replies, strict=True), log.counted, strict=True)
+        if counted
+    ]
+    prices, message = accounting.prices(), accounting.meter.message
+    output = [message(AssistantMessage(reply.text, reply.tool_calls)) for _, reply in pairs]
+    paid = sum(output) * prices.output if prices else 0.0
+    billed = sum(request.charge.billed(request.terms) for request, _ in pairs)
+    sent = sum(request.tokens.input for request, _ in pairs)
+    return Spent(
+        tool_tokens=sum(request.tokens.tool_tokens for request, _ in pairs),
+        searches=sum(request.tokens.searches for request, _ in pairs),
+        input=sent,
+        output=sum(output),
+        cost=billed * prices.input + paid if prices else 0.0,
+        uncached=sent * prices.input + paid if prices else 0.0,
+    )

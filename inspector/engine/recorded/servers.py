@@ -1,0 +1,81 @@
+"""Stands in for the servers of a recorded run: lists the definitions and answers with recorded results."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from inspector.domain.error import ServerExited
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.recorded_run import RecordedCall
+from inspector.domain.server import Era, ServerInfo, ServerSpec
+from inspector.domain.tool import Tool
+from inspector.engine.ports import ToolListing
+
+NO_RESULT = "[The recording has no result of this call.]"
+
+
+class RecordedServers:
+    """A Connector to the servers of some definitions; `expect` says what the next calls return."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools: defaultdict[str, list[Tool]] = defaultdict(list)
+        for tool in tools:
+            self._tools[tool.server].append(tool)
+        self._results: defaultdict[str, deque[ToolResult]] = defaultdict(deque)
+
+    @property
+    def specs(self) -> tuple[ServerSpec, ...]:
+        """A server for each that the definitions name; all of its tools are deferred."""
+        return tuple(ServerSpec(name, command="recorded", defer_loading=True) for name in self._tools)
+
+    def expect(self, calls: Sequence[RecordedCall]) -> None:
+        """Answer the next calls with these results, by tool and in order; forget what was expected before."""
+        self._results.clear()
+        for call in calls:
+            text = NO_RESULT if call.result is None else call.result
+            self._results[f"{call.server}:{call.tool}"].append(ToolResult(text, is_error=call.failed))
+
+    @asynccontextmanager
+    async def connect(
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,  # noqa: ARG002 - a recording has no protocol
+        on_tools_changed: Callable[[], None],  # noqa: ARG002 - nor changes
+    ) -> AsyncGenerator["_RecordedLink", None]:
+        """See `Connector`."""
+        yield _RecordedLink(spec.name, tuple(self._tools[spec.name]), self._results)
+
+
+class _RecordedLink:
+    """A ServerLink that answers from the recording."""
+
+    def __init__(
+        self, server: str, tools: tuple[Tool, ...], results: Mapping[str, deque[ToolResult]]
+    ) -> None:
+        self.info = ServerInfo(server)
+        self._server = server
+        self._tools = tools
+        self._results = results
+
+    async def list_tools(self) -> ToolListing:
+        return ToolListing(self._tools)
+
+    async def call(
+        self,
+        tool: str,
+        arguments: JsonObject,  # noqa: ARG002 - the recording knows the result
+        *,
+        timeout: float,  # noqa: ARG002
+    ) -> ToolResult:
+        waiting = self._results.get(f"{self._server}:{tool}")
+        return waiting.popleft() if waiting else ToolResult(NO_RESULT)
+
+    async def wait_closed(self) -> ServerExited:
+        await asyncio.Event().wait()
+        raise AssertionError("a recorded server is never lost")
+
+    def stderr_tail(self) -> str:
+        return ""

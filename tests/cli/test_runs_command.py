@@ -1,0 +1,100 @@
+"""`toolsight runs`: recorded runs played again, and what is said about them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Toolsight
+from tests.support import recordings
+from tests.support.recordings import write
+
+WORDS_ALONE = ("--set", "discovery.embedding_model=none")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One run of each kind, and the definitions of all but one of their tools."""
+    folder = tmp_path_factory.mktemp("recorded")
+    for make in (recordings.mcpmark, recordings.toolathlon, recordings.livemcpbench):
+        make(folder / make.__name__)
+    recordings.definitions(folder / "tools" / "tools.json")
+    books = [{"name": "find_book", "description": "Find a book."}, {"name": "lend_book"}]
+    write(folder / "tools" / "library-plain.json", {"tools": books})
+    return folder
+
+
+def told(toolsight: Toolsight, folder: Path, *more: str) -> Any:
+    """What the command says as JSON."""
+    done = toolsight("runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE, *more, "--json")
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_report_names_its_source_and_what_it_left_out(toolsight: Toolsight, folder: Path) -> None:
+    done = toolsight("runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE)
+    assert done.exit_code == 0, done.stderr
+    assert "3 recorded runs (LiveMCPBench 1, MCPMark 1, Toolathlon 1); not shipped." in done.stdout
+    assert "Left out: 1 of 7 calls, of 1 tool without a definition (local-nap)" in done.stdout
+    assert "Brackets are 95 % intervals over tasks." in done.stdout
+    assert "static: the provider counted" in done.stdout
+
+
+def test_the_default_and_static_binding_are_compared(toolsight: Toolsight, folder: Path) -> None:
+    said = told(toolsight, folder)
+    assert not said["shipped"]
+    ours, static = said["setups"]
+    assert (ours["setup"]["name"], static["setup"]["name"]) == ("toolsight", "static")
+    assert static["searches"]["first"] == 0
+    assert ours["searches"]["own"] == 1
+    assert static["cost_ratio"]["mean"] > 0
+    assert {run["id"] for run in said["runs"]["static"]} == {
+        "livemcpbench/judged.json#0",
+        "mcpmark/library/plain/run-1/lend/messages.json",
+        "toolathlon/some-model_water-beds.json",
+    }
+
+
+def test_varied_settings_are_played_in_every_combination(toolsight: Toolsight, folder: Path) -> None:
+    said = told(
+        toolsight,
+        folder,
+        *("--profile", "toolsight", "--limit", "1"),
+        *("--vary", "binding.capacity=1,0", "--vary", "binding.delivery=append,call_tool"),
+    )
+    assert [one["setup"]["name"] for one in said["setups"]] == [
+        "toolsight capacity 1 delivery append",
+        "toolsight capacity 1 delivery call_tool",
+        "toolsight capacity 0 delivery append",
+        "toolsight capacity 0 delivery call_tool",
+    ]
+    assert all(one["runs"] == 1 for one in said["setups"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--vary", "binding.capacty=1"), "Did you mean `binding.capacity`?"),
+        (("--vary", "binding.capacity"), "has no values"),
+        (("--vary", "binding.capacity=-1"), "binding.capacity"),
+        (("--profile", "prdd"), "there is no profile 'prdd'"),
+        (("--limit", "0"), "--limit"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_anything_is_read(
+    toolsight: Toolsight, arguments: tuple[str, ...], said: str
+) -> None:
+    done = toolsight("runs", "nowhere", "--tools", "nothing.json", *arguments)
+    assert done.exit_code != 0
+    assert said in done.stderr
+
+
+def test_runs_without_any_known_tool_are_an_error_that_names_the_tools(
+    toolsight: Toolsight, folder: Path, tmp_path: Path
+) -> None:
+    other = write(tmp_path / "other.json", {"tools": [{"name": "unheard_of"}]})
+    done = toolsight("runs", str(folder / "toolathlon"), "--tools", str(other))
+    assert done.exit_code == 1
+    assert "none of the tools" in done.stderr
+    assert "garden-soil_report" in done.stderr
