@@ -1,15 +1,14 @@
 """The server manifest and the `search_tools` definition that carries it (PRD sections 2.2 and 2.3).
 
-A manifest over its token budget is shortened by these rules in order. Each rule is applied to the servers
-from the last to the first, and only as far as needed:
+A manifest over its token budget is shortened step by step. Each step applies to every server alike, so none
+loses because of its place, and names stay longer than descriptions:
 
-1. a summary is cut to its first sentence, and that to 80 characters;
-2. a summary is left out;
-3. a server lists at most `listed_of_many` names, if that is shorter;
-4. a server lists no names, only their number;
-5. a server is left out, and the last line says how many are.
+1. descriptions are cut to their first sentence, then to fewer and fewer characters, then left out;
+2. every server lists one tool less at a time, down to its number of tools alone;
+3. the servers share one line, with their numbers of tools, then without them;
+4. only the servers with the most tools are named, and the last line says how many are not.
 
-If not even one server fits, the header alone gives the number of servers.
+A shortened manifest ends with a line that tells the model so.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +30,7 @@ _ADVICE = (
     "All tools are loaded already and can be called at once. "
     "Use this to find out which of them is the right one for a task."
 )
-_SENTENCE_LIMIT = 80
+_SENTENCE_LIMITS = (120, 80, 60, 40)
 _PARAMETERS: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -99,7 +98,7 @@ class Manifest:
 def fitted_manifest(
     servers: Sequence[ManifestEntry], settings: ManifestSettings, count: Callable[[str], int]
 ) -> Manifest:
-    """Shorten the manifest to at most `settings.max_tokens` tokens by the rules above; 0 means no limit.
+    """Shorten the manifest to at most `settings.max_tokens` tokens by the steps above; 0 means no limit.
 
     Only the bare header may exceed the limit. A larger budget never shows less, whatever `count` is: the
     binary search takes the same steps until the larger budget takes the longer half.
@@ -123,96 +122,131 @@ def fitted_manifest(
 
 
 class _Forms:
-    """Every form of a manifest, from 0 steps (complete) to `steps` (the header alone).
-
-    Each step applies one rule to one server.
-    """
+    """Every form of a manifest, from 0 steps (complete) to `steps` (the header alone)."""
 
     def __init__(self, servers: Sequence[ManifestEntry], settings: ManifestSettings) -> None:
-        self._few = settings.listed_of_many
-        self._servers = [_server_forms(entry, settings) for entry in servers]
-        self._shortenings = [
-            (rule, position)
-            for rule in range(1, 5)
-            for position in reversed(range(len(servers)))
-            if self._servers[position][rule] != self._servers[position][rule - 1]
-        ]
-        self.steps = len(self._shortenings) + len(servers)
+        self._servers = servers
+        self._listed = [_listed(entry, settings) for entry in servers]
+        self._cuts = _cuts([entry.summary for entry in servers])
+        self._most_listed = max(self._listed)
+        sizes = {n: (-len(entry.tools), entry.server) for n, entry in enumerate(servers)}
+        self._by_size = sorted(sizes, key=sizes.__getitem__)
+        # Descriptions shorter and shorter, names fewer and fewer, one line, that line without its numbers.
+        self._alone = len(self._cuts) - 1
+        self._counted = self._alone + self._most_listed
+        self._grouped = self._counted + 1
+        self._named = self._grouped + 1
+        self.steps = self._named + len(servers)
 
     def text(self, steps: int) -> str:
-        rules = [0] * len(self._servers)
-        for rule, position in self._shortenings[:steps]:
-            rules[position] = rule
-        left_out = self._left_out(steps)
-        kept = len(rules) - left_out
-        if left_out and not kept:
-            return f"{_HEADER} {_counted(left_out, 'server')}"
-        shown = [forms[rule] for forms, rule in zip(self._servers[:kept], rules[:kept], strict=True)]
-        return "\n\n".join([_HEADER, *shown, *([_more(left_out)] if left_out else [])])
+        """The manifest after so many steps."""
+        if steps == self.steps:
+            return f"{_HEADER} {_counted(len(self._servers), 'server')}"
+        if steps > self._counted:
+            blocks = [self._line_of_all(steps)]
+        else:
+            blocks = self._blocks(steps)
+        return "\n\n".join([_HEADER, *blocks, *([self._note(steps)] if steps else [])])
 
     def rules(self, steps: int) -> tuple[str, ...]:
-        """What the first `steps` steps did, one text per rule."""
-        texts = []
-        for rule in range(1, 5):
-            done = sum(applied == rule for applied, _ in self._shortenings[:steps])
-            total = sum(applied == rule for applied, _ in self._shortenings)
-            if done:
-                texts.append(_rule_text(rule, done, total, self._few))
-        left_out = self._left_out(steps)
+        """What the first `steps` steps did, in words and in order."""
+        servers = len(self._servers)
+        if steps == self.steps:
+            return (f"none of {_counted(servers, 'server')} named",)
+        if steps > self._named:
+            named = self.steps - steps
+            return (f"only the {named} of {_counted(servers, 'server')} with the most tools named",)
+        if steps > self._counted:
+            without = " without their number of tools" if steps == self._named else ""
+            return (f"servers named on one line{without}",)
+        told = [self._cuts[min(steps, self._alone)].told]
+        if steps > self._alone:
+            most = self._most(steps)
+            listed = sum(min(most, of_server) for of_server in self._listed)
+            every = _counted(sum(len(entry.tools) for entry in self._servers), "tool")
+            most_told = f"at most {_counted(most, 'tool')} listed per server"
+            told.append(f"{most_told}, {listed} of {every}" if most else f"none of {every} listed")
+        return tuple(filter(None, told))
+
+    def _blocks(self, steps: int) -> list[str]:
+        """A block per server: a line, and its description if there is one left."""
+        cut = self._cuts[min(steps, self._alone)]
+        most = self._most(steps)
+        blocks = []
+        for entry, listed in zip(self._servers, self._listed, strict=True):
+            line = _line(entry, listed) if most >= listed else _line(entry, most, ", …")
+            summary = cut.of(entry.summary)
+            blocks.append(f"{line}\n  {summary}" if summary else line)
+        return blocks
+
+    def _most(self, steps: int) -> int:
+        """The most tools that a server lists."""
+        return self._most_listed - max(steps - self._alone, 0)
+
+    def _line_of_all(self, steps: int) -> str:
+        kept = sorted(self._by_size[: self.steps - steps])
+        names = [without_breaks(self._servers[number].server) for number in kept]
+        if steps == self._grouped:
+            names = [f"{name} ({len(entry.tools)})" for name, entry in zip(names, self._servers, strict=True)]
+        return f"- {', '.join(names)}"
+
+    def _note(self, steps: int) -> str:
+        left_out = max(steps - self._named, 0)
         if left_out:
-            texts.append(f"{left_out} of {_counted(len(self._servers), 'server')} left out")
-        return tuple(texts)
-
-    def _left_out(self, steps: int) -> int:
-        return max(0, steps - len(self._shortenings))
+            return f"... and {left_out} more {plural(left_out, 'server')}; search to find their tools"
+        return f"... shortened: {'; '.join(self.rules(steps))}. Search finds every tool."
 
 
-def _server_forms(entry: ManifestEntry, settings: ManifestSettings) -> tuple[str, ...]:
-    """The entry in full, and after each of rules 1 to 4."""
-    few = settings.listed_of_many
-    listed = len(entry.tools) if len(entry.tools) <= settings.listed_in_full else few
-    # If `listed_of_many` is 0, rule 3 would do the same as rule 4.
-    fewer = min(listed, few) if few else listed
-    line, with_few = _line(entry, listed), _line(entry, fewer)
-    summary = one_line(entry.summary)
-    sentence = shortened(first_sentence(entry.summary) or summary, _SENTENCE_LIMIT)
-    return (
-        f"{line}\n  {summary}" if summary else line,
-        f"{line}\n  {sentence}" if summary else line,
-        line,
-        min(line, with_few, key=len),
-        _line(entry, 0),
-    )
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """How far descriptions are cut: whole, or their first sentence of at most `limit` characters."""
+
+    told: str = ""
+    whole: bool = False
+    limit: int | None = None
+
+    def of(self, summary: str) -> str:
+        if self.whole:
+            return one_line(summary)
+        sentence = first_sentence(summary) or one_line(summary)
+        return sentence if self.limit is None else shortened(sentence, self.limit)
 
 
-def _line(entry: ManifestEntry, listed: int) -> str:
+def _cuts(summaries: Sequence[str]) -> list[_Cut]:
+    """The cuts that change any of these descriptions, mildest first; the last leaves nothing."""
+    possible = [
+        _Cut(whole=True),
+        _Cut("descriptions cut to their first sentence"),
+        *(_Cut(f"descriptions cut to {limit} characters", limit=limit) for limit in _SENTENCE_LIMITS),
+        _Cut("descriptions left out", limit=0),
+    ]
+    cuts, last = [], None
+    for cut in possible:
+        texts = [cut.of(summary) for summary in summaries]
+        if texts != last:
+            cuts.append(cut)
+        last = texts
+    return cuts
+
+
+def _listed(entry: ManifestEntry, settings: ManifestSettings) -> int:
+    """How many tools a server lists if there is room for all."""
+    every = len(entry.tools)
+    return every if every <= settings.listed_in_full else min(settings.listed_of_many, every)
+
+
+def _line(entry: ManifestEntry, listed: int, rest: str = ", ... and {} more") -> str:
+    """The server, its number of tools, and the first `listed` of them; `rest` stands for the others."""
     names = [without_breaks(name) for name in entry.tools[:listed]]
     line = f"- {without_breaks(entry.server)} ({_counted(len(entry.tools), 'tool')})"
-    rest = len(entry.tools) - len(names)
     if not names:
         return line
-    return f"{line}: {', '.join(names)}" + (f", ... and {rest} more" if rest else "")
-
-
-def _more(servers: int) -> str:
-    return f"... and {servers} more {plural(servers, 'server')}; search to find their tools"
+    left = len(entry.tools) - len(names)
+    return f"{line}: {', '.join(names)}" + (rest.format(left) if left else "")
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {plural(number, noun)}"
-
-
-def _rule_text(rule: int, done: int, total: int, few: int) -> str:
-    everywhere, partly = {
-        1: ("summaries cut to their first sentence", "long summaries cut to their first sentence"),
-        2: ("summaries left out", "summaries left out"),
-        3: (
-            f"servers with more than {_counted(few, 'tool')} list {few} of them",
-            f"servers that listed more than {_counted(few, 'tool')} list {few} of them",
-        ),
-        4: ("servers list none of their tools", "servers list none of their tools"),
-    }[rule]
-    return everywhere if done == total else f"the last {done} of {total} {partly}"
 
 
 def search_tools_definition(manifest: str, *, advisory: bool = False) -> dict[str, Any]:

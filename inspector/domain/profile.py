@@ -55,6 +55,7 @@ PROFILES: Mapping[str, Profile] = {
             {
                 "discovery.ranker": "prd-bm25",
                 "discovery.results": "full",
+                "manifest.max_tokens": 0,
                 "binding.policy": "keep",
                 **_ALWAYS_ANSWERS,
                 **_QUIET,

@@ -75,7 +75,10 @@ class ManifestSettings:
     """The size of the manifest in the description of `search_tools`."""
 
     max_tokens: int = knob(
-        0, "the most tokens of the manifest, which is shortened step by step to fit; 0 means no limit", low=0
+        1_600,
+        "the most tokens of the manifest, which is shortened step by step to fit, every server alike; "
+        "0 means no limit",
+        low=0,
     )
     listed_in_full: int = knob(10, "a server with more tools lists only the first few", low=0)
     listed_of_many: int = knob(4, "how many tools such a server lists", low=0)

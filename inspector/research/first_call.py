@@ -67,12 +67,12 @@ def first_call(
     meter: BudgetMeter,
     *,
     pinned: int = 0,
-    manifest_limit: int = 0,
+    manifest_limit: int | None = None,
 ) -> FirstCall:
-    """Count a catalog with the default settings, except `manifest.max_tokens`."""
+    """Count a catalog with the default settings, but `manifest.max_tokens` if a limit is given."""
     always = cheapest(tools, pinned, meter)
     waiting = [tool for tool in tools if tool.id not in always]
-    settings = ManifestSettings(max_tokens=manifest_limit)
+    settings = ManifestSettings() if manifest_limit is None else ManifestSettings(manifest_limit)
     manifest = fitted_manifest(entries(waiting, summaries), settings, meter.text)
     static = meter.static(tools)
     definitions = [definition(tool) for tool in tools if tool.id in always]
@@ -90,7 +90,7 @@ def first_call(
         steady=round(first + kept * mean),
         bare=sum(meter.entries([search_tools_definition("")])),
         text=_result_text(waiting, results, meter),
-        manifest_limit=manifest_limit,
+        manifest_limit=settings.max_tokens,
     )
 
 

@@ -5,7 +5,8 @@ import json
 from textual.widgets import TabbedContent
 
 from inspector.adapters.memory.fakes import MemoryServer
-from inspector.app.pages.tools.manifest.content import pretty, token_rows, why_empty
+from inspector.app.pages.tools.manifest.content import label, pretty, token_rows, why_empty
+from inspector.domain.budget import Tokenizer
 from inspector.domain.error import ConnectError
 from inspector.domain.message import ModelRequest
 from inspector.domain.server import ServerPhase
@@ -32,6 +33,14 @@ def test_why_there_is_no_manifest() -> None:
     ready = SessionState(servers={"a": ServerState("a", ServerPhase.READY)})
     assert "f2" in why_empty(SessionState())
     assert "defer_loading" in why_empty(ready)
+
+
+def test_what_was_cut_from_the_manifest_is_shown_with_the_setting() -> None:
+    limited = {"manifest": {"max_tokens": 1_600}}
+    cut = SessionState(manifest_rules=("descriptions left out",), settings=limited)
+    shown = label(Tokenizer(), cut).plain.splitlines()
+    assert shown[1:] == ["shortened: descriptions left out", "to fit in 1,600 tokens (manifest.max_tokens)"]
+    assert len(label(Tokenizer(), SessionState(settings=limited)).plain.splitlines()) == 1
 
 
 async def test_the_manifest_can_be_copied_at_once_and_the_array_with_one_key_more() -> None:

@@ -1,12 +1,14 @@
 """The manifest: as the PRD prints it, within a budget, and no way for a server to write lines of its own."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.manifest import (
+    Manifest,
     ManifestEntry,
     entries,
     fitted_manifest,
@@ -21,6 +23,11 @@ SHOP = (
     ManifestEntry("mail", ("send", "search"), "Messages. To send and to find."),
     ManifestEntry("calculator-of-very-large-and-very-small-numbers", ("add",)),
 )
+LONG = tuple(
+    ManifestEntry(f"{entry.server}-{n}", entry.tools, f"A sentence that is {'very ' * 17}long. " * 3)
+    for n in range(4)
+    for entry in SHOP
+)
 HEADER = "Available tool servers (use this tool to load their definitions):"
 WORD = st.text("abc.", min_size=1, max_size=6)
 ENTRY = st.builds(
@@ -29,13 +36,14 @@ ENTRY = st.builds(
     st.lists(WORD, min_size=1, max_size=14).map(tuple),
     st.lists(WORD, max_size=30).map(" ".join),
 )
+CATALOG = st.lists(ENTRY, min_size=1, max_size=6, unique_by=lambda entry: entry.server)
 HOSTILE = st.text(st.characters() | st.sampled_from("\n\r\x0b\x85\u2028-\ud800"), max_size=40)
 HOSTILE_ENTRY = st.builds(ManifestEntry, HOSTILE, st.lists(HOSTILE, min_size=1).map(tuple), HOSTILE)
 
 
 def manifest_text(servers: Sequence[ManifestEntry]) -> str:
     """The whole manifest, without a budget."""
-    return fitted_manifest(servers, ManifestSettings(), len).text
+    return fitted_manifest(servers, ManifestSettings(0), len).text
 
 
 def words(text: str) -> int:
@@ -54,20 +62,19 @@ def uneven(text: str) -> int:
 COUNTERS = st.sampled_from([words, quarters, len, uneven])
 
 
-def within(tokens: int, count: Callable[[str], int] = len) -> tuple[list[str], tuple[str, ...]]:
-    """The blocks after the header, and the rules."""
-    manifest = fitted_manifest(SHOP, ManifestSettings(tokens), count)
-    return manifest.text.split("\n\n")[1:], manifest.rules
-
-
-def shown(text: str) -> list[tuple[int, int]]:
-    """For each server of a manifest, how many names and how much of the summary is there."""
-    blocks = [block.partition("\n  ") for block in text.split("\n\n")[1:] if block.startswith("- ")]
-    listed = [line.partition("): ")[2].partition(", ...")[0] for line, _, _ in blocks]
-    return [
-        (len(names.split(",")) if names else 0, len(summary))
-        for names, (_, _, summary) in zip(listed, blocks, strict=True)
-    ]
+def shown(text: str) -> dict[str, tuple[int, int]]:
+    """For each server that a manifest names, how many of its tools and how much of its description."""
+    found = {}
+    for block in text.split("\n\n")[1:]:
+        line, _, summary = block.removeprefix("- ").partition("\n  ")
+        if block.startswith("... "):
+            continue
+        if " tool" not in line:
+            return {name.partition(" (")[0]: (0, 0) for name in line.split(", ")}
+        server, _, listed = line.partition(" (")
+        listed = listed.partition("): ")[2].partition(", ...")[0].partition(", …")[0]
+        found[server] = (len(listed.split(", ")) if listed else 0, len(summary))
+    return found
 
 
 def names(count: int) -> tuple[str, ...]:
@@ -134,76 +141,109 @@ def test_what_fits_is_left_as_it_is(most: int) -> None:
 
 
 def test_how_many_names_are_listed_is_a_setting() -> None:
-    settings = ManifestSettings(listed_in_full=1, listed_of_many=2)
+    settings = ManifestSettings(0, listed_in_full=1, listed_of_many=2)
     text = fitted_manifest(SHOP, settings, len).text
     assert "- shop (6 tools): list, get, ... and 4 more\n" in text
     assert "- mail (2 tools): send, search\n" in text
-    none = fitted_manifest(SHOP, ManifestSettings(listed_in_full=1, listed_of_many=0), len).text
+    none = fitted_manifest(SHOP, ManifestSettings(0, listed_in_full=1, listed_of_many=0), len).text
     assert f"- shop (6 tools)\n  {SUMMARY}" in none
 
 
-def test_the_rules_come_one_after_the_other() -> None:
-    told = [within(most)[1] for most in range(len(manifest_text(SHOP)), 0, -1)]
-    assert list(dict.fromkeys(told)) == [
+def shortened(servers: Sequence[ManifestEntry]) -> list[Manifest]:
+    """The different manifests, each with a budget of one less than the one before has."""
+    found = [fitted_manifest(servers, ManifestSettings(0), len)]
+    while HEADER not in found[-1].text or "- " in found[-1].text:
+        found.append(fitted_manifest(servers, ManifestSettings(found[-1].tokens - 1), len))
+    return found
+
+
+def test_the_steps_come_one_after_the_other() -> None:
+    out = "descriptions left out"
+    told = [
         (),
-        ("the last 1 of 2 long summaries cut to their first sentence",),
-        (cut := "summaries cut to their first sentence",),
-        (cut, "the last 1 of 2 summaries left out"),
-        (cut, out := "summaries left out"),
-        (cut, out, few := "servers with more than 4 tools list 4 of them"),
-        (cut, out, few, "the last 1 of 3 servers list none of their tools"),
-        (cut, out, few, "the last 2 of 3 servers list none of their tools"),
-        (cut, out, few, none := "servers list none of their tools"),
-        (cut, out, few, none, "1 of 3 servers left out"),
-        (cut, out, few, none, "2 of 3 servers left out"),
-        (cut, out, few, none, "3 of 3 servers left out"),
+        ("descriptions cut to their first sentence",),
+        ("descriptions cut to 80 characters",),
+        ("descriptions cut to 60 characters",),
+        ("descriptions cut to 40 characters",),
+        (out,),
+        # One name of six is shorter than the words that tell of it.
+        (out, "at most 4 tools listed per server, 28 of 36 tools"),
+        (out, "at most 3 tools listed per server, 24 of 36 tools"),
+        (out, "at most 2 tools listed per server, 20 of 36 tools"),
+        (out, "at most 1 tool listed per server, 12 of 36 tools"),
+        (out, "none of 36 tools listed"),
+        ("servers named on one line",),
+        ("servers named on one line without their number of tools",),
+        *((f"only the {n} of 12 servers with the most tools named",) for n in range(11, 0, -1)),
+        ("none of 12 servers named",),
     ]
+    assert [manifest.rules for manifest in shortened(LONG)] == told
 
 
 @pytest.mark.parametrize(
-    ("rule", "blocks"),
+    ("rule", "begins"),
     [
         (
-            "summaries cut to their first sentence",
-            [
-                f"- shop (6 tools): {', '.join(SHOP[0].tools)}\n  Orders of the shop.",
-                "- mail (2 tools): send, search\n  Messages.",
-                "- calculator-of-very-large-and-very-small-numbers (1 tool): add",
-            ],
+            "descriptions left out",
+            f"- shop-0 (6 tools): {', '.join(SHOP[0].tools)}\n\n- mail-0 (2 tools): send, search\n\n",
         ),
         (
-            "servers with more than 4 tools list 4 of them",
-            [
-                "- shop (6 tools): list, get, refund, cancel, ... and 2 more",
-                "- mail (2 tools): send, search",
-                "- calculator-of-very-large-and-very-small-numbers (1 tool): add",
-            ],
+            "at most 1 tool listed per server, 12 of 36 tools",
+            "- shop-0 (6 tools): list, …\n\n- mail-0 (2 tools): send, …\n\n",
         ),
-        (
-            "1 of 3 servers left out",
-            ["- shop (6 tools)", "- mail (2 tools)", "... and 1 more server; search to find their tools"],
-        ),
-        ("3 of 3 servers left out", []),
+        ("none of 36 tools listed", "- shop-0 (6 tools)\n\n- mail-0 (2 tools)\n\n"),
+        ("servers named on one line", "- shop-0 (6), mail-0 (2), "),
+        ("only the 5 of 12 servers with the most tools named", "- shop-0, mail-0, shop-1, shop-2, shop-3\n\n"),
+        ("none of 12 servers named", "12 servers"),
     ],
 )
-def test_what_is_left_after_a_rule(rule: str, blocks: list[str]) -> None:
-    results = [within(most) for most in range(len(manifest_text(SHOP)), 0, -1)]
-    assert next(left for left, rules in results if rules and rules[-1] == rule) == blocks
+def test_what_is_left_after_a_step(rule: str, begins: str) -> None:
+    manifest = next(one for one in shortened(LONG) if one.rules and one.rules[-1] == rule)
+    assert manifest.text.removeprefix(HEADER).lstrip().startswith(begins)
 
 
-def test_names_stay_where_a_count_of_the_rest_would_be_longer() -> None:
-    entry = ManifestEntry("calc", ("add", "sub", "mul", "div", "pow"))
-    most = len(manifest_text([entry])) - 1
-    assert fitted_manifest([entry], ManifestSettings(most), len).rules == (
-        "servers list none of their tools",
+@given(CATALOG, st.integers(1, 400))
+def test_no_server_loses_because_of_its_place(servers: list[ManifestEntry], most: int) -> None:
+    here, there = (
+        shown(fitted_manifest(order, ManifestSettings(most), len).text) for order in (servers, servers[::-1])
     )
+    assert here == there
 
 
-def test_a_long_sentence_is_cut_at_eighty_characters() -> None:
+@given(CATALOG, st.integers(1, 400))
+def test_servers_with_equal_tools_are_shortened_alike(servers: list[ManifestEntry], most: int) -> None:
+    alike = [replace(entry, tools=names(12), summary="About it. And more.") for entry in servers]
+    parts = set(shown(fitted_manifest(alike, ManifestSettings(most), len).text).values())
+    assert len(parts) <= 1
+
+
+@given(CATALOG, st.integers(1, 400))
+def test_the_model_is_told_what_a_shortened_manifest_leaves_out(
+    servers: list[ManifestEntry], most: int
+) -> None:
+    manifest = fitted_manifest(servers, ManifestSettings(most), len)
+    last = manifest.text.splitlines()[-1]
+    if not manifest.rules:
+        assert not last.startswith("... ")
+    elif len(manifest.text.split("\n\n")) > 1:
+        assert last.startswith("... ")
+        assert "search" in last.lower()
+        unnamed = len(servers) - len(shown(manifest.text))
+        assert f"{unnamed} more" in last if unnamed else all(rule in last for rule in manifest.rules)
+
+
+def test_a_catalog_of_seventy_described_servers_is_within_the_default() -> None:
+    servers = [ManifestEntry(f"server-{n}", names(8), "A sentence about it. " * 8) for n in range(70)]
+    manifest = fitted_manifest(servers, ManifestSettings(), words)
+    assert words(manifest_text(servers)) > ManifestSettings().max_tokens
+    assert len(shown(manifest.text)) == 70
+
+
+def test_a_long_sentence_is_cut_between_words() -> None:
     entry = ManifestEntry("docs", ("read",), "word " * 40)
     manifest = fitted_manifest([entry], ManifestSettings(len(manifest_text([entry])) - 1), len)
-    sentence = manifest.text.split("\n  ")[1]
-    assert len(sentence) <= 80
+    sentence = manifest.text.split("\n  ")[1].splitlines()[0]
+    assert len(sentence) <= 120
     assert sentence.endswith("word…")
 
 
@@ -223,22 +263,23 @@ def test_a_thousand_servers_are_counted_some_tens_of_times() -> None:
 
     manifest = fitted_manifest(servers, ManifestSettings(500), count)
     assert 480 <= manifest.tokens <= 500
+    assert len(shown(manifest.text)) > 470
     assert len(counted) < 30
 
 
-@given(st.lists(ENTRY, min_size=1, max_size=6), st.lists(st.integers(1, 400), min_size=2), COUNTERS)
+@given(CATALOG, st.lists(st.integers(1, 400), min_size=2), COUNTERS)
 def test_a_larger_budget_never_shows_less(
     servers: list[ManifestEntry], budgets: list[int], count: Callable[[str], int]
 ) -> None:
     texts = [fitted_manifest(servers, ManifestSettings(most), count).text for most in sorted(budgets)]
     for smaller, larger in pairwise(map(shown, texts)):
-        assert len(smaller) <= len(larger)
-        for (few, brief), (many, long) in zip(smaller, larger, strict=False):
-            assert few <= many
-            assert brief <= long
+        assert smaller.keys() <= larger.keys()
+        for server, (few, brief) in smaller.items():
+            assert few <= larger[server][0]
+            assert brief <= larger[server][1]
 
 
-@given(st.lists(ENTRY, min_size=1, max_size=6), st.integers(1, 400), COUNTERS)
+@given(CATALOG, st.integers(1, 400), COUNTERS)
 def test_a_manifest_is_within_its_budget_or_the_header_alone(
     servers: list[ManifestEntry], most: int, count: Callable[[str], int]
 ) -> None:
@@ -261,5 +302,5 @@ def test_a_server_cannot_write_lines_of_its_own() -> None:
 def test_no_text_of_a_server_begins_a_line(servers: list[ManifestEntry], most: int) -> None:
     text = fitted_manifest(servers, ManifestSettings(most), len).text
     begun = [line for line in text.splitlines()[1:] if line and not line.startswith("  ")]
-    assert all(line.startswith(("- ", "... and ")) for line in begun)
+    assert all(line.startswith(("- ", "... ")) for line in begun)
     assert len(begun) <= len(servers) + 1

@@ -8,6 +8,7 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.domain.budget import Tokenizer
 from inspector.domain.message import ModelRequest
+from inspector.domain.number import count
 from inspector.domain.session import SessionState
 from widgets import Column, Record
 
@@ -45,11 +46,14 @@ def token_rows(request: ModelRequest, system: int, entries: Sequence[int]) -> tu
     return (*rows, _row(f"whole array of {len(names)}", sum(entries), "accent"))
 
 
-def label(tokenizer: Tokenizer, rules: Sequence[str]) -> Content:
-    """Return the tokenizer of the counts, and how the manifest was shortened to fit its budget."""
-    counted = Content.styled(f"tokens by {tokenizer.label}, of the compact JSON that is sent", MUTED)
-    shortened = [Content.styled(f"shortened: {rule}", "$text-warning") for rule in rules]
-    return Content("\n").join([counted, *shortened])
+def label(tokenizer: Tokenizer, session: SessionState) -> Content:
+    """Return the tokenizer of the counts, and what was cut from the manifest to fit its budget."""
+    lines = [Content.styled(f"tokens by {tokenizer.label}, of the compact JSON that is sent", MUTED)]
+    lines += [Content.styled(f"shortened: {rule}", "$text-warning") for rule in session.manifest_rules]
+    limit = session.settings.get("manifest", {}).get("max_tokens")
+    if session.manifest_rules and limit:
+        lines.append(Content.styled(f"to fit in {count(limit, 'token')} (manifest.max_tokens)", MUTED))
+    return Content("\n").join(lines)
 
 
 def _row(name: str, tokens: int, tone: str = "") -> Record:

@@ -11,6 +11,7 @@ from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.pages.tools.manifest.content import COLUMNS, label, pretty, token_rows, why_empty
 from inspector.domain.message import ModelRequest
+from inspector.domain.session import SessionState
 from widgets import KeyBar, RecordList, TextView
 
 
@@ -63,14 +64,14 @@ class ManifestScreen(BaseScreen):
         counted = (request.system, request.tools, tokenizer, view.state.manifest_rules)
         if counted != self._counted:
             self._counted = counted
-            self._show_request(request, view.state.manifest_rules)
+            self._show_request(request, view.state)
 
-    def _show_request(self, request: ModelRequest, rules: tuple[str, ...]) -> None:
+    def _show_request(self, request: ModelRequest, session: SessionState) -> None:
         self.query_one("#manifest-array", TextView).text = pretty(request)
         meter = self.session.accounting.meter
         rows = token_rows(request, meter.text(request.system), meter.entries(request.tools))
         self.query_one("#manifest-table", RecordList).records = rows
-        self.query_one("#manifest-label", Static).update(label(meter.tokenizer, rules))
+        self.query_one("#manifest-label", Static).update(label(meter.tokenizer, session))
 
     def action_show_tab(self, name: str) -> None:
         """Show the manifest or tools[], and focus the text."""
