@@ -9,11 +9,11 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.manifest import (
     Manifest,
-    ManifestEntry,
     entries,
     fitted_manifest,
     search_tools_definition,
 )
+from inspector.domain.manifest_form import HEADER, ManifestEntry
 from inspector.domain.settings import ManifestSettings
 from inspector.domain.tool import Tool
 
@@ -28,7 +28,6 @@ LONG = tuple(
     for n in range(4)
     for entry in SHOP
 )
-HEADER = "Available tool servers (use this tool to load their definitions):"
 WORD = st.text("abc.", min_size=1, max_size=6)
 ENTRY = st.builds(
     ManifestEntry,
@@ -193,7 +192,10 @@ def test_the_steps_come_one_after_the_other() -> None:
         ),
         ("none of 36 tools listed", "- shop-0 (6 tools)\n\n- mail-0 (2 tools)\n\n"),
         ("servers named on one line", "- shop-0 (6), mail-0 (2), "),
-        ("only the 5 of 12 servers with the most tools named", "- shop-0, mail-0, shop-1, shop-2, shop-3\n\n"),
+        (
+            "only the 5 of 12 servers with the most tools named",
+            "- shop-0, mail-0, shop-1, shop-2, shop-3\n",
+        ),
         ("none of 12 servers named", "12 servers"),
     ],
 )
