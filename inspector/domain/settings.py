@@ -64,7 +64,9 @@ class DiscoverySettings:
     min_tool_probability: float = knob(
         0.1, "below this probability a tool is not a result; 0 turns this off", low=0, high=1
     )
-    iso_threshold: float = knob(0.28, "the lowest cosine the ranker dense accepts", low=-1, high=1)
+    iso_threshold: float = knob(
+        0.28, "the lowest cosine the rankers dense and three-tier accept", low=-1, high=1
+    )
     expert_tools: tuple[str, ...] = knob((), "ids of tools that rank first; * and ? match")
     system_servers: tuple[str, ...] = knob((), "servers whose tools rank second")
     evaluation: tuple[str, ...] = knob((), "files of labelled requests, JSONL")

@@ -11,7 +11,7 @@ from inspector.engine.discovery.rankers.bm25 import Bm25Ranker, Bm25Settings
 from inspector.engine.discovery.rankers.dense import DenseRanker
 from inspector.engine.discovery.rankers.fusion import FusionRanker, FusionWeights
 from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker
-from inspector.engine.discovery.rankers.hybrid import HybridRanker, Tiers
+from inspector.engine.discovery.rankers.hybrid import HybridRanker
 from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
 from inspector.engine.discovery.rankers.pattern import PatternRanker
@@ -19,6 +19,8 @@ from inspector.engine.discovery.rankers.prd_bm25 import PrdBm25Ranker
 from inspector.engine.discovery.rankers.ranker import Ranker
 from inspector.engine.discovery.rankers.ranker_list import require_ranker
 from inspector.engine.discovery.rankers.rrf import RrfRanker
+from inspector.engine.discovery.rankers.three_tier import ThreeTierRanker
+from inspector.engine.discovery.rankers.tier import Tiers
 from inspector.engine.discovery.rankers.two_stage import TwoStageRanker
 
 # The reference against which the fusion is measured: one field, two signals.
@@ -50,14 +52,21 @@ class CatalogRankers:
 
     @cached_property
     def hybrid(self) -> HybridRanker:
-        tiers = Tiers(self.settings.expert_tools, self.settings.system_servers)
         return HybridRanker(
             self.index,
             lexical=self.lexical,
             fusion=FusionRanker(self.index, self.lexical),
             names=self.names,
-            tiers=tiers,
+            tiers=self.tiers,
         )
+
+    @property
+    def tiers(self) -> Tiers:
+        return Tiers(self.settings.expert_tools, self.settings.system_servers)
+
+    @cached_property
+    def dense(self) -> DenseRanker:
+        return DenseRanker(self.index, threshold=self.settings.iso_threshold)
 
     def z_fusion(self) -> FusionRanker:
         lexical = Bm25Ranker(self.index, Bm25Settings(_Z_FUSION_FIELDS, per_field=False))
@@ -67,11 +76,12 @@ class CatalogRankers:
 _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "hybrid": lambda r: r.hybrid,
     "bm25": lambda r: r.lexical,
-    "dense": lambda r: DenseRanker(r.index, threshold=r.settings.iso_threshold),
+    "dense": lambda r: r.dense,
     "rrf": lambda r: RrfRanker(r.index, r.lexical),
     "z-fusion": lambda r: r.z_fusion(),
     "two-stage": lambda r: TwoStageRanker(r.index, r.lexical),
     "two-stage-product": lambda r: TwoStageRanker(r.index, r.lexical, product=True),
+    "three-tier": lambda r: ThreeTierRanker(r.index, r.lexical, r.dense, r.tiers),
     "keyword-expert": lambda r: KeywordExpertRanker(r.index.tools),
     "keyword-system": lambda r: KeywordSystemRanker(r.index.tools),
     "fuzzy": lambda r: FuzzyRanker(r.index.tools),

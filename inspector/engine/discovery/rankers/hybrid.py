@@ -6,7 +6,6 @@ catalog like any other.
 """
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -19,28 +18,11 @@ from inspector.engine.discovery.rankers.fusion import Evidence, FusionRanker
 from inspector.engine.discovery.rankers.keyword_expert import KeywordExpertRanker
 from inspector.engine.discovery.rankers.keyword_system import KeywordSystemRanker
 from inspector.engine.discovery.rankers.ranker import LOOKED_AT, Mask, Ranker, Ranking, Scores
+from inspector.engine.discovery.rankers.tier import COVERED, TIER_STEP, Tiers
 from inspector.engine.discovery.term import split_words, terms
 from inspector.engine.discovery.vocabulary import MAX_QUERY_LENGTH
 
-# Above any fused score: a standardized value over N tools is at most sqrt(N - 1), and the weights add up to
-# 1.
-TIER_STEP = 1000.0
 _EXACT_LEVEL = 3
-_COVERED = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Tiers:
-    """The tools above the catalog: ids of expert tools (`*` and `?` match) and names of system servers."""
-
-    expert: tuple[str, ...] = ()
-    system: tuple[str, ...] = ()
-
-    def expert_mask(self, index: ToolIndex) -> Mask:
-        return np.array([any(fnmatchcase(t.id, p) for p in self.expert) for t in index.tools], bool)
-
-    def system_mask(self, index: ToolIndex) -> Mask:
-        return np.array([tool.server in self.system for tool in index.tools], bool)
 
 
 @dataclass(frozen=True)
@@ -86,7 +68,7 @@ class HybridRanker:
         placed: dict[int, tuple[str, float, Ranking]] = {}
         for tier in self._tiers:
             ranking = tier.ranker.rank(query)
-            entered = tier.members & ranking.kept & (self._lexical.coverage(query) >= _COVERED)
+            entered = tier.members & ranking.kept & (self._lexical.coverage(query) >= COVERED)
             values[entered] = ranking.values[entered] + tier.level * TIER_STEP
             placed |= {int(p): (tier.name, tier.level * TIER_STEP, ranking) for p in np.flatnonzero(entered)}
         for position in self._names.positions(query):

@@ -63,6 +63,12 @@ _LIST = (
         "2prod",
     ),
     RankerInfo(
+        "three-tier",
+        "expert tools, then system tools, then what is near enough in meaning",
+        "2000 + keyword-expert; 1000 + keyword-system; cosine at or above a floor",
+        "3tier",
+    ),
+    RankerInfo(
         "keyword-expert",
         "weighted keywords, as for tools assigned by an expert",
         "100 exact + 50 name within + 30 keywords + 10 description",
