@@ -13,15 +13,16 @@ from inspector.cli.render import say
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.server import ServerPhase
-from inspector.domain.settings import DiscoverySettings
+from inspector.domain.settings import DiscoverySettings, GateSettings
 
 
 @dataclass(frozen=True, slots=True)
 class LiveCatalog:
-    """The permitted tools of the servers that connected, and the configuration's discovery settings."""
+    """The permitted tools of the servers that connected, the configuration's discovery settings, the gate's."""
 
     catalog: Catalog
     settings: DiscoverySettings
+    gate: GateSettings
 
 
 def connect_catalog(options: Options, *, demo: bool) -> LiveCatalog:
@@ -46,4 +47,4 @@ async def _listed(options: Options, configuration: Configuration) -> LiveCatalog
         for server in bench.state.servers.values():
             if server.phase is ServerPhase.FAILED:
                 say(f"{server.name} is left out: {server.reason}", err=True)
-        return LiveCatalog(bench.catalog, discovery)
+        return LiveCatalog(bench.catalog, discovery, bench.settings.gate)

@@ -69,8 +69,8 @@ PROFILES: Mapping[str, Profile] = {
             "loop evicts its tool and asks the model to think; redundant searches are noted.",
             {
                 "discovery.ranker": "three-tier",
-                # A cosine that refuses few of our own searches (5 of 160) and answers 24 of 84 impossible ones: 42 with
-                # the 0.28 of the per-turn gate.
+                # It refuses 5 of 160 of our own searches and answers 24 of 84 that no tool serves; 0.28
+                # refuses 1 and answers 42.
                 "discovery.iso_threshold": 0.36,
                 "discovery.results": "full",
                 "binding.policy": "bounded",

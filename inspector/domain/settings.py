@@ -65,7 +65,7 @@ class DiscoverySettings:
         0.1, "below this probability a tool is not a result; 0 turns this off", low=0, high=1
     )
     iso_threshold: float = knob(
-        0.28, "the lowest cosine the rankers dense and three-tier accept", low=-1, high=1
+        0.28, "the lowest cosine the rankers dense, iso and three-tier accept", low=-1, high=1
     )
     expert_tools: tuple[str, ...] = knob((), "ids of tools that rank first; * and ? match")
     system_servers: tuple[str, ...] = knob((), "servers whose tools rank second")
@@ -122,8 +122,10 @@ class BindingSettings:
 class GateSettings:
     """The per-turn gate (Tool Attention, sections 4.2 to 4.5); used with the policy gate."""
 
-    ranker: str = knob("dense", "the ranker that scores the tools for a turn")
-    threshold: float = knob(0.28, "the score a tool needs; for dense, its cosine", low=-1, high=1000)
+    ranker: str = knob(
+        "iso", "the ranker that scores the tools for a turn; iso compares it with the lines of the summaries"
+    )
+    threshold: float = knob(0.28, "the score a tool needs; for iso and dense, its cosine", low=-1, high=1000)
     top_k: int = knob(10, "the most tools bound for a turn", low=1, high=200)
     query: GateQuery = knob(
         "user",

@@ -36,8 +36,7 @@ def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> st
     Without a description, the words of the tool's name replace it. A line that is too long ends with an
     ellipsis.
     """
-    body = first_sentence(tool.description) or _words(tool.name)
-    line = one_line(f"{tool.id}: {body}" if body else tool.id)
+    line = summary_line(tool)
     longest = max(0, max_tokens) * _CHARACTERS_A_TOKEN
     if len(line) <= longest and count(line) <= max_tokens:
         return line
@@ -49,6 +48,12 @@ def tool_summary(tool: Tool, max_tokens: int, count: Callable[[str], int]) -> st
         else:
             limit = middle - 1
     return shortened(line, fitting)
+
+
+def summary_line(tool: Tool) -> str:
+    """The line of `tool_summary` before it is cut; the gate compares a turn with it."""
+    body = first_sentence(tool.description) or _words(tool.name)
+    return one_line(f"{tool.id}: {body}" if body else tool.id)
 
 
 def first_sentence(text: str) -> str:

@@ -112,7 +112,7 @@ def chance(bound: float, tools: int) -> float:
 def trials(demo: NamedCatalog, poisons: Sequence[Poison], source: Source, steps: Steps) -> Iterator[Trial]:
     """Try every poison with its requests and every gate. Raises ToolsightError and Stopped."""
     semantics = source.semantics()
-    base = indexed(demo, source, steps)
+    base = indexed(demo, source, steps, lined=True)
     clean = ToolIndex(demo.tools, summaries=demo.summaries, semantics=semantics, before=base)
     before = {name: cache(bound) for name, bound in bindings(clean, source.clock).items()}
     for done, one in enumerate(poisons):
@@ -136,7 +136,7 @@ def poisoned(index: ToolIndex, one: Poison, semantics: Semantics | None) -> Tool
     """The index with the poison in its tool's description; with vectors, the tool is embedded again."""
     tools = [_with(tool, one.text) if tool.id == one.tool else tool for tool in index.tools]
     if semantics is not None:
-        texts = texts_by_key([tool for tool in tools if tool.id == one.tool])
+        texts = texts_by_key([tool for tool in tools if tool.id == one.tool], lined=index.lined)
         known = {*semantics.recall(list(texts))}
         semantics.embed({key: text for key, text in texts.items() if key not in known})
     return index.updated(tools).with_new_vectors()

@@ -110,8 +110,11 @@ class Source(Protocol):
         """Every shipped scenario, played. Raises ToolsightError and Stopped."""
 
 
-def indexed(catalog: NamedCatalog, source: Source, steps: Steps) -> "ToolIndex":
-    """The index of a catalog, with vectors if there is an embedder. Raises ModelError and Stopped."""
+def indexed(catalog: NamedCatalog, source: Source, steps: Steps, *, lined: bool = False) -> "ToolIndex":
+    """The index of a catalog, with vectors if there is an embedder. Raises ModelError and Stopped.
+
+    A `lined` index has those of the summary lines too, with which a gate compares.
+    """
     from inspector.engine.measure.prepare import prepare
 
     what = f"{catalog.name}: index of {len(catalog.tools)} tools"
@@ -123,6 +126,7 @@ def indexed(catalog: NamedCatalog, source: Source, steps: Steps) -> "ToolIndex":
         clock=source.clock,
         progress=lambda done, total: steps.report(what, done, total),
         cancelled=steps.stopped,
+        lined=lined,
     )
     if not prepared.is_complete:
         raise Stopped

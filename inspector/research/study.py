@@ -8,9 +8,9 @@ from statistics import mean
 from inspector.domain.budget import utilization
 from inspector.domain.jsonvalue import compact
 from inspector.domain.settings import BindingSettings, ChatSettings, DiscoverySettings
-from inspector.domain.summary_pool import summary_pool, tool_summary
+from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import definition
-from inspector.engine.discovery.document import MAX_EMBEDDED, passage_texts
+from inspector.engine.discovery.document import MAX_EMBEDDED, line_text, passage_texts
 from inspector.engine.measure.bootstrap import Estimate, estimate
 from inspector.engine.measure.cluster import clusters_of
 from inspector.engine.measure.paired import p_value
@@ -203,7 +203,7 @@ def bench(
     count = lru_cache(maxsize=None)(counter)
     made = build_testbed(count)
     all_tasks = [task for seed in seeds for task in tasks(made, number, seed)]
-    summaries = {tool.id: tool_summary(tool, SUMMARY_TOKENS, count) for tool in made.tools}
+    summaries = {tool.id: line_text(tool) for tool in made.tools}
     schemas = [compact(definition(tool)["function"])[:MAX_EMBEDDED] for tool in made.tools]
     passages = [text for tool in made.tools for text in passage_texts(tool)]
     asked = texts(all_tasks)

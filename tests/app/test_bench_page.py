@@ -303,13 +303,13 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
             await until(pilot, lambda: bool(_list(pilot).records))
         _list(pilot).move_to("0.52")
         await pilot.press("a")
-        assert threshold_of(rig.bench.settings.discovery, ranker) == 0.52
+        assert threshold_of(rig.bench.settings, ranker) == 0.52
         current = _list(pilot).current
         assert current is not None
         assert "●" in str(current.cells[0])
         await pilot.press("y")
         setting = "min_probability" if ranker == "hybrid" else "iso_threshold"
-        assert pilot.app.clipboard == f'"tool_discovery": {{"{setting}": 0.52}}'
+        assert pilot.app.clipboard == f'"settings": {{"discovery": {{"{setting}": 0.52}}}}'
 
 
 async def test_a_ranking_with_another_threshold_marks_what_was_measured_before() -> None:

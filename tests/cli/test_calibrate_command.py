@@ -42,7 +42,14 @@ def run(toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch) -> Run:
     return lambda *arguments: toolsight("calibrate", *arguments)
 
 
-@pytest.mark.parametrize(("ranker", "setting"), [("hybrid", "min_probability"), ("dense", "iso_threshold")])
+@pytest.mark.parametrize(
+    ("ranker", "setting"),
+    [
+        ("hybrid", "discovery.min_probability"),
+        ("dense", "discovery.iso_threshold"),
+        ("iso", "gate.threshold"),
+    ],
+)
 def test_the_curve_ends_with_the_setting_to_write(run: Run, data: Path, ranker: str, setting: str) -> None:
     result = run("--data", str(data), "--ranker", ranker)
     lines = result.stdout.splitlines()
@@ -50,14 +57,18 @@ def test_the_curve_ends_with_the_setting_to_write(run: Run, data: Path, ranker: 
     assert sum(line.strip().startswith("0.") for line in lines) == 41
     best = next(line for line in lines if line.startswith("best F1"))
     value = float(best.split()[2])
-    assert lines[-1] == f'"tool_discovery": {{"{setting}": {value:g}}}'
-    assert json.loads(f"{{{lines[-1]}}}") == {"tool_discovery": {setting: value}}
+    section, _, name = setting.partition(".")
+    assert json.loads(f"{{{lines[-1]}}}") == {"settings": {section: {name: value}}}
     assert [line for line in lines if line.startswith("now")]
 
 
 def test_json_has_every_point_and_the_best_ones(run: Run, data: Path) -> None:
     found = json.loads(run("--data", str(data), "--json").stdout)
-    assert (found["ranker"], found["setting"], found["possible"]) == ("hybrid", "min_probability", 3)
+    assert (found["ranker"], found["setting"], found["possible"]) == (
+        "hybrid",
+        "discovery.min_probability",
+        3,
+    )
     assert len(found["points"]) == 41
     assert found["best"] in found["points"]
     assert found["best"]["f1"] == max(point["f1"] for point in found["points"])

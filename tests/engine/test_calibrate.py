@@ -41,7 +41,9 @@ def curve(
     step: float = STEP,
 ) -> Calibration:
     evalset = EvalSet("tiny", TOOLS, tuple(cases))
-    found = calibrate(rankers_of(TOOLS), evalset, ranker_name=name, start=start, stop=stop, step=step)
+    found = calibrate(
+        rankers_of(TOOLS, lined=True), evalset, ranker_name=name, start=start, stop=stop, step=step
+    )
     assert found is not None
     return found
 
@@ -135,8 +137,9 @@ def test_where_every_threshold_refuses_too_much_none_is_cautious() -> None:
 
 
 def test_the_line_names_the_setting_of_the_ranker() -> None:
-    assert curve("hybrid").line(0.34) == '"tool_discovery": {"min_probability": 0.34}'
-    assert curve("dense").line(0.3) == '"tool_discovery": {"iso_threshold": 0.3}'
+    assert curve("hybrid").line(0.34) == '"settings": {"discovery": {"min_probability": 0.34}}'
+    assert curve("dense").line(0.3) == '"settings": {"discovery": {"iso_threshold": 0.3}}'
+    assert curve("iso").line(0.3) == '"settings": {"gate": {"threshold": 0.3}}'
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 100)), min_size=1, max_size=20))
@@ -174,7 +177,7 @@ def test_a_cancelled_calibration_has_no_curve() -> None:
         return len(asked) > 2
 
     evalset = EvalSet("tiny", TOOLS, CASES)
-    assert calibrate(rankers_of(TOOLS), evalset, ranker_name="dense", cancelled=cancelled) is None
+    assert calibrate(rankers_of(TOOLS, lined=True), evalset, ranker_name="dense", cancelled=cancelled) is None
 
 
 def test_without_a_possible_request_it_says_how_to_get_some() -> None:

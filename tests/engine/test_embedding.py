@@ -4,12 +4,15 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 
+import pytest
+
 from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.error import ModelError
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
+from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.ports import Embedder
@@ -165,3 +168,24 @@ async def test_embedding_can_be_cancelled_and_what_is_done_stays() -> None:
     assert states[-1].phase is IndexPhase.STOPPED
     assert retrieval.index.coverage < 1.0
     assert retrieval.search(SearchRequest("number 7"), bound=()).report.results
+
+
+async def test_a_gate_compares_with_the_lines_that_the_summary_pool_has() -> None:
+    embedder = CountingEmbedder()
+    retrieval, _ = made(embedder)
+    retrieval.update(CATALOG, {}, gate_ranker="iso")
+    await retrieval.settled()
+    _, *lines = summary_pool(CATALOG, 60, len).splitlines()
+    assert set(lines) <= set(embedder.texts)
+    assert retrieval.rankers.get("iso").rank(lines[7]).values[7] == pytest.approx(1.0)
+    assert retrieval.rankers.get("iso").rank(lines[7]).note == ""
+
+
+async def test_without_a_gate_no_summary_line_is_embedded() -> None:
+    embedder = CountingEmbedder()
+    retrieval, _ = made(embedder)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    _, *lines = summary_pool(CATALOG, 60, len).splitlines()
+    assert not set(lines) & set(embedder.texts)
+    assert retrieval.rankers.get("iso").rank("number 7").note

@@ -63,3 +63,14 @@ def test_what_a_server_says_of_its_use_is_part_of_its_text() -> None:
     index = ToolIndex(tools, instructions={"shop": "Ask before a refund."})
     assert index.server_texts["shop"].endswith("Ask before a refund.")
     assert index.updated(tools, instructions={}).server_texts["shop"].endswith("refund order")
+
+
+def test_summary_lines_are_indexed_only_where_a_gate_compares_with_them() -> None:
+    catalog = [Tool("s", "list_orders", "List orders. Late ones first."), Tool("s", "send_mail")]
+    plain, lined = semantic_index(catalog), semantic_index(catalog, lined=True)
+    assert len(plain.keys()) + len(catalog) == len(lined.keys())
+    vector = lined.query_vector("late orders")
+    assert vector is not None
+    assert not np.isnan(lined.line_similarities(vector)).any()
+    assert lined.updated(catalog[:1]).lined
+    assert not lined.updated(catalog, lined=False).lined

@@ -6,7 +6,7 @@ from inspector.adapters.memory.fakes import ManualClock
 from inspector.adapters.memory.vectors import MemoryEmbedder, MemoryVectors
 from inspector.domain.evaluation import EvalCase, EvalSet
 from inspector.domain.ranking import SearchRequest
-from inspector.domain.settings import DiscoverySettings
+from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.measure.calibrate import threshold_of
@@ -79,14 +79,14 @@ async def test_the_threshold_of_a_ranker_changes_what_it_finds() -> None:
     request = SearchRequest("refund the order of a customer")
     assert retrieval.search(request, bound=()).report.results
     retrieval.use_settings(replace(settings, iso_threshold=1.1))
-    assert threshold_of(retrieval.settings, "dense") == 1.1
+    assert threshold_of(Settings(discovery=retrieval.settings), "dense") == 1.1
     assert not retrieval.search(request, bound=()).report.results
     retrieval.use_settings(replace(settings, ranker="hybrid", min_probability=1.0))
     assert retrieval.search(SearchRequest("mow the lawn"), bound=()).report.abstained
 
 
 def test_a_ranker_without_a_threshold_has_none() -> None:
-    assert threshold_of(DiscoverySettings(), "bm25") is None
+    assert threshold_of(Settings(), "bm25") is None
 
 
 async def test_a_session_is_calibrated_over_its_own_requests() -> None:

@@ -1,4 +1,4 @@
-"""The three tiers in their order, and the relevance threshold of the last (semantic tool discovery, section 4)."""
+"""Three tiers in their order, the last with a relevance threshold (semantic tool discovery, section 4)."""
 
 from hypothesis import given, strategies as st
 

@@ -5,6 +5,7 @@ import pytest
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.domain.prompt_cache import Block
 from inspector.domain.report import Report, markdown
+from inspector.engine.discovery.index import ToolIndex
 from inspector.research.attention import Study, attention_sections, sections, study
 from inspector.research.caching import measured
 from inspector.research.published import B1, OURS, TABLE_3, TABLE_5, WHOLE
@@ -43,6 +44,12 @@ def test_the_pool_is_counted_beside_the_schemas(found: Study) -> None:
     assert ours.rho is not None
     assert ours.rho_bare is not None
     assert ours.rho < ours.rho_bare
+
+
+def test_tasks_are_compared_with_what_a_session_embeds_for_its_gate(found: Study) -> None:
+    made = found.bench.testbed
+    index = ToolIndex(made.tools, lined=True)
+    assert tuple(found.bench.summaries.values()) == index.line_texts
 
 
 def test_a_higher_threshold_never_costs_more(found: Study) -> None:

@@ -33,20 +33,29 @@ def words_only(settings: DiscoverySettings, clock: Clock) -> Retrieval:
 
 def embedded(index: ToolIndex, semantics: Semantics) -> ToolIndex:
     """The index with every passage and every server's text embedded; known vectors are kept."""
-    texts = {**texts_by_key(index.tools), **{key_of(text): text for text in index.server_texts.values()}}
+    texts = {
+        **texts_by_key(index.tools, lined=index.lined),
+        **{key_of(text): text for text in index.server_texts.values()},
+    }
     semantics.embed({key: text for key, text in texts.items() if key not in index.vectors})
     return index.with_new_vectors()
 
 
-def semantic_index(tools: Sequence[Tool], semantics: Semantics | None = None) -> ToolIndex:
+def semantic_index(
+    tools: Sequence[Tool], semantics: Semantics | None = None, *, lined: bool = False
+) -> ToolIndex:
     """An index with all its vectors."""
     semantics = semantics or Semantics(MemoryEmbedder(), MemoryVectors())
-    return embedded(ToolIndex(tools, semantics=semantics), semantics)
+    return embedded(ToolIndex(tools, semantics=semantics, lined=lined), semantics)
 
 
 def rankers_of(
-    tools: Sequence[Tool], *, semantic: bool = True, settings: DiscoverySettings | None = None
+    tools: Sequence[Tool],
+    *,
+    semantic: bool = True,
+    settings: DiscoverySettings | None = None,
+    lined: bool = False,
 ) -> CatalogRankers:
     """A catalog's rankers; by words alone unless `semantic`."""
-    index = semantic_index(tools) if semantic else ToolIndex(tools)
+    index = semantic_index(tools, lined=lined) if semantic else ToolIndex(tools)
     return CatalogRankers(index, settings or DiscoverySettings())

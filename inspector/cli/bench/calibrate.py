@@ -19,9 +19,18 @@ from inspector.cli.render import say, say_json
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.number import bar, percent
+from inspector.domain.settings import Settings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.rankers.ranker_list import ISO
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.measure.calibrate import MAX_REFUSED, SETTINGS, Calibration, Point, calibrate
+from inspector.engine.measure.calibrate import (
+    MAX_REFUSED,
+    SETTINGS,
+    Calibration,
+    Point,
+    calibrate,
+    threshold_of,
+)
 from inspector.engine.measure.generate import generate
 from inspector.engine.measure.prepare import prepare
 from inspector.engine.measure.ranker_bench import DataSet
@@ -55,7 +64,8 @@ def command(
     """Find the threshold below which a search should answer that no tool fits.
 
     For hybrid it is a probability, and requests are counted: those with a right tool among the first five.
-    For dense it is a cosine, and single tools are counted: those among the first ten.
+    For dense it is a cosine, and single tools are counted: those among the first ten. For iso, too: it is the
+    threshold of the per-turn gate. What dense finds also holds for the ranker three-tier.
     """
     chosen = options(**values)
     dataset = _dataset(data, chosen, demo=demo)
@@ -66,7 +76,7 @@ def command(
     if found is None:
         say("cancelled: nothing was measured", err=True)
         sys.exit(INTERRUPTED)
-    now = dataset.settings.min_probability if ranker == "hybrid" else dataset.settings.iso_threshold
+    now = threshold_of(Settings(discovery=dataset.settings, gate=dataset.gate), ranker) or 0.0
     if as_json:
         say_json(json_calibration(found, now))
         return
@@ -81,7 +91,7 @@ def _dataset(data: Path | None, chosen: Options, *, demo: bool) -> DataSet:
     tools = live.catalog.tools
     if not tools:
         raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
-    return DataSet(EvalSet("generated", tools, generate(tools)), live.settings)
+    return DataSet(EvalSet("generated", tools, generate(tools)), live.settings, live.gate)
 
 
 def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> Calibration | None:
@@ -99,6 +109,7 @@ def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> C
                 clock=clock,
                 progress=lambda done, total: progress(f"{name}: index", done, total),
                 cancelled=cancelled,
+                lined=ranker == ISO,
             )
             if not prepared.is_complete:
                 return None

@@ -45,7 +45,7 @@ def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
     connected = live()
     evalset = EvalSet(_name(path.stem), connected.catalog.tools, cases)
     require_tools(connected, evalset.unknown(), where=str(path))
-    return DataSet(evalset, connected.settings)
+    return DataSet(evalset, connected.settings, connected.gate)
 
 
 def _shaped(dataset: DataSet, selection: Selection) -> DataSet:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from inspector.domain.ranking import Signal
 from inspector.domain.schema import fields
+from inspector.domain.summary_pool import summary_line
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.term import spaced, split_words, terms
 
@@ -67,9 +68,8 @@ def _field_texts(tool: Tool) -> tuple[str, ...]:
 def passage_texts(tool: Tool) -> tuple[str, ...]:
     """The texts of a tool that are embedded, in the order of PASSAGES.
 
-    The summary is what Tool Attention (section 4.2) embeds, plus the server; the others let a query match the
-    first sentence, the plain description or a parameter. The name replaces a missing description or missing
-    parameters.
+    The summary has everything a description says; the others let a query match the first sentence, the plain
+    description or a parameter. The name replaces a missing description or missing parameters.
     """
     name = spaced(tool.name) or tool.name
     server = " ".join(split_words(tool.server))
@@ -87,6 +87,11 @@ def passage_texts(tool: Tool) -> tuple[str, ...]:
     return tuple(text[:MAX_EMBEDDED] for text in texts)
 
 
+def line_text(tool: Tool) -> str:
+    """The tool's line in the summary pool, as it is embedded (Tool Attention, section 4.2)."""
+    return summary_line(tool)[:MAX_EMBEDDED]
+
+
 def server_text(server: str, summary: str, tools: Sequence[Tool], instructions: str = "") -> str:
     """A server's aggregate capability description (layered composition, layer 3, stage 1)."""
     names = ", ".join(spaced(tool.name) for tool in tools)
@@ -99,8 +104,12 @@ def key_of(text: str) -> Key:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def texts_by_key(tools: Sequence[Tool]) -> Mapping[Key, str]:
-    """The passages of the tools, all summaries first: they are embedded first."""
+def texts_by_key(tools: Sequence[Tool], *, lined: bool = False) -> Mapping[Key, str]:
+    """The passages of the tools, all summaries first: they are embedded first.
+
+    With `lined`, their summary lines follow.
+    """
     passages = [passage_texts(tool) for tool in tools]
     ordered = chain.from_iterable(zip(*passages, strict=True)) if passages else ()
-    return {key_of(text): text for text in ordered}
+    lines = map(line_text, tools) if lined else ()
+    return {key_of(text): text for text in (*ordered, *lines)}

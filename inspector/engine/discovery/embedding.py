@@ -133,8 +133,13 @@ class Embedding:
 
 
 def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:
-    """The keys without a vector, each with a function for its text; passages of one kind are together."""
-    missing: dict[Key, Callable[[], str]] = {}
+    """The keys without a vector, each with a function for its text; passages of one kind are together.
+
+    Summary lines come first: a gate that needs them compares nothing else.
+    """
+    missing: dict[Key, Callable[[], str]] = {
+        key_of(line): partial(str, line) for line in index.line_texts if key_of(line) not in index.vectors
+    }
     for number in range(len(PASSAGES)):
         for document in index.documents:
             key = document.passages[number]

@@ -15,6 +15,7 @@ from inspector.engine.discovery.document import (
     Key,
     Vocabulary,
     key_of,
+    line_text,
     read,
     server_text,
 )
@@ -41,12 +42,17 @@ class ToolIndex:
         instructions: Mapping[str, str] | None = None,
         semantics: Semantics | None = None,
         before: "ToolIndex | None" = None,
+        lined: bool | None = None,
     ) -> None:
-        """`summaries` and `instructions` are the servers' own; without `semantics` there are no vectors."""
+        """`summaries` and `instructions` are the servers' own; without `semantics` there are no vectors.
+
+        A `lined` index has vectors of the tools' summary lines too; by default it has them if `before` does.
+        """
         self.tools = tuple(tools)
         self.summaries = dict(summaries or {})
         self.instructions = dict(instructions or {})
         self.semantics = semantics
+        self.lined = lined if lined is not None else before is not None and before.lined
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
         self.documents = self._documents(before)
         # Postings that were never used are not built now.
@@ -63,6 +69,8 @@ class ToolIndex:
         tools: Sequence[Tool],
         summaries: Mapping[str, str] | None = None,
         instructions: Mapping[str, str] | None = None,
+        *,
+        lined: bool | None = None,
     ) -> "ToolIndex":
         """The index over other tools, reusing everything that is still valid."""
         return ToolIndex(
@@ -71,12 +79,13 @@ class ToolIndex:
             instructions=self.instructions if instructions is None else instructions,
             semantics=self.semantics,
             before=self,
+            lined=lined,
         )
 
     def with_new_vectors(self) -> "ToolIndex":
         """The same index with vectors added since."""
         index = copy(self)
-        for derived in ("_rows", "_server_rows"):
+        for derived in ("_rows", "_server_rows", "_line_rows"):
             index.__dict__.pop(derived, None)
         if self.semantics is not None:
             index.vectors = self.semantics.table(self.keys(), self.vectors)
@@ -100,10 +109,15 @@ class ToolIndex:
             for server, tools in by_server.items()
         }
 
+    @cached_property
+    def line_texts(self) -> tuple[str, ...]:
+        """The summary line of each tool as it is embedded; empty unless the index is lined."""
+        return tuple(map(line_text, self.tools)) if self.lined else ()
+
     def keys(self) -> list[Key]:
         """The keys of all texts to embed, in an order that depends only on the tools."""
         passages = [key for document in self.documents for key in document.passages]
-        return [*passages, *map(key_of, self.server_texts.values())]
+        return [*passages, *map(key_of, self.server_texts.values()), *map(key_of, self.line_texts)]
 
     @property
     def coverage(self) -> float:
@@ -129,6 +143,10 @@ class ToolIndex:
         """The cosine of each of `servers`, NaN for those not embedded yet."""
         return self._gather(self.vectors.similarity(vector), self._server_rows)
 
+    def line_similarities(self, vector: Vector) -> NDArray[np.float64]:
+        """The cosine of each tool's summary line in a lined index, NaN for those not embedded yet."""
+        return self._gather(self.vectors.similarity(vector), self._line_rows)
+
     @staticmethod
     def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
         return np.where(rows == ABSENT, np.nan, cosines[rows])
@@ -141,6 +159,10 @@ class ToolIndex:
     @cached_property
     def _server_rows(self) -> NDArray[np.intp]:
         return self.vectors.rows(map(key_of, self.server_texts.values()))
+
+    @cached_property
+    def _line_rows(self) -> NDArray[np.intp]:
+        return self.vectors.rows(map(key_of, self.line_texts))
 
     def _documents(self, before: "ToolIndex | None") -> tuple[Document, ...]:
         """The documents of the tools; those of unchanged tools are reused."""

@@ -13,7 +13,7 @@ from inspector.domain.index_state import IndexState
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.rankers.ranker_list import require_ranker
+from inspector.engine.discovery.rankers.ranker_list import ISO, require_ranker
 from inspector.engine.discovery.rules import MISSES_KEPT, SearchRules
 from inspector.engine.ports import Clock, Embedder, VectorStore
 
@@ -58,18 +58,26 @@ class Retrieval:
         self._vectors = vectors
         self._report = report
         self._waiting: tuple[Sequence[Tool], Mapping[str, str], Mapping[str, str]] | None = ((), {}, {})
+        self._lined = False
         self._index: ToolIndex | None = None
         self._rankers: CatalogRankers | None = None
         self._embedding: Embedding | None = None
 
     def update(
-        self, tools: Sequence[Tool], summaries: Mapping[str, str], instructions: Mapping[str, str] = _NO_TEXTS
+        self,
+        tools: Sequence[Tool],
+        summaries: Mapping[str, str],
+        instructions: Mapping[str, str] = _NO_TEXTS,
+        *,
+        gate_ranker: str = "",
     ) -> None:
         """Search these tools from now on. Only what changed is read again, and not before it is asked for.
 
-        `summaries` and `instructions` are those of the servers.
+        `summaries` and `instructions` are those of the servers. Summary lines are embedded only for a ranker
+        that compares with them: the gate's or the current one.
         """
         self._waiting = (tools, summaries, instructions)
+        self._lined = ISO in (gate_ranker, self.settings.ranker)
         if self._semantics is None:
             return
         if self._embedding is None:
@@ -87,7 +95,7 @@ class Retrieval:
 
             index = ToolIndex(semantics=self._semantics)
         if self._waiting is not None:
-            index = index.updated(*self._waiting)
+            index = index.updated(*self._waiting, lined=self._lined)
             self.use_index(index)
         return index
 

@@ -12,24 +12,26 @@ import numpy as np
 
 from inspector.domain.error import ToolsightError
 from inspector.domain.evaluation import EvalCase, EvalSet
+from inspector.domain.knob import value_of
 from inspector.domain.metric import hit_at
-from inspector.domain.settings import DiscoverySettings
+from inspector.domain.settings import Settings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranking
+from inspector.engine.discovery.rankers.ranker_list import DENSE, ISO
 from inspector.engine.measure.summary import Share
 
 START, STOP, STEP = 0.10, 0.90, 0.02
 # The share of possible requests that a cautious threshold may refuse.
 MAX_REFUSED = 0.10
-SETTINGS = {"hybrid": "min_probability", "dense": "iso_threshold"}
-"""The discovery setting that holds a ranker's threshold: a probability for hybrid, a cosine for dense."""
+SETTINGS = {"hybrid": "discovery.min_probability", DENSE: "discovery.iso_threshold", ISO: "gate.threshold"}
+"""The setting that holds a ranker's threshold: a probability for hybrid, a cosine for the others."""
 _HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
 _DIGITS = 6
 
 
-def threshold_of(settings: DiscoverySettings, ranker: str) -> float | None:
+def threshold_of(settings: Settings, ranker: str) -> float | None:
     """A ranker's current threshold; None for a ranker without one."""
-    return getattr(settings, SETTINGS[ranker]) if ranker in SETTINGS else None
+    return value_of(settings, SETTINGS[ranker]) if ranker in SETTINGS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +79,13 @@ class Calibration:
 
     @property
     def setting(self) -> str:
-        """The name of the threshold in `tool_discovery`."""
+        """The path of the setting that holds the threshold."""
         return SETTINGS[self.ranker]
 
     def line(self, threshold: float) -> str:
-        """The configuration line for a threshold."""
-        return f'"tool_discovery": {{"{self.setting}": {threshold:g}}}'
+        """The configuration line for a threshold; it overrides what a profile says."""
+        section, _, name = self.setting.partition(".")
+        return f'"settings": {{"{section}": {{"{name}": {threshold:g}}}}}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +113,11 @@ def calibrate(
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Calibration | None:
-    """Measure the curve of `hybrid` or `dense` over the tools of `evalset` in order; None if canceled.
+    """Measure the curve of `hybrid`, `dense` or `iso` over the tools of `evalset` in order; None if canceled.
 
     For `hybrid` the threshold is the probability below which a search abstains. It is measured on requests:
     precision over those answered, recall over the possible ones; an answer is right if a relevant tool is
-    among its first five. For `dense` the threshold is a cosine. It is measured on pairs of a request and one
+    among its first five. For the others the threshold is a cosine. It is measured on pairs of a request and one
     of its first ten tools, summed over all requests: precision over those returned, recall over the groups of
     relevant tools. Impossible requests count against precision.
 
@@ -159,6 +162,11 @@ def _require(rankers: CatalogRankers, evalset: EvalSet, name: str) -> None:
         raise ToolsightError(
             f"the tools have no vectors, and '{name}' has no threshold without them",
             hint="Wait until they are embedded, or set tool_discovery.embedding_model to 'packaged'.",
+        )
+    if name == ISO and not rankers.index.lined:
+        raise ToolsightError(
+            "the tools' summary lines are not embedded, as no gate compares with them",
+            hint="Use the profile attention, or run `toolsight calibrate --ranker iso`.",
         )
 
 

@@ -36,8 +36,11 @@ def prepare(
     clock: Clock,
     progress: Callable[[int, int], None],
     cancelled: Callable[[], bool],
+    lined: bool = False,
 ) -> Prepared:
     """Build the index and, with `semantics`, its vectors: stored ones are loaded, the rest embedded.
+
+    A `lined` index has the tools' summary lines too, which the ranker iso needs.
 
     `cancelled` is checked before each batch and `progress(done, total)` counts texts after it. Raises
     ModelError or StoreError.
@@ -46,7 +49,7 @@ def prepare(
         # Loads the model, which is not part of building an index.
         semantics.query("warm up")
     started = clock.monotonic()
-    index = ToolIndex(evalset.tools, semantics=semantics)
+    index = ToolIndex(evalset.tools, semantics=semantics, lined=lined)
     embedded, missing = 0, 0
     if semantics is not None:
         embedded, missing = _embed(index, semantics, progress, cancelled)
@@ -77,7 +80,7 @@ def _embed(
 
 def _texts(index: ToolIndex) -> Mapping[Key, str]:
     servers = {key_of(text): text for text in index.server_texts.values()}
-    return {**texts_by_key(index.tools), **servers}
+    return {**texts_by_key(index.tools, lined=index.lined), **servers}
 
 
 def _bytes(index: ToolIndex) -> int:

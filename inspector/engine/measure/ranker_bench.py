@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.number import count
-from inspector.domain.settings import DiscoverySettings
+from inspector.domain.settings import DiscoverySettings, GateSettings
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranker
+from inspector.engine.discovery.rankers.ranker_list import ISO
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.measure.prepare import Prepared, prepare
 from inspector.engine.measure.report import Row
@@ -21,10 +22,11 @@ Report = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Labelled requests for tools, and the settings for rankers of these tools."""
+    """Labelled requests for tools, and the settings for rankers and gates of these tools."""
 
     evalset: EvalSet
     settings: DiscoverySettings
+    gate: GateSettings = GateSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,7 @@ class RankerBench:
             clock=self.clock,
             progress=lambda done, total: self.report(what, done, total),
             cancelled=self.cancelled,
+            lined=ISO in self.rankers,
         )
 
     def _run(self, name: str, dataset: DataSet, index: ToolIndex) -> Run:

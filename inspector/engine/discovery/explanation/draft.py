@@ -118,7 +118,7 @@ def _apart(index: ToolIndex) -> ToolIndex:
 
 def _new_texts(changed: ToolIndex, index: ToolIndex, edited: Tool) -> Mapping[Key, str]:
     """The texts the edit added; texts missing before stay missing, or they would count as an effect."""
-    texts = dict(texts_by_key([edited]))
+    texts = dict(texts_by_key([edited], lined=index.lined))
     texts |= {key_of(text): text for text in changed.server_texts.values()}
     known = set(index.keys())
     return {key: text for key, text in texts.items() if key not in known}

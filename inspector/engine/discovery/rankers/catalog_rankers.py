@@ -77,6 +77,7 @@ _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "hybrid": lambda r: r.hybrid,
     "bm25": lambda r: r.lexical,
     "dense": lambda r: r.dense,
+    "iso": lambda r: DenseRanker(r.index, threshold=r.settings.iso_threshold, lines=True),
     "rrf": lambda r: RrfRanker(r.index, r.lexical),
     "z-fusion": lambda r: r.z_fusion(),
     "two-stage": lambda r: TwoStageRanker(r.index, r.lexical),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
 
+DENSE, ISO = "dense", "iso"
+
 
 @dataclass(frozen=True, slots=True)
 class RankerInfo:
@@ -34,10 +36,15 @@ _LIST = (
         "BM25F: Σ idf · 2.5 x / (x + 1.5), x = Σ weight · tf / norm",
     ),
     RankerInfo(
-        "dense",
+        DENSE,
         "meaning alone: the cosine of the query and each tool's summary",
         "cosine of query and summary, at or above a floor",
         meaning_only=True,
+    ),
+    RankerInfo(
+        ISO,
+        "meaning alone, as a per-turn gate: the cosine of the query and each tool's summary line",
+        "cosine of query and summary line, at or above a floor",
     ),
     RankerInfo(
         "rrf",

@@ -4,9 +4,9 @@
     system tools    1000 + keywords in both directions (keyword-system, section 4.2)
     the rest        cosine of query and summary, if it reaches the threshold (section 4.3)
 
-A tool is in one tier only, the first that it belongs to. Of tools with the same name, those of later tiers are
-left out (section 4.4). The paper gives no threshold; `discovery.iso_threshold` has one. While tools are not
-embedded, the rest needs words that cover half of the query instead.
+A tool is in one tier only, the first that it belongs to. Of tools with the same name, those of later tiers
+are left out (section 4.4). The paper gives no threshold; `discovery.iso_threshold` has one. While tools are
+not embedded, the rest needs words that cover half of the query instead.
 """
 
 from dataclasses import dataclass, replace

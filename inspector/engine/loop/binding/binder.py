@@ -99,7 +99,8 @@ class Binder:
             state, built.catalog, held=held, hidden=hidden, told_once=has_proxy(self.delivery)
         ):
             self._session.emit(evicted)
-        live.retrieval.update(self.catalog.tools, summaries, instructions)
+        gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
+        live.retrieval.update(self.catalog.tools, summaries, instructions, gate_ranker=gate)
         self._session.emit(built.event)
         self.context.trim()
 

@@ -13,7 +13,7 @@ from inspector.engine.measure.summary import Share
 from widgets import Column, Record
 
 BEST, NOW, CAUTIOUS = ("★", "$success"), ("●", "$primary"), ("◆", "$secondary")
-KINDS: Mapping[str, str] = {"hybrid": "probability", "dense": "cosine"}
+KINDS: Mapping[str, str] = {"hybrid": "probability", "dense": "cosine", "iso": "cosine"}
 COLUMNS = (
     Column("mark", "", width=2, weight=9),
     Column("threshold", "threshold", align="right", weight=10),

@@ -124,7 +124,7 @@ class CalibrationScreen(BaseScreen):
 
     @property
     def _now(self) -> float | None:
-        return threshold_of(self.session.settings.discovery, self._ranker)
+        return threshold_of(self.session.settings, self._ranker)
 
     @property
     def _point(self) -> Point | None:
@@ -157,7 +157,7 @@ class CalibrationScreen(BaseScreen):
         if point is None or self._found is None:
             return
         try:
-            self.commands.change_setting(f"discovery.{SETTINGS[self._ranker]}", point.threshold)
+            self.commands.change_setting(SETTINGS[self._ranker], point.threshold)
         except ToolsightError as error:
             self.fail(error)
             return
