@@ -18,7 +18,7 @@ from inspector.domain.settings import DiscoverySettings, GateSettings
 
 @dataclass(frozen=True, slots=True)
 class LiveCatalog:
-    """The permitted tools of the servers that connected, the configuration's discovery settings, the gate's."""
+    """The permitted tools of the servers that connected, and the settings for searches and the gate."""
 
     catalog: Catalog
     settings: DiscoverySettings

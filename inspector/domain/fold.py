@@ -1,5 +1,6 @@
 """Folds events into session state: `state = apply(state, record)`."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatch
@@ -43,6 +44,9 @@ from inspector.domain.events import (
 )
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, CallCost, ServerState, SessionState, ToolState
+
+# A question mark that ends a sentence, and not one inside an address.
+_QUESTION = re.compile(r"[?？؟](?=$|[\s\"'”’»)*_])")
 
 # Long because every event that changes the state has its step here.
 
@@ -421,5 +425,7 @@ def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
 
 
 @_step.register
-def _turn_ended(_event: TurnEnded, state: SessionState) -> SessionState:
-    return replace(state, busy=False)
+def _turn_ended(event: TurnEnded, state: SessionState) -> SessionState:
+    """A turn that ends after a rejection ends without recovery: with a question to the user, or without."""
+    asks = state.recovering and event.outcome == "answered" and bool(_QUESTION.search(event.text))
+    return replace(state, busy=False, recovering=False, asked=state.asked + asks)

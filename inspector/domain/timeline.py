@@ -94,6 +94,7 @@ class Tally:
     evictions: int = 0
     rejections: int = 0
     recoveries: int = 0
+    asked: int = 0
     loops: int = 0
     accuracy: float | None = None
     tools: Mapping[Binding, int] = field(default_factory=dict)
@@ -221,6 +222,7 @@ class Timeline:
             evictions=state.evictions,
             rejections=state.rejections,
             recoveries=state.recoveries,
+            asked=state.asked,
             loops=state.loops,
             accuracy=state.accuracy,
             tools={binding: self._tools[binding] for binding in Binding},

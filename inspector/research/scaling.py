@@ -11,7 +11,8 @@ from functools import partial
 from statistics import mean
 
 from inspector.domain.budget import utilization
-from inspector.domain.summary_pool import summary_pool, tool_summary
+from inspector.domain.summary_pool import summary_pool
+from inspector.engine.discovery.document import line_text
 from inspector.research.discovery import Discovery, Searcher
 from inspector.research.method import CommandLine, Fixed, Gated, Method, most_needed
 from inspector.research.published import B1, B2, B3, B4, OURS
@@ -60,7 +61,7 @@ def scaled(
     for size in sizes:
         made = build_testbed(of.count, total=size)
         sample = tasks(made, _TASKS, 0, _SHARES)
-        lines = [tool_summary(tool, SUMMARY_TOKENS, of.count) for tool in made.tools]
+        lines = [line_text(tool) for tool in made.tools]
         report = partial(progress, f"texts embedded for {size} tools")
         if not of.embedder.learn([*lines, *texts(sample)], report, stopped):
             return None

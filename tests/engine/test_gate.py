@@ -96,7 +96,8 @@ def test_the_event_tells_scores_in_order_and_what_closed_each(
     told = [one.score for one in applied.candidates]
     assert told == [values[one.tool] for one in applied.candidates] == sorted(told, reverse=True)
     assert all(one.unmet == unmet.get(one.tool, ()) for one in applied.candidates)
-    assert tuple(one.tool for one in applied.candidates if not one.unmet) == applied.active
+    assert tuple(one.tool for one in applied.candidates if not one.unmet)[:top_k] == applied.active
+    assert applied.gated_out == tuple(one.tool for one in applied.candidates if one.unmet)
 
 
 @given(words, st.frozensets(st.sampled_from(IDS)), thresholds)
@@ -249,9 +250,50 @@ async def test_the_next_call_of_a_tool_that_there_is_is_a_recovery() -> None:
 
 
 async def test_a_rejection_without_a_call_after_it_is_no_recovery() -> None:
-    bench = gated(calls(("shop__list_orders", {})), says("I cannot."))
+    bench = gated(calls(("shop__list_orders", {})), says("I cannot."), calls(("weather__get_forecast", {})))
     await bench.say(FORECAST)
-    assert (bench.session.state.recoveries, bench.session.state.recovering) == (0, True)
+    assert (bench.session.state.recoveries, bench.session.state.recovering) == (0, False)
+    await bench.say(FORECAST)
+    assert bench.session.state.recoveries == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        ("I cannot list orders now. Shall I look at the weather?", 1),
+        ("Which city do you mean? Then I can go on.", 1),
+        ("注文は見られません。天気を見ましょうか？", 1),
+        ("I cannot. See https://shop.example/orders?late=1 yourself.", 0),
+        ("I cannot.", 0),
+    ],
+)
+async def test_a_question_to_the_user_after_a_rejection_is_counted(answer: str, asked: int) -> None:
+    bench = gated(calls(("shop__list_orders", {})), says(answer))
+    await bench.say(FORECAST)
+    assert (bench.session.state.asked, bench.session.state.recoveries) == (asked, 0)
+
+
+async def test_a_question_without_a_rejection_is_no_answer_to_one() -> None:
+    bench = gated(says("Which city?"))
+    await bench.say(FORECAST)
+    assert bench.session.state.asked == 0
+
+
+async def test_the_event_of_the_gate_has_what_its_dashboards_need() -> None:
+    settings = replace(GATE, access=AccessSettings(preconditions={"shop:list_orders": (CLOSED,)}))
+    bench = gated(calls(("weather__get_forecast", {})), says("ok"), says("ok"), settings=settings)
+    await bench.say(FORECAST)
+    await bench.say("list an order")
+    gates, requests = bench.events("gate"), bench.events("request")
+    assert [gate.turn for gate in gates] == [request.turn for request in requests] == [1, 2, 3]
+    first, again, other = (gate.query_hash for gate in gates)
+    assert first == again != other
+    assert gates[2].gated_out == ("shop:list_orders",)
+    tools = bench.session.state.tools
+    for gate in gates:
+        assert gate.pool_tokens == bench.session.state.pool_tokens > 0
+        assert gate.tokens == sum(tools[tool_id].tokens for tool_id in gate.active)
+        assert gate.p50_milliseconds >= 0
 
 
 async def test_a_closed_tool_is_not_bound_and_the_next_best_takes_its_place() -> None:

@@ -105,7 +105,8 @@ def _say_moves(shown: Timeline) -> None:
     tally = shown.tally(shown.now)
     say(
         f"searches {tally.searches}, loads {tally.loads}, evictions {tally.evictions}, "
-        f"rejections {tally.rejections}, recoveries {tally.recoveries}, accuracy {_accuracy(tally)}"
+        f"rejections {tally.rejections}, recoveries {tally.recoveries}, asked the user {tally.asked}, "
+        f"accuracy {_accuracy(tally)}"
     )
 
 

@@ -68,8 +68,11 @@ class GateScore:
 class GateApplied(Event):
     """The gate selected the tools of a model call (Tool Attention, section 5.7).
 
-    `active` are the bound tools, best first. `candidates` are the scores over `threshold` in order, including
-    tools that a precondition keeps out; `below` counts the tools under it. `tokens` counts the definitions.
+    `turn` is the model call it was for. `candidates` are all scores over `threshold` in order; `active` are
+    those that are bound, `gated_out` those that a precondition keeps out; `below` counts the tools under it.
+    `query_hash` identifies the query's vector or, while there is none, its text. Phase 1 of a request are the
+    `pool_tokens` of the resident summaries, phase 2 the `tokens` of the definitions. `milliseconds` is the
+    latency, `p50_milliseconds` its median over the session so far.
     """
 
     kind: ClassVar[str] = "gate"
@@ -82,12 +85,19 @@ class GateApplied(Event):
     tokens: int
     milliseconds: float
     note: str = ""
+    turn: int = 0
+    query_hash: str = ""
+    gated_out: tuple[str, ...] = ()
+    pool_tokens: int = 0
+    p50_milliseconds: float = 0.0
 
     def summary(self) -> str:
         best = f", best {self.candidates[0].tool} {self.candidates[0].score:.2f}" if self.candidates else ""
         closed = sum(bool(one.unmet) for one in self.candidates)
         kept_out = f", {closed} kept out by preconditions" if closed else ""
-        return f"{len(self.active)} over {self.threshold:g}{best}, {self.below} below{kept_out}"
+        full = len(self.candidates) - closed - len(self.active)
+        no_room = f", {full} more" if full > 0 else ""
+        return f"{len(self.active)} over {self.threshold:g}{best}{no_room}, {self.below} below{kept_out}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,9 +117,9 @@ def calibrate(
 
     For `hybrid` the threshold is the probability below which a search abstains. It is measured on requests:
     precision over those answered, recall over the possible ones; an answer is right if a relevant tool is
-    among its first five. For the others the threshold is a cosine. It is measured on pairs of a request and one
-    of its first ten tools, summed over all requests: precision over those returned, recall over the groups of
-    relevant tools. Impossible requests count against precision.
+    among its first five. For the others the threshold is a cosine. It is measured on pairs of a request and
+    one of its first ten tools, summed over all requests: precision over those returned, recall over the
+    groups of relevant tools. Impossible requests count against precision.
 
     Every request is ranked once. `cancelled` is checked before each request and `progress(done, total)` is
     called after it. Raises ToolsightError if the ranker has no threshold or no vectors, or if no request is

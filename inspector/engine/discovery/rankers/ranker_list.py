@@ -43,7 +43,7 @@ _LIST = (
     ),
     RankerInfo(
         ISO,
-        "meaning alone, as a per-turn gate: the cosine of the query and each tool's summary line",
+        "meaning alone, as the gate: cosine of query and each summary line",
         "cosine of query and summary line, at or above a floor",
     ),
     RankerInfo(
@@ -71,7 +71,7 @@ _LIST = (
     ),
     RankerInfo(
         "three-tier",
-        "expert tools, then system tools, then what is near enough in meaning",
+        "expert tools, system tools, then what is near enough in meaning",
         "2000 + keyword-expert; 1000 + keyword-system; cosine at or above a floor",
         "3tier",
     ),

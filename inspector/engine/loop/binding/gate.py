@@ -7,6 +7,8 @@ among the k.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from hashlib import blake2b
+from statistics import median
 from typing import TYPE_CHECKING
 
 from inspector.domain.events import GateApplied, GateScore
@@ -15,11 +17,13 @@ from inspector.domain.settings import GateSettings
 from inspector.engine.ports import Clock
 
 if TYPE_CHECKING:
+    from inspector.engine.discovery.index import ToolIndex
     from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
 # Of what a turn is about, so much text at most.
 _SUMMARY, _OBSERVATION = 600, 300
 _ROLLING = 4
+_HASH_BYTES = 8
 
 
 class Gate:
@@ -27,6 +31,7 @@ class Gate:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._latencies: list[float] = []
 
     def apply(
         self,
@@ -37,10 +42,12 @@ class Gate:
         pinned: Collection[str],
         unmet: Mapping[str, Sequence[str]],
         tokens: Callable[[str], int],
+        turn: int = 0,
+        pool_tokens: int = 0,
     ) -> GateApplied:
-        """Select the tools for the next model call, besides those that are `pinned`.
+        """Select the tools for model call `turn`, besides those that are `pinned`.
 
-        `unmet` holds the unmet preconditions by tool.
+        `unmet` holds the unmet preconditions by tool; `pool_tokens` is the size of the resident summaries.
 
         Raises ToolsightError for an unknown ranker, ModelError if embedding fails.
         """
@@ -50,29 +57,37 @@ class Gate:
         tools = rankers.index.tools
         fits = ranking.values >= settings.threshold
         always = [rankers.index.position[tool_id] for tool_id in pinned if tool_id in rankers.index.position]
-        passed = int(fits.sum()) - int(fits[always].sum())
-        candidates: list[GateScore] = []
-        active: list[str] = []
-        for position in ranking.order(min(passed, settings.top_k + len(unmet)) + len(always)):
-            tool_id = tools[position].id
-            if tool_id in pinned or not fits[position]:
-                continue
-            missing = tuple(unmet.get(tool_id, ()))
-            if len(active) >= settings.top_k and not missing:
-                break
-            candidates.append(GateScore(tool_id, float(ranking.values[position]), missing))
-            if not missing:
-                active.append(tool_id)
+        fits[always] = False
+        passed = [position for position in ranking.order() if fits[position]]
+        candidates = [
+            GateScore(tools[at].id, float(ranking.values[at]), tuple(unmet.get(tools[at].id, ())))
+            for at in passed
+        ]
+        active = [one.tool for one in candidates if not one.unmet][: settings.top_k]
+        elapsed = (self._clock.monotonic() - started) * 1000
+        self._latencies.append(elapsed)
         return GateApplied(
             query=query,
             active=tuple(active),
             candidates=tuple(candidates),
             threshold=settings.threshold,
-            below=len(tools) - len(always) - passed,
+            below=len(tools) - len(always) - len(passed),
             tokens=sum(tokens(tool_id) for tool_id in active),
-            milliseconds=(self._clock.monotonic() - started) * 1000,
+            milliseconds=elapsed,
             note=ranking.note,
+            turn=turn,
+            query_hash=_query_hash(rankers.index, query),
+            gated_out=tuple(one.tool for one in candidates if one.unmet),
+            pool_tokens=pool_tokens,
+            p50_milliseconds=median(self._latencies),
         )
+
+
+def _query_hash(index: "ToolIndex", query: str) -> str:
+    """Identifies the query by its vector or, while there is none, by its text."""
+    vector = index.query_vector(query)
+    content = vector.tobytes() if vector is not None else query.encode("utf-8", "surrogatepass")
+    return blake2b(content, digest_size=_HASH_BYTES).hexdigest()
 
 
 def gate_query(messages: Sequence[Message], mode: str) -> str:

@@ -92,6 +92,7 @@ def _counts(tally: Tally) -> tuple[tuple[str, int], ...]:
         ("evictions", tally.evictions),
         ("rejections", tally.rejections),
         ("recoveries", tally.recoveries),
+        *([("asked the user", tally.asked)] if tally.asked else []),
     )
 
 
