@@ -52,11 +52,13 @@ class ToolMessage:
 class NoteMessage:
     """A note from Toolsight to the model between two model calls; providers receive it as a user message.
 
-    With `exchanges`, it replaces that many exchanges of user and model, to make room.
+    With `exchanges`, it replaces that many exchanges of user and model, to make room. With `offers`, it holds
+    definitions of tools for one request and does not stay in the conversation.
     """
 
     text: str
     exchanges: int = 0
+    offers: bool = False
 
 
 Message = UserMessage | AssistantMessage | ToolMessage | NoteMessage

@@ -123,9 +123,10 @@ class SessionState:
     no model call has to look for them; `places` those that were loaded, with the held ones among them.
     `outputs` holds the tools that returned output; `recoveries` counts the rejected calls after which the
     model called an available tool, `asked` those after which it asked the user instead. `counts` holds the
-    iteration guard's counts after the last call of each tool, `approvals` the last answer about each tool, and `approved` the hashes of the definitions approved
-    for the session. `definitions` holds every definition listed so far by its hash, and `listed` the hash of
-    each tool as it was listed last. `problems` are what is wrong with the settings, worst first.
+    iteration guard's counts after the last call of each tool, `approvals` the last answer about each tool,
+    and `approved` the hashes of the definitions approved for the session. `definitions` holds every
+    definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
+    are what is wrong with the settings, worst first.
     """
 
     config: str = ""

@@ -143,9 +143,12 @@ def test_a_catalog_that_is_too_small_for_discovery_says_so() -> None:
 
 
 def test_with_the_gate_the_summaries_are_counted_and_tools_are_still_to_come() -> None:
-    parts = first_call(setup({"binding.policy": "gate", "binding.delivery": "text"}), meter()).budget.parts
+    parts = first_call(setup({"binding.policy": "gate", "binding.delivery": "append"}), meter()).budget.parts
     assert parts.pool > 0
     assert parts.meta == parts.manifest == 0
+    proxy = first_call(setup({"binding.policy": "gate", "binding.delivery": "text"}), meter()).budget.parts
+    assert proxy.tools == parts.tools
+    assert proxy.meta > 0
 
 
 async def test_the_first_call_is_the_one_that_a_session_measures() -> None:

@@ -17,6 +17,7 @@ from inspector.domain.message import (
     ToolMessage,
     UserMessage,
 )
+from inspector.domain.prompt_cache import CacheTerms, PromptCache
 from inspector.domain.session import Binding
 from inspector.domain.settings import (
     AccessSettings,
@@ -24,11 +25,13 @@ from inspector.domain.settings import (
     DiscoverySettings,
     GateSettings,
     Settings,
+    ToolDelivery,
 )
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.loop.binding.gate import Gate, gate_query
 from tests.engine.test_chat import TOOLS, Bench, bound_names
+from tests.support.counting import character_meter
 from tests.support.retrieval import rankers_of
 from tests.support.told_model import Step, calls, says, searches
 
@@ -326,3 +329,65 @@ async def test_after_the_gate_its_tools_make_room_as_found_ones_do() -> None:
     assert bench.session.state.load_order == ("shop:list_orders",)
     await bench.say(FORECAST)
     assert bench.session.state.load_order == ("weather:get_forecast",)
+
+
+def offering(*steps: Step, delivery: ToolDelivery = "call_tool") -> Bench:
+    """A gate that gives definitions in the conversation."""
+    return gated(*steps, settings=replace(GATE, binding=replace(GATE.binding, delivery=delivery)))
+
+
+def offers(messages: Sequence[Message]) -> list[int]:
+    return [n for n, message in enumerate(messages) if isinstance(message, NoteMessage) and message.offers]
+
+
+@pytest.mark.parametrize("delivery", ["call_tool", "text"])
+async def test_definitions_stand_right_before_the_users_message_and_nothing_before_them_changes(
+    delivery: ToolDelivery,
+) -> None:
+    bench = offering(says("ok"), says("ok"), delivery=delivery)
+    await bench.say(ORDERS)
+    await bench.say(FORECAST)
+    first, second = bench.model.requests
+    assert (first.system, first.tools) == (second.system, second.tools)
+    assert bound_names(first) == ["call_tool", "calc__evaluate"]
+    for request, tool_id in ((first, "shop__list_orders"), (second, "weather__get_forecast")):
+        (place,) = offers(request.messages)
+        assert isinstance(request.messages[place + 1], UserMessage)
+        assert place == len(request.messages) - 2
+        assert f'"name":"{tool_id}"' in request.messages[place].text
+    assert offers(bench.chat.loop.messages) == []
+
+
+async def test_a_tool_before_the_message_is_called_through_the_proxy_and_no_other_is() -> None:
+    right = calls(("call_tool", {"name": "weather__get_forecast", "arguments": {}}))
+    wrong = calls(("call_tool", {"name": "shop__list_orders", "arguments": {}}))
+    bench = offering(wrong, right, says("ok"))
+    await bench.say(FORECAST)
+    assert json.loads(bench.tool_messages()[0])["error"] == "tool_not_available"
+    assert [tool for _, tool, _ in bench.servers.calls] == ["get_forecast"]
+
+
+async def test_definitions_before_the_message_cost_less_of_a_prompt_cache_than_in_the_array() -> None:
+    async def read(bench: Bench) -> int:
+        """Characters that a prompt cache reads in the second of two turns about different things."""
+        await bench.say(ORDERS)
+        await bench.say(FORECAST)
+        cache, meter = PromptCache(CacheTerms(minimum=1)), character_meter()
+        return [cache.send(meter.blocks(request), 0.0) for request in bench.model.requests][-1].read
+
+    assert await read(offering(says("ok"), says("ok"))) > await read(gated(says("ok"), says("ok")))
+
+
+async def test_definitions_before_the_message_count_as_tools() -> None:
+    bench, native = offering(says("ok")), gated(says("ok"))
+    await bench.say(ORDERS)
+    await native.say(ORDERS)
+    parts, others = (one.events("request")[0].tokens for one in (bench, native))
+    assert parts.history == others.history
+    assert parts.tools > others.tools > 0
+
+
+async def test_without_a_fitting_tool_there_is_no_note() -> None:
+    bench = offering(says("ok"))
+    await bench.say("zzz")
+    assert offers(bench.model.requests[0].messages) == []

@@ -1,7 +1,9 @@
 """The planner: for each step of a request it searches and calls; at the end it reports the real results."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from inspector.demo.planner import answer
 from inspector.demo.planner.argument import Filled, fill, unused
@@ -18,7 +20,7 @@ from inspector.demo.planner.history import Attempt, Done, History, call_id, read
 from inspector.demo.planner.reading import Reading, read
 from inspector.demo.planner.value import Source
 from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.message import ModelReply, ModelRequest, ToolCall
+from inspector.domain.message import Message, ModelReply, ModelRequest, NoteMessage, ToolCall
 from inspector.domain.step import split
 from inspector.engine.discovery.term import terms
 
@@ -56,7 +58,7 @@ def _decide(request: ModelRequest) -> ModelReply:
     if request.think:
         return ModelReply(_THOUGHT)
     history = read_history(request.messages)
-    tools = bound_tools(request.tools)
+    tools = bound_tools([*request.tools, *_offered(request.messages)])
     searchable = any(_named(entry) == SEARCH_TOOLS for entry in request.tools)
     steps = [read(step) for step in split(history.text)]
     problems: dict[int, str] = {}
@@ -69,6 +71,18 @@ def _decide(request: ModelRequest) -> ModelReply:
             return ModelReply(plan.say, (plan.call,), finish_reason="tool_calls")
         problems[index] = plan.problem or "I did not get this done."
     return ModelReply(_summary(steps, history, problems))
+
+
+def _offered(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """The definitions that a gate gives in the conversation, as entries of `tools`."""
+    lines = [
+        line
+        for message in messages
+        if isinstance(message, NoteMessage) and message.offers
+        for line in message.text.splitlines()
+        if line.startswith("{")
+    ]
+    return [{"type": "function", "function": json.loads(line)} for line in lines]
 
 
 def _named(entry: object) -> object:

@@ -28,8 +28,10 @@ from inspector.engine.loop.binding.delivery import (
     has_proxy,
     is_native,
     missing_definitions,
+    offers_before_message,
     steady_entries,
     system_text,
+    with_offer,
 )
 from inspector.engine.loop.binding.departure import departures, held_ids
 from inspector.engine.loop.binding.gate import Gate
@@ -148,6 +150,9 @@ class Binder:
             missing = missing_definitions(self.catalog, state.load_order, messages, self._loader)
         tools = self._array.of(self.catalog, state, delivery, missing)
         system = system_text(settings.chat.system_prompt, state)
+        if offers_before_message(settings.binding):
+            offered = map(self.catalog.get, state.load_order)
+            messages = with_offer(messages, [tool for tool in offered if tool is not None])
         return ModelRequest(
             system=system,
             messages=messages,

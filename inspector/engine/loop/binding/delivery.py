@@ -2,8 +2,10 @@
 
 `rewrite` sends `tools` in catalog order, so a new tool moves the others; `append` sends it at the end, so
 everything before it stays the same byte for byte; with `call_tool` and `text` the array never changes: loaded
-tools are called through one proxy, and search results give their parameters. With `tool_reference` and
-`tool_search` the array does not change either: the provider loads what a search result brings.
+tools are called through one proxy, and search results give their parameters. A gate has no search results:
+with these two it gives the definitions right before the user's message, where a change costs least (Tool
+Attention, section 5.6). With `tool_reference` and `tool_search` the array does not change either: the provider
+loads what a search result brings.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +14,7 @@ from typing import Any, Final
 
 from inspector.domain.catalog import Catalog
 from inspector.domain.manifest import search_tools_definition
-from inspector.domain.message import Message, ToolMessage
+from inspector.domain.message import Message, NoteMessage, ToolMessage, UserMessage
 from inspector.domain.model_feature import PLAIN, ModelFeatures
 from inspector.domain.session import SessionState
 from inspector.domain.settings import BindingSettings, SentDelivery
@@ -27,29 +29,52 @@ APPEND: Final = "append"
 _WAITING = (
     "Not every tool is loaded: call search_tools to find and load the ones you need before you call them."
 )
-_CALL_TOOL = function_definition(
-    CALL_TOOL,
-    "Call a tool that search_tools found. Its parameters are in the search result.",
-    {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "description": "The tool's name from the search result."},
-            "arguments": {"type": "object", "description": "The tool's arguments."},
+
+
+def _proxy(what: str, where: str) -> dict[str, Any]:
+    """The definition of `call_tool`: what it calls, and where names and parameters are."""
+    return function_definition(
+        CALL_TOOL,
+        f"Call a tool {what}. Its parameters are in {where}.",
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": f"The tool's name from {where}."},
+                "arguments": {"type": "object", "description": "The tool's arguments."},
+            },
+            "required": ["name", "arguments"],
         },
-        "required": ["name", "arguments"],
-    },
-)
+    )
 
 
 def effective_delivery(binding: BindingSettings, features: ModelFeatures = PLAIN) -> SentDelivery:
     """The delivery in effect for a model.
 
-    The gate has no search results to bring parameters or definitions, so it cannot use a proxy or deferral.
+    The gate has no search results to bring definitions, so it cannot use deferral.
     """
     chosen = binding.delivery
-    if binding.policy == "gate" and (chosen == "native" or has_proxy(chosen)):
-        return "rewrite"
-    return (features.deferral or "append") if chosen == "native" else chosen
+    if chosen != "native":
+        return chosen
+    return "rewrite" if binding.policy == "gate" else features.deferral or "append"
+
+
+_CALL_FOUND = _proxy("that search_tools found", "the search result")
+_CALL_OFFERED = _proxy("whose definition is given", "the note before the user's message")
+_OFFER = "[Tools that fit the next message, one definition a line. Call them with call_tool.]"
+
+
+def offers_before_message(binding: BindingSettings) -> bool:
+    """Whether the definitions a gate selects stand before the user's message instead of in `tools`."""
+    return binding.policy == "gate" and has_proxy(binding.delivery)
+
+
+def with_offer(messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Message, ...]:
+    """The conversation with the definitions of `tools` right before the last message of the user."""
+    last = max((n for n, message in enumerate(messages) if isinstance(message, UserMessage)), default=None)
+    if last is None or not tools:
+        return tuple(messages)
+    note = NoteMessage(f"{_OFFER}\n{schema_text(tools)}", offers=True)
+    return (*messages[:last], note, *messages[last:])
 
 
 def system_text(prompt: str, state: SessionState) -> str:
@@ -101,7 +126,7 @@ def tools_array(
     if state.has_search:
         meta.append(search_tools_definition(state.manifest, advisory=state.advisory))
     if has_proxy(delivery) and catalog.deferred_ids:
-        meta.append(_CALL_TOOL)
+        meta.append(_CALL_FOUND if state.has_search else _CALL_OFFERED)
     return (*meta, *loader.definitions(_delivered(catalog, state, delivery, missing)))
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from inspector.domain.budget import Budget, Tokenizer, TokenParts, ToolCost
 from inspector.domain.jsonvalue import compact
 from inspector.domain.manifest import SEARCH_TOOLS
-from inspector.domain.message import AssistantMessage, Message, ModelRequest, ToolMessage
+from inspector.domain.message import AssistantMessage, Message, ModelRequest, NoteMessage, ToolMessage
 from inspector.domain.model_feature import SchemaDialect
 from inspector.domain.prompt_cache import Block
 from inspector.domain.schema_dialect import schema_for
@@ -135,11 +135,16 @@ class BudgetMeter:
         entries count with the system prompt.
         """
         counted = self._counted_request(request)
-        parts = {"system": counted.framing + sum(counted.system), "history": 0, "searches": 0}
-        for message, tokens in zip(request.messages, counted.messages, strict=True):
-            parts["searches" if _is_search(message) else "history"] += tokens
         tools = counted.tools
-        parts |= {"tools": tools.tokens - tools.synthetic, "meta": tools.synthetic}
+        parts = {
+            "system": counted.framing + sum(counted.system),
+            "history": 0,
+            "searches": 0,
+            "tools": tools.tokens - tools.synthetic,
+            "meta": tools.synthetic,
+        }
+        for message, tokens in zip(request.messages, counted.messages, strict=True):
+            parts[_part_of(message)] += tokens
         in_pool = self._inside(counted.said[0], pool) if counted.system else 0
         in_manifest = self._inside(tools.texts[0], manifest) if tools.texts else 0
         parts["system"] -= in_pool
@@ -202,6 +207,13 @@ class BudgetMeter:
 
     def _attribute(self, text: str, spans: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
         return tuple(attribute(self._counter.lengths(text), spans))
+
+
+def _part_of(message: Message) -> str:
+    """The part of the budget that a message counts with: definitions are tools wherever they stand."""
+    if isinstance(message, NoteMessage) and message.offers:
+        return "tools"
+    return "searches" if _is_search(message) else "history"
 
 
 def _is_search(message: Message) -> bool:

@@ -29,14 +29,11 @@ Reduction = Callable[[tuple[Message, ...], int], Reduced]
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A request as it would be sent, and its budget."""
+    """A request as it would be sent, its budget, and the conversation in it."""
 
     request: ModelRequest
     budget: Budget
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        return self.request.messages
+    messages: tuple[Message, ...]
 
     @property
     def used(self) -> int:
@@ -90,7 +87,7 @@ class Headroom:
 
     def _prepared(self, messages: tuple[Message, ...], think: bool) -> Fitted:
         request = self._binder.request(messages, think=think)
-        return Fitted(request, self._binder.budget(request))
+        return Fitted(request, self._binder.budget(request), messages)
 
     def _relieved(self, before: Fitted, step: ReductionStep, share: float, reduce: Reduction) -> Fitted:
         """The request after a step that is due at a share of the window."""
