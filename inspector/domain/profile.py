@@ -104,7 +104,7 @@ PROFILES: Mapping[str, Profile] = {
             "Every tool is bound, and a fuzzy search helps the model pick one.",
             {
                 "discovery.ranker": "fuzzy",
-                "discovery.results": "full",
+                "discovery.results": "ranked",
                 "binding.policy": "all",
                 **_ALWAYS_ANSWERS,
                 **_QUIET,

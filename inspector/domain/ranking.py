@@ -84,13 +84,15 @@ class Hit:
 class SearchRequest:
     """The arguments of `search_tools` (PRD section 2.3); at least one must be given.
 
-    `tags` restricts the search to servers that have all of them (layered composition, layer 1).
+    `tags` restricts the search to servers that have all of them (layered composition, layer 1). `limit` is
+    how many results are wanted, 0 if that is left to the settings.
     """
 
     query: str = ""
     server_name: str = ""
     tool_names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    limit: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -102,6 +104,7 @@ class SearchRequest:
         parts += [f"server {self.server_name}"] if self.server_name else []
         parts += [", ".join(self.tool_names)] if self.tool_names else []
         parts += [f"tags {', '.join(self.tags)}"] if self.tags else []
+        parts += [f"limit {self.limit}"] if self.limit else []
         return "  ".join(parts) or "(nothing)"
 
 

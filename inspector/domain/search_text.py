@@ -12,6 +12,7 @@ NOTHING_FOUND = (
     "No matching tools found. Try a different query: other words for the capability, "
     "a server_name from the manifest, or exact tool_names."
 )
+NOW_LOADED = "These tools are now loaded and available to call."
 _BRIEF = 120
 # As many servers as an answer lists in full.
 _FEW_SERVERS = 20
@@ -33,13 +34,18 @@ def found_text(
         blocks += _listed(f"{_count(already)} already loaded, call {them} directly:", already, brief)
     if loaded:
         blocks += _listed(f"Found {_count(loaded)}:", loaded, brief)
-        blocks.append("These tools are now loaded and available to call.")
+        blocks.append(NOW_LOADED)
     if no_room:
-        blocks.append(
-            f"Not loaded, as there is no more room: {', '.join(tool.id for tool in no_room)}. "
-            "Load those you need with tool_names; others are then unloaded."
-        )
+        blocks.append(no_room_text(no_room))
     return "\n\n".join(blocks)
+
+
+def no_room_text(tools: Sequence[Tool]) -> str:
+    """What was found but not loaded."""
+    return (
+        f"Not loaded, as there is no more room: {', '.join(tool.id for tool in tools)}. "
+        "Load those you need with tool_names; others are then unloaded."
+    )
 
 
 def unloaded_text(made_room: Sequence[str], expired: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 Size = Literal["always", "tools", "tokens", "window"]
 """What decides whether a catalog is large enough to be searched."""
-ResultForm = Literal["brief", "full"]
+ResultForm = Literal["brief", "full", "ranked"]
 BindingPolicy = Literal["all", "keep", "bounded", "gate"]
 ToolDelivery = Literal["rewrite", "append", "call_tool", "text", "native"]
 SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference", "tool_search"]
@@ -51,10 +51,17 @@ class DiscoverySettings:
     )
     search_tool: bool = knob(True, "the model gets search_tools; without it only the gate binds tools")
     max_search_results: int = knob(5, "the most tools a search returns", low=1, high=100)
+    max_limit: int = knob(
+        10,
+        "the most tools a search returns if the model asks for more than max_search_results",
+        low=1,
+        high=100,
+    )
     results: ResultForm = knob(
         "brief",
         "what a search returns for a tool. brief: its id and first sentence, as its definition is then in "
-        "tools[]; full: its description and parameters too; always full with delivery call_tool",
+        "tools[]; full: its description and parameters too; ranked: a numbered list with scores and when to "
+        "use each; always full with delivery call_tool",
     )
     ranker: str = knob("hybrid", "how searches rank; the search page lists all rankers")
     embedding_model: str = knob("packaged", "packaged, none, or the name of any fastembed model")
@@ -67,6 +74,8 @@ class DiscoverySettings:
     iso_threshold: float = knob(
         0.28, "the lowest cosine the rankers dense, iso and three-tier accept", low=-1, high=1
     )
+    token_bonus: float = knob(0.12, "what each word of a query adds in the fuzzy rankers", low=0, high=10)
+    fuzzy_floor: float = knob(0.05, "the lowest score the fuzzy rankers accept", low=0, high=10)
     expert_tools: tuple[str, ...] = knob((), "ids of tools that rank first; * and ? match")
     system_servers: tuple[str, ...] = knob((), "servers whose tools rank second")
     evaluation: tuple[str, ...] = knob((), "files of labelled requests, JSONL")

@@ -62,6 +62,12 @@ def first_sentence(text: str) -> str:
     return _SENTENCE_END.split(one_line(opening), maxsplit=1)[0]
 
 
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each on one line; one ends with its line at the latest."""
+    found = (piece for line in text.splitlines() for piece in _SENTENCE_END.split(one_line(line)))
+    return [sentence for sentence in found if sentence]
+
+
 def one_line(text: str) -> str:
     """The text with each run of whitespace and control characters replaced by one space, and stripped."""
     return " ".join(without_breaks(text).split())

@@ -102,7 +102,7 @@ class Searcher:
             settings.min_probability,
             settings.min_tool_probability,
             bound=bound,
-            brief=settings.results == "brief",
+            form=settings.results,
         )
         search = ToolSearch(self.rankers.index, self.rankers.names, self._ranker, rules, _NoClock())
         return search.run(SearchRequest(query), misses=0)

@@ -20,7 +20,7 @@ from tests.support.weather_configuration import write_weather_configuration
 def file(tmp_path: Path) -> Path:
     content = {
         "profile": "kaman",
-        "tool_discovery": {"max_search_results": 7, "ranker": "dense"},
+        "tool_discovery": {"max_search_results": 7, "embedding_model": "none"},
         "settings": {"binding": {"ttl_seconds": 60}, "guard.window_calls": 12},
         "mcpServers": {"s": {"command": "x"}},
     }
@@ -82,7 +82,8 @@ def test_every_setting_is_listed_with_where_its_value_comes_from(
     values = by_path(found)
     assert list(values) == [one.path for one in knobs()]
     assert values["discovery.max_search_results"] == (7, "file")
-    assert values["discovery.ranker"] == ("dense", "file")
+    assert values["discovery.embedding_model"] == ("none", "file")
+    assert values["discovery.ranker"] == ("three-tier", "profile")
     assert values["binding.delivery"] == ("rewrite", "profile")
     assert values["binding.ttl_seconds"] == (60.0, "settings")
     assert values["guard.window_calls"] == (12, "settings")

@@ -5,9 +5,11 @@ from difflib import SequenceMatcher
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker
 from inspector.engine.discovery.rankers.sequence_match import ratio
+from tests.support.retrieval import rankers_of
 
 OPEN_URL = Tool(
     "web",
@@ -52,6 +54,13 @@ def test_a_score_is_the_ratio_and_a_bonus_for_every_query_word_in_the_text() -> 
     expected = SequenceMatcher(None, "message a friend", haystack).ratio() + 0.12 * 2
     assert value(SEND, "Message a friend") == pytest.approx(expected)
     assert hits(SEND, "Message a friend") == ["message", "a"]
+
+
+def test_bonus_and_floor_are_settings() -> None:
+    settings = DiscoverySettings(token_bonus=0.5, fuzzy_floor=0.6)
+    ranking = rankers_of(TOOLS, semantic=False, settings=settings).get("fuzzy").rank("message zzz")
+    assert ranking.explain(1).parts[1].value == 0.5
+    assert ranking.kept.tolist() == [False, True, False]
 
 
 def test_a_query_word_that_is_there_twice_gets_its_bonus_twice() -> None:

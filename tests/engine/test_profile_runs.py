@@ -232,11 +232,11 @@ class TestAttention:
             assert rig.events("gate")[0].note
 
 
-async def test_advisory_binds_everything_and_its_search_binds_nothing_and_says_so() -> None:
+async def test_advisory_binds_everything_and_its_search_binds_nothing_and_ranks() -> None:
     async with running("advisory", searches(query="list orders"), says("done")) as rig:
         await rig.bench.chat("hello")
         assert {len(request.tools) for request in rig.model.requests} == {12}
-        assert "already loaded" in rig.results[0]
+        assert rig.results[0].startswith("Best tools for 'list orders' (ranked by relevance):\n1. ")
         assert "now loaded" not in rig.results[0]
         assert rig.events("load") == []
 

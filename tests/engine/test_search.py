@@ -9,9 +9,11 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.discovery.rules import SearchRules
 from inspector.engine.discovery.search import SearchAnswer, ToolSearch
-from tests.support.retrieval import rankers_of
+from inspector.engine.loop.search_tools import parse_request
+from tests.support.retrieval import rankers_of, words_only
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders, newest first."),
@@ -218,3 +220,52 @@ def test_a_query_that_is_a_name_puts_that_tool_first(query: str) -> None:
     report = run(query, rankers=rankers_of(TOOLS), ranker="hybrid", threshold=0.999).report
     assert report.hits[0].tool_id == "shop:refund_order"
     assert report.probability == 1.0
+
+
+RANKED = DiscoverySettings(ranker="bm25", results="ranked", max_search_results=2, max_limit=3)
+
+
+def searching(settings: DiscoverySettings) -> Retrieval:
+    retrieval = words_only(settings, ManualClock())
+    retrieval.update(TOOLS, {})
+    return retrieval
+
+
+@pytest.mark.parametrize(("asked", "found"), [(0, 2), (1, 1), (3, 3), (40, 3)])
+def test_as_many_results_as_were_asked_for_within_the_limit(asked: int, found: int) -> None:
+    report = searching(RANKED).search(SearchRequest("order", limit=asked), bound=()).report
+    assert (len(report.results), report.limit) == (found, found)
+
+
+def test_a_limit_below_the_usual_number_of_results_does_not_lower_it() -> None:
+    retrieval = searching(DiscoverySettings(ranker="bm25", max_search_results=4, max_limit=1))
+    assert len(retrieval.search(SearchRequest("order"), bound=()).report.results) == 4
+
+
+def test_a_ranked_answer_lists_all_matches_by_score_whether_they_are_bound_or_not() -> None:
+    answer = searching(RANKED).search(SearchRequest("order", limit=3), bound=("shop:get_order",))
+    ids = [hit.tool_id for hit in answer.report.results]
+    lines = answer.text.splitlines()
+    assert [line.split()[1] for line in lines if line[:1].isdigit()] == ids
+    assert "now loaded" in lines[-1]
+
+
+def test_a_ranked_answer_says_what_has_no_room() -> None:
+    answer = searching(RANKED).search(SearchRequest("order"), bound=())
+    first, second = (hit.tool_id for hit in answer.report.results)
+    placed = answer.placed({first}, ())
+    assert placed.text.startswith("Best tools for 'order' (ranked by relevance):")
+    assert f"Not loaded, as there is no more room: {second}." in placed.text
+
+
+def test_a_look_up_by_name_has_no_scores_to_rank_by() -> None:
+    answer = searching(RANKED).search(SearchRequest(tool_names=("get_order",)), bound=())
+    assert "score=" not in answer.text
+    assert "shop:get_order" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"), [(3, 3), ("3", 3), (3.7, 3), (None, 0), ("many", 0), (-2, 0), (1e400, 0)]
+)
+def test_a_limit_is_read_leniently(given: object, limit: int) -> None:
+    assert parse_request({"query": "x", "limit": given}).limit == limit

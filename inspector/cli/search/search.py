@@ -10,6 +10,7 @@ from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.number import count, milliseconds, signed
+from inspector.domain.ranked_text import metadata
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.engine.discovery.explanation.confusable import confusables
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
@@ -36,6 +37,9 @@ class _Search:
 @click.option("--server", "server_name", default="", help="Search only this server.")
 @click.option("--name", "tool_names", multiple=True, help="Look up a tool by name. May be repeated.")
 @click.option("--tag", "tags", multiple=True, help="Search only servers with this tag. May be repeated.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=0, help="At most this many results; 0: as many as usual."
+)
 @click.option("--ranker", default="", help=f"Use another ranker: {', '.join(RANKERS)}.")
 @click.option(
     "--why", "tool_id", default="", metavar="TOOL", help="Show why this tool is not found, or not first."
@@ -49,6 +53,7 @@ def search(
     server_name: str,
     tool_names: tuple[str, ...],
     tags: tuple[str, ...],
+    limit: int,
     ranker: str,
     tool_id: str,
     *,
@@ -58,7 +63,7 @@ def search(
     **values: Any,
 ) -> None:
     """Search as `search_tools` does, and show the parts of each score."""
-    asked = _Search(SearchRequest(query, server_name, tool_names, tags), as_json)
+    asked = _Search(SearchRequest(query, server_name, tool_names, tags, limit), as_json)
 
     async def work(bench: Workbench) -> None:
         if ranker:
@@ -78,7 +83,7 @@ def search(
 def _search(bench: Workbench, asked: _Search) -> None:
     report = bench.search(asked.request)
     if asked.as_json:
-        say_json(asdict(report))
+        say_json(asdict(report) | {"metadata": metadata(report, bench.catalog.by_id)})
     else:
         _say_report(report)
 

@@ -123,7 +123,7 @@ class Retrieval:
             self.settings.min_probability,
             self.settings.min_tool_probability,
             self.tags,
-            brief=self.settings.results == "brief",
+            form=self.settings.results,
         )
 
     @property
@@ -159,11 +159,17 @@ class Retrieval:
             unmet=unmet,
             bound=frozenset(bound),
             pinned=frozenset(pinned),
-            brief=self.rules.brief and not full,
+            limit=self._limit(request.limit),
+            form="full" if full else self.rules.form,
             away=away,
         )
         search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
         return search.run(request, load=load, misses=misses)
+
+    def _limit(self, asked: int) -> int:
+        """The most results: as many as were asked for, within bounds, or as the settings say."""
+        usual = self.settings.max_search_results
+        return min(asked, max(self.settings.max_limit, usual)) if asked > 0 else usual
 
     def look(
         self,

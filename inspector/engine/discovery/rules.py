@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inspector.domain.ranking import Outcome, SearchRequest
+from inspector.domain.settings import ResultForm
 from inspector.domain.tool import Tool
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ MISSES_KEPT = 15
 
 @dataclass(frozen=True, slots=True)
 class SearchRules:
-    """At most `limit` results that are not `pinned`. A `brief` answer leaves out parameters.
+    """At most `limit` results that are not `pinned`. `form` is that of the answer's text.
 
     `tags` holds each server's tags, `unmet` the unmet preconditions by tool. `bound` tools, which include the
     pinned ones, are loaded already. `away` tells why what has a name (a server, a tool) is away now.
@@ -32,7 +33,7 @@ class SearchRules:
     unmet: Mapping[str, Sequence[str]] = field(default_factory=dict)
     bound: Collection[str] = frozenset()
     pinned: Collection[str] = frozenset()
-    brief: bool = False
+    form: ResultForm = "full"
     away: Mapping[str, str] = field(default_factory=dict)
 
     def abstains(self, ranking: "Ranking") -> bool:

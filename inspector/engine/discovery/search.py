@@ -5,16 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from inspector.domain.ranked_text import Match, ranked_text
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.search_text import (
     NOTHING_ASKED,
+    NOW_LOADED,
     abstained_text,
     elsewhere_text,
     found_text,
+    no_room_text,
     unknown_server_text,
     unknown_tools_text,
     unmet_text,
 )
+from inspector.domain.settings import ResultForm
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
@@ -38,7 +42,7 @@ class SearchAnswer:
     to_load: tuple[Tool, ...] = ()
     already: tuple[Tool, ...] = ()
     missing: str = ""
-    brief: bool = False
+    form: ResultForm = "full"
 
     def placed(self, staying: Collection[str], earlier: Collection[str]) -> "SearchAnswer":
         """The answer with room only for the results in `staying`; it reports the others as not loaded.
@@ -58,8 +62,8 @@ class SearchAnswer:
             replace(hit, outcome=outcomes.get(hit.tool_id, hit.outcome)) if hit.outcome.is_result else hit
             for hit in self.report.hits
         )
-        parts = (found_text(loaded, already, no_room, brief=self.brief), self.missing)
-        text = "\n\n".join(filter(None, parts))
+        found = _matches_text(self.report, loaded, already, no_room, form=self.form)
+        text = "\n\n".join(filter(None, (found, self.missing)))
         report = replace(self.report, hits=hits)
         return replace(self, report=report, text=text, to_load=loaded, already=already)
 
@@ -214,7 +218,7 @@ class ToolSearch:
             }
             missing = "\n".join(filter(None, [missing, unmet_text(closed)]))
             has_matches = fresh or already or not missing
-            text = found_text(fresh, already, brief=self._rules.brief) if has_matches else ""
+            text = _matches_text(report, fresh, already, form=self._rules.form) if has_matches else ""
         if missing and not report.results:
             report = replace(report, error=missing)
         full_text = "\n\n".join(filter(None, [text, missing]))
@@ -225,13 +229,33 @@ class ToolSearch:
             to_load=to_load,
             already=tuple(already),
             missing=missing,
-            brief=self._rules.brief,
+            form=self._rules.form,
         )
 
     def _tools(self, report: SearchReport, *outcomes: Outcome) -> list[Tool]:
         return [
             self._index.tools[self._index.position[h.tool_id]] for h in report.hits if h.outcome in outcomes
         ]
+
+
+def _matches_text(
+    report: SearchReport,
+    loaded: Sequence[Tool],
+    already: Sequence[Tool],
+    no_room: Sequence[Tool] = (),
+    *,
+    form: ResultForm,
+) -> str:
+    """The matches in the form the settings ask for; what was listed without a ranking has no scores."""
+    tools = {tool.id: tool for tool in (*loaded, *already, *no_room)}
+    is_ranking = bool(report.request.query.strip()) and not report.request.tool_names
+    if form != "ranked" or not tools or not is_ranking:
+        return found_text(loaded, already, no_room, brief=form == "brief")
+    ranked = [Match.of(tools[hit.tool_id], hit.score.value) for hit in report.hits if hit.tool_id in tools]
+    parts = [ranked_text(report.request.query, ranked)]
+    parts += [NOW_LOADED] if loaded and not no_room else []
+    parts += [no_room_text(no_room)] if no_room else []
+    return "\n\n".join(parts)
 
 
 def _by_name(tool: Tool) -> Score:

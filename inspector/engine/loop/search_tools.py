@@ -160,7 +160,16 @@ def parse_request(arguments: JsonObject) -> SearchRequest:
         query=_text(arguments, "query"),
         server_name=_text(arguments, "server_name"),
         tool_names=tuple(str(name) for name in names if str(name).strip()),
+        limit=_count(arguments, "limit"),
     )
+
+
+def _count(arguments: Mapping[str, object], key: str) -> int:
+    """A whole number above 0, or 0 if there is none."""
+    try:
+        return max(int(float(_text(arguments, key))), 0)
+    except (ValueError, OverflowError):
+        return 0
 
 
 def _text(arguments: Mapping[str, object], key: str) -> str:

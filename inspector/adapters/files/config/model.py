@@ -16,11 +16,14 @@ class DiscoveryModel(Strict):
     enabled: bool | None = None
     defer_all: bool | None = None
     max_search_results: Annotated[int, Field(ge=1, le=100)] | None = None
+    max_limit: Annotated[int, Field(ge=1, le=100)] | None = None
     ranker: str | None = None
     embedding_model: str | None = None
     min_probability: Annotated[float, Field(ge=0, le=1)] | None = None
     min_tool_probability: Annotated[float, Field(ge=0, le=1)] | None = None
     iso_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
+    token_bonus: Annotated[float, Field(ge=0, le=10)] | None = None
+    fuzzy_floor: Annotated[float, Field(ge=0, le=10)] | None = None
     expert_tools: list[str] | None = None
     system_servers: list[str] | None = None
     evaluation: list[str] | None = None

@@ -68,6 +68,10 @@ class CatalogRankers:
     def dense(self) -> DenseRanker:
         return DenseRanker(self.index, threshold=self.settings.iso_threshold)
 
+    def fuzzy(self, *, repaired: bool) -> FuzzyRanker:
+        own = self.settings
+        return FuzzyRanker(self.index.tools, repaired=repaired, bonus=own.token_bonus, floor=own.fuzzy_floor)
+
     def z_fusion(self) -> FusionRanker:
         lexical = Bm25Ranker(self.index, Bm25Settings(_Z_FUSION_FIELDS, per_field=False))
         return FusionRanker(self.index, lexical, _Z_FUSION_WEIGHTS, name="z-fusion")
@@ -85,8 +89,8 @@ _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "three-tier": lambda r: ThreeTierRanker(r.index, r.lexical, r.dense, r.tiers),
     "keyword-expert": lambda r: KeywordExpertRanker(r.index.tools),
     "keyword-system": lambda r: KeywordSystemRanker(r.index.tools),
-    "fuzzy": lambda r: FuzzyRanker(r.index.tools),
-    "fuzzy-repaired": lambda r: FuzzyRanker(r.index.tools, repaired=True),
+    "fuzzy": lambda r: r.fuzzy(repaired=False),
+    "fuzzy-repaired": lambda r: r.fuzzy(repaired=True),
     "prd-bm25": lambda r: PrdBm25Ranker(r.index.tools),
     "regex": lambda r: PatternRanker(r.index.tools),
 }

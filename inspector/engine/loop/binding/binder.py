@@ -97,9 +97,8 @@ class Binder:
         self._loader.use(built.catalog, capacity, self._accounting.meter.dialect)
         self.static_tokens = built.event.static_tokens
         hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
-        for evicted in departures(
-            state, built.catalog, held=held, hidden=hidden, told_once=has_proxy(self.delivery)
-        ):
+        told_once = has_proxy(self.delivery) and not offers_before_message(live.settings.binding)
+        for evicted in departures(state, built.catalog, held=held, hidden=hidden, told_once=told_once):
             self._session.emit(evicted)
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
         live.retrieval.update(self.catalog.tools, summaries, instructions, gate_ranker=gate)
