@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.domain.ranking import SearchReport
+from inspector.domain.search_text import NOW_LOADED, found_text, no_room_text
+from inspector.domain.settings import ResultForm
 from inspector.domain.summary_pool import first_sentence, one_line, sentences, shortened
 from inspector.domain.tool import Tool
 
@@ -51,6 +53,26 @@ def when_to_use(description: str) -> str:
     # A sentence that ends with a colon only announces a list.
     said = [sentence for sentence in rest if _ABOUT_USE.search(sentence) and not sentence.endswith(":")]
     return shortened(" ".join(said), _USE)
+
+
+def matches_text(
+    report: SearchReport,
+    loaded: Sequence[Tool],
+    already: Sequence[Tool],
+    no_room: Sequence[Tool] = (),
+    *,
+    form: ResultForm,
+) -> str:
+    """The matches in the form the settings ask for; what was listed without a ranking has no scores."""
+    tools = {tool.id: tool for tool in (*loaded, *already, *no_room)}
+    is_ranking = bool(report.request.query.strip()) and not report.request.tool_names
+    if form != "ranked" or not tools or not is_ranking:
+        return found_text(loaded, already, no_room, brief=form == "brief")
+    ranked = [Match.of(tools[hit.tool_id], hit.score.value) for hit in report.hits if hit.tool_id in tools]
+    parts = [ranked_text(report.request.query, ranked)]
+    parts += [NOW_LOADED] if loaded and not no_room else []
+    parts += [no_room_text(no_room)] if no_room else []
+    return "\n\n".join(parts)
 
 
 def metadata(report: SearchReport, tools: Mapping[str, Tool]) -> dict[str, Any]:

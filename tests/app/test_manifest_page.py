@@ -23,6 +23,8 @@ def test_rows_are_the_prompt_each_entry_in_order_and_the_whole() -> None:
     rows = token_rows(REQUEST, 9, (40, 2))
     assert [row.key for row in rows] == ["system prompt", "search_tools", "calc__add", "whole array of 2"]
     assert [row.cells[1] for row in rows] == ["9", "40", "2", "42"]
+    offered = token_rows(REQUEST, 9, (40, 2), offered=7)[-1]
+    assert (offered.key, offered.cells[1]) == ("before the message", "7")
 
 
 def test_the_array_to_read_is_the_array_that_is_sent() -> None:

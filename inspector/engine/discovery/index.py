@@ -52,7 +52,7 @@ class ToolIndex:
         self.summaries = dict(summaries or {})
         self.instructions = dict(instructions or {})
         self.semantics = semantics
-        self.lined = lined if lined is not None else before is not None and before.lined
+        self.lined: bool = lined if lined is not None else before is not None and before.lined
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
         self.documents = self._documents(before)
         # Postings that were never used are not built now.

@@ -5,15 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from inspector.domain.ranked_text import Match, ranked_text
+from inspector.domain.ranked_text import matches_text
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.search_text import (
     NOTHING_ASKED,
-    NOW_LOADED,
     abstained_text,
     elsewhere_text,
-    found_text,
-    no_room_text,
     unknown_server_text,
     unknown_tools_text,
     unmet_text,
@@ -62,7 +59,7 @@ class SearchAnswer:
             replace(hit, outcome=outcomes.get(hit.tool_id, hit.outcome)) if hit.outcome.is_result else hit
             for hit in self.report.hits
         )
-        found = _matches_text(self.report, loaded, already, no_room, form=self.form)
+        found = matches_text(self.report, loaded, already, no_room, form=self.form)
         text = "\n\n".join(filter(None, (found, self.missing)))
         report = replace(self.report, hits=hits)
         return replace(self, report=report, text=text, to_load=loaded, already=already)
@@ -218,7 +215,7 @@ class ToolSearch:
             }
             missing = "\n".join(filter(None, [missing, unmet_text(closed)]))
             has_matches = fresh or already or not missing
-            text = _matches_text(report, fresh, already, form=self._rules.form) if has_matches else ""
+            text = matches_text(report, fresh, already, form=self._rules.form) if has_matches else ""
         if missing and not report.results:
             report = replace(report, error=missing)
         full_text = "\n\n".join(filter(None, [text, missing]))
@@ -236,26 +233,6 @@ class ToolSearch:
         return [
             self._index.tools[self._index.position[h.tool_id]] for h in report.hits if h.outcome in outcomes
         ]
-
-
-def _matches_text(
-    report: SearchReport,
-    loaded: Sequence[Tool],
-    already: Sequence[Tool],
-    no_room: Sequence[Tool] = (),
-    *,
-    form: ResultForm,
-) -> str:
-    """The matches in the form the settings ask for; what was listed without a ranking has no scores."""
-    tools = {tool.id: tool for tool in (*loaded, *already, *no_room)}
-    is_ranking = bool(report.request.query.strip()) and not report.request.tool_names
-    if form != "ranked" or not tools or not is_ranking:
-        return found_text(loaded, already, no_room, brief=form == "brief")
-    ranked = [Match.of(tools[hit.tool_id], hit.score.value) for hit in report.hits if hit.tool_id in tools]
-    parts = [ranked_text(report.request.query, ranked)]
-    parts += [NOW_LOADED] if loaded and not no_room else []
-    parts += [no_room_text(no_room)] if no_room else []
-    return "\n\n".join(parts)
 
 
 def _by_name(tool: Tool) -> Score:

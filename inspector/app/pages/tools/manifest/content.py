@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.budget import Tokenizer
-from inspector.domain.message import ModelRequest
+from inspector.domain.message import ModelRequest, NoteMessage
 from inspector.domain.number import count
 from inspector.domain.session import SessionState
 from widgets import Column, Record
@@ -33,17 +33,28 @@ def why_empty(session: SessionState) -> str:
     return _ADVISES if session.advisory else _NO_MANIFEST
 
 
+def offers(request: ModelRequest) -> tuple[NoteMessage, ...]:
+    """Return the notes with definitions that a gate gives in the conversation."""
+    return tuple(m for m in request.messages if isinstance(m, NoteMessage) and m.offers)
+
+
 def pretty(request: ModelRequest) -> str:
     """Return tools[] indented; it is sent compact."""
     return json.dumps(request.tools, ensure_ascii=False, indent=2) if request.tools else ""
 
 
-def token_rows(request: ModelRequest, system: int, entries: Sequence[int]) -> tuple[Record, ...]:
-    """Return the tokens of the system prompt, of every entry of tools[], and of tools[] as a whole."""
+def token_rows(
+    request: ModelRequest, system: int, entries: Sequence[int], offered: int = 0
+) -> tuple[Record, ...]:
+    """Return the tokens of the system prompt, of every entry of tools[], and of tools[] as a whole.
+
+    `offered` counts the definitions that a gate gives right before the user's message.
+    """
     names = [str(entry["function"]["name"]) for entry in request.tools]
     rows = [_row("system prompt", system, "muted")]
     rows += [_row(name, tokens) for name, tokens in zip(names, entries, strict=True)]
-    return (*rows, _row(f"whole array of {len(names)}", sum(entries), "accent"))
+    rows.append(_row(f"whole array of {len(names)}", sum(entries), "accent"))
+    return (*rows, _row("before the message", offered)) if offered else tuple(rows)
 
 
 def label(tokenizer: Tokenizer, session: SessionState) -> Content:

@@ -9,7 +9,14 @@ from textual.widgets import Static, TabbedContent, TabPane
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.pages.tools.manifest.content import COLUMNS, label, pretty, token_rows, why_empty
+from inspector.app.pages.tools.manifest.content import (
+    COLUMNS,
+    label,
+    offers,
+    pretty,
+    token_rows,
+    why_empty,
+)
 from inspector.domain.message import ModelRequest
 from inspector.domain.session import SessionState
 from widgets import KeyBar, RecordList, TextView
@@ -61,7 +68,7 @@ class ManifestScreen(BaseScreen):
         manifest.empty = why_empty(view.state)
         manifest.text = view.state.manifest or view.state.pool
         tokenizer = self.session.accounting.meter.tokenizer
-        counted = (request.system, request.tools, tokenizer, view.state.manifest_rules)
+        counted = (request.system, request.tools, offers(request), tokenizer, view.state.manifest_rules)
         if counted != self._counted:
             self._counted = counted
             self._show_request(request, view.state)
@@ -69,7 +76,8 @@ class ManifestScreen(BaseScreen):
     def _show_request(self, request: ModelRequest, session: SessionState) -> None:
         self.query_one("#manifest-array", TextView).text = pretty(request)
         meter = self.session.accounting.meter
-        rows = token_rows(request, meter.text(request.system), meter.entries(request.tools))
+        offered = sum(map(meter.message, offers(request)))
+        rows = token_rows(request, meter.text(request.system), meter.entries(request.tools), offered)
         self.query_one("#manifest-table", RecordList).records = rows
         self.query_one("#manifest-label", Static).update(label(meter.tokenizer, session))
 
