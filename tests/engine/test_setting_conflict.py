@@ -40,8 +40,8 @@ def test_no_shipped_profile_has_a_conflict(name: str) -> None:
         ({"guard.window_calls": 4, "guard.window_repeats": 4}, ("guard.window_repeats", "4")),
         ({"discovery.ranker": "dense", "discovery.embedding_model": "none"}, ("discovery.ranker", "dense")),
         (
-            {"binding.policy": "gate", "guard.enabled": False, "binding.delivery": "call_tool"},
-            ("binding.delivery", "call_tool"),
+            {"binding.policy": "gate", "guard.enabled": False, "binding.delivery": "native"},
+            ("binding.delivery", "native"),
         ),
         ({"binding.delivery": "native"}, ("binding.delivery", "native")),
         (
@@ -58,6 +58,7 @@ def test_settings_that_void_each_other_are_told(values: dict[str, Any], expected
     "values",
     [
         {"binding.policy": "gate", "guard.enabled": False},
+        {"binding.policy": "gate", "guard.enabled": False, "binding.delivery": "call_tool"},
         {"discovery.search_tool": False, "binding.policy": "all"},
         {"guard.enabled": False, "guard.window_calls": 4, "guard.window_repeats": 4},
         {"discovery.embedding_model": "none"},
@@ -72,7 +73,7 @@ def test_a_gate_whose_model_failed_says_that_it_lets_no_tool_through() -> None:
     checked = Checked(DEFERRED, profile_settings("attention"), "", {}, index=FAILED)
     [problem] = list(setting_conflicts(checked))
     assert problem.sentence == (
-        "gate.ranker “dense” lets no tool through the gate, as there are no vectors: no such model"
+        "gate.ranker “iso” lets no tool through the gate, as there are no vectors: no such model"
     )
 
 

@@ -45,6 +45,7 @@ _LIST = (
         ISO,
         "meaning alone, as the gate: cosine of query and each summary line",
         "cosine of query and summary line, at or above a floor",
+        meaning_only=True,
     ),
     RankerInfo(
         "rrf",

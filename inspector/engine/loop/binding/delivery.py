@@ -4,8 +4,8 @@
 everything before it stays the same byte for byte; with `call_tool` and `text` the array never changes: loaded
 tools are called through one proxy, and search results give their parameters. A gate has no search results:
 with these two it gives the definitions right before the user's message, where a change costs least (Tool
-Attention, section 5.6). With `tool_reference` and `tool_search` the array does not change either: the provider
-loads what a search result brings.
+Attention, section 5.6). With `tool_reference` and `tool_search` the array does not change either: the
+provider loads what a search result brings.
 """
 
 from collections.abc import Callable, Sequence
