@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -173,9 +174,10 @@ async def test_embedding_can_be_cancelled_and_what_is_done_stays() -> None:
 async def test_a_gate_compares_with_the_lines_that_the_summary_pool_has() -> None:
     embedder = CountingEmbedder()
     retrieval, _ = made(embedder)
-    retrieval.update(CATALOG, {}, gate_ranker="iso")
+    catalog = [replace(tool, description=f"{tool.description} And much besides.") for tool in CATALOG]
+    retrieval.update(catalog, {}, gate_ranker="iso")
     await retrieval.settled()
-    _, *lines = summary_pool(CATALOG, 60, len).splitlines()
+    _, *lines = summary_pool(catalog, 60, len).splitlines()
     assert set(lines) <= set(embedder.texts)
     assert retrieval.rankers.get("iso").rank(lines[7]).values[7] == pytest.approx(1.0)
     assert retrieval.rankers.get("iso").rank(lines[7]).note == ""

@@ -73,7 +73,7 @@ _LIST = (
     RankerInfo(
         "three-tier",
         "expert tools, system tools, then what is near enough in meaning",
-        "2000 + keyword-expert; 1000 + keyword-system; cosine at or above a floor",
+        "2000 + expert, 1000 + system, or cosine at or above a floor",
         "3tier",
     ),
     RankerInfo(
