@@ -51,12 +51,7 @@ class DiscoverySettings:
     )
     search_tool: bool = knob(True, "the model gets search_tools; without it only the gate binds tools")
     max_search_results: int = knob(5, "the most tools a search returns", low=1, high=100)
-    max_limit: int = knob(
-        10,
-        "the most tools a search returns if the model asks for more than max_search_results",
-        low=1,
-        high=100,
-    )
+    max_limit: int = knob(10, "the most tools a search returns if the model asks for more", low=1, high=100)
     results: ResultForm = knob(
         "brief",
         "what a search returns for a tool. brief: its id and first sentence, as its definition is then in "
@@ -87,8 +82,7 @@ class ManifestSettings:
 
     max_tokens: int = knob(
         1_600,
-        "the most tokens of the manifest, which is shortened step by step to fit, every server alike; "
-        "0 means no limit",
+        "the most tokens of the manifest, shortened to fit, every server alike; 0 means no limit",
         low=0,
     )
     listed_in_full: int = knob(10, "a server with more tools lists only the first few", low=0)
