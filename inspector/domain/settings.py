@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+# Long because every setting has its documentation here.
+
 Size = Literal["always", "tools", "tokens", "window"]
 """What decides whether a catalog is large enough to be searched."""
 ResultForm = Literal["brief", "full", "ranked"]
