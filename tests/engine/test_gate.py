@@ -288,7 +288,7 @@ async def test_the_event_of_the_gate_has_what_its_dashboards_need() -> None:
     await bench.say(FORECAST)
     await bench.say("list an order")
     gates, requests = bench.events("gate"), bench.events("request")
-    assert [gate.turn for gate in gates] == [request.turn for request in requests] == [1, 2, 3]
+    assert [gate.call for gate in gates] == [request.call for request in requests] == [1, 2, 3]
     first, again, other = (gate.query_hash for gate in gates)
     assert first == again != other
     assert gates[2].gated_out == ("shop:list_orders",)

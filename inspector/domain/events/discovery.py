@@ -68,11 +68,11 @@ class GateScore:
 class GateApplied(Event):
     """The gate selected the tools of a model call (Tool Attention, section 5.7).
 
-    `turn` is the model call it was for. `candidates` are all scores over `threshold` in order; `active` are
-    those that are bound, `gated_out` those that a precondition keeps out; `below` counts the tools under it.
-    `query_hash` identifies the query's vector or, while there is none, its text. Phase 1 of a request are the
-    `pool_tokens` of the resident summaries, phase 2 the `tokens` of the definitions. `milliseconds` is the
-    latency, `p50_milliseconds` its median over the session so far.
+    `call` counts model calls (the paper's turn id). `candidates` are all scores over `threshold` in order;
+    `active` are those that are bound, `gated_out` those that a precondition keeps out; `below` counts the
+    tools under it. `query_hash` identifies the query's vector or, while there is none, its text. Phase 1 of a
+    request are the `pool_tokens` of the resident summaries, phase 2 the `tokens` of the definitions.
+    `milliseconds` is the latency, `p50_milliseconds` its median over the session so far.
     """
 
     kind: ClassVar[str] = "gate"
@@ -85,7 +85,7 @@ class GateApplied(Event):
     tokens: int
     milliseconds: float
     note: str = ""
-    turn: int = 0
+    call: int = 0
     query_hash: str = ""
     gated_out: tuple[str, ...] = ()
     pool_tokens: int = 0

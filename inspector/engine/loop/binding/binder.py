@@ -128,7 +128,7 @@ class Binder:
                 pinned=frozenset(state.pinned),
                 unmet=self.unmet(),
                 tokens=lambda tool_id: state.tools[tool_id].tokens,
-                turn=state.turn + 1,
+                call=state.model_calls + 1,
                 pool_tokens=state.pool_tokens,
             )
         )

@@ -42,10 +42,10 @@ class Gate:
         pinned: Collection[str],
         unmet: Mapping[str, Sequence[str]],
         tokens: Callable[[str], int],
-        turn: int = 0,
+        call: int = 0,
         pool_tokens: int = 0,
     ) -> GateApplied:
-        """Select the tools for model call `turn`, besides those that are `pinned`.
+        """Select the tools for model call `call`, besides those that are `pinned`.
 
         `unmet` holds the unmet preconditions by tool; `pool_tokens` is the size of the resident summaries.
 
@@ -75,7 +75,7 @@ class Gate:
             tokens=sum(tokens(tool_id) for tool_id in active),
             milliseconds=elapsed,
             note=ranking.note,
-            turn=turn,
+            call=call,
             query_hash=_query_hash(rankers.index, query),
             gated_out=tuple(one.tool for one in candidates if one.unmet),
             pool_tokens=pool_tokens,
