@@ -200,6 +200,7 @@ def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
         manifest_rules=event.rules,
         decision=event.decision,
         instructions=event.instructions,
+        offer=event.offer,
     )
 
 

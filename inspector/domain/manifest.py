@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inspector.domain.manifest_form import ManifestEntry, ManifestForms
+from inspector.domain.search_offer import SearchOffer
 from inspector.domain.settings import ManifestSettings
 from inspector.domain.tool import Tool, function_definition
 
@@ -17,42 +18,6 @@ _ADVICE = (
     "All tools are loaded already and can be called at once. "
     "Use this to find out which of them is the right one for a task."
 )
-_PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "query": {
-            "type": "string",
-            "description": (
-                "Natural language capability search across all deferred tools "
-                "(e.g. 'create a calendar event'). Uses keyword matching."
-            ),
-        },
-        "server_name": {"type": "string", "description": "Filter results to a specific server by name."},
-        "tool_names": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": (
-                "Load specific tools by exact name. "
-                "Most token-efficient when you know the tool name from the manifest."
-            ),
-        },
-    },
-}
-_ADVICE_PARAMETERS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "query": {
-            "type": "string",
-            "description": "What the tool has to do, in natural language (e.g. 'create a calendar event').",
-        },
-        "server_name": {"type": "string", "description": "Only tools of this server."},
-        "tool_names": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "Only the tools of exactly these names.",
-        },
-    },
-}
 
 
 def entries(deferred: Iterable[Tool], summaries: Mapping[str, str]) -> tuple[ManifestEntry, ...]:
@@ -98,11 +63,15 @@ def fitted_manifest(
     return Manifest(text, count(text), forms.rules(high))
 
 
-def search_tools_definition(manifest: str, *, advisory: bool = False) -> dict[str, Any]:
+def search_tools_definition(
+    manifest: str, offer: SearchOffer | None = None, *, advisory: bool = False
+) -> dict[str, Any]:
     """The meta-tool of PRD section 2.3, as an entry in the `tools` array.
 
-    The advisory form is for sessions in which every tool is loaded. An empty manifest is left out.
+    Without an `offer` it is that of the default settings. The advisory form is for sessions in which every
+    tool is loaded. An empty manifest is left out.
     """
     purpose = _ADVICE if advisory else _PURPOSE
     description = f"{purpose}\n\n<manifest>\n{manifest}\n</manifest>" if manifest else purpose
-    return function_definition(SEARCH_TOOLS, description, _ADVICE_PARAMETERS if advisory else _PARAMETERS)
+    parameters = (offer or SearchOffer()).parameters(advisory=advisory)
+    return function_definition(SEARCH_TOOLS, description, parameters)

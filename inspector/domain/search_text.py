@@ -1,6 +1,6 @@
 """The text a model reads after a search (PRD sections 2.5 and 5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from inspector.domain.closest import closest
 from inspector.domain.number import plural
@@ -103,6 +103,12 @@ def unknown_server_text(name: str, valid: Sequence[str]) -> str:
         return f"Unknown server '{name}'. Valid servers: {', '.join(valid) or 'none'}."
     near = closest(name, valid)
     return f"Unknown server '{name}'." + (f" Closest matches: {', '.join(near)}." if near else "")
+
+
+def unknown_tags_text(unknown: Sequence[str], valid: Iterable[str]) -> str:
+    """The text for tags that no server has."""
+    tags = ", ".join(f"'{tag}'" for tag in unknown)
+    return f"No server has the tag {tags}. Tags: {', '.join(valid) or 'none'}."
 
 
 def elsewhere_text(name: str, server: str, servers: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from inspector.domain.conversation import Conversation
 from inspector.domain.events import ApprovalDecided, CallCounted, GateApplied
 from inspector.domain.index_state import IndexState
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
+from inspector.domain.search_offer import SearchOffer
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.domain.setting_problem import SettingProblem
 from inspector.domain.tool import Tool
@@ -166,6 +167,7 @@ class SessionState:
     settings: Mapping[str, Any] = field(default_factory=dict)
     pool: str = ""
     instructions: str = ""
+    offer: SearchOffer = SearchOffer()
     pool_tokens: int = 0
     advisory: bool = False
     manifest_rules: tuple[str, ...] = ()

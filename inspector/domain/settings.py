@@ -54,6 +54,8 @@ class DiscoverySettings:
     search_tool: bool = knob(True, "the model gets search_tools; without it only the gate binds tools")
     max_search_results: int = knob(5, "the most tools a search returns", low=1, high=100)
     max_limit: int = knob(10, "the most tools a search returns if the model asks for more", low=1, high=100)
+    offer_limit: bool = knob(False, "let the model say how many tools a search returns, up to max_limit")
+    offer_domains: bool = knob(False, "let the model narrow a search to servers with certain tags")
     results: ResultForm = knob(
         "brief",
         "what a search returns for a tool. brief: its id and first sentence, as its definition is then in "
@@ -107,7 +109,9 @@ class BindingSettings:
         "changes, the provider loads what a search found (Claude: tool_reference, OpenAI: tool_search), and "
         "nothing is unloaded to make room; a model that cannot do it gets append",
     )
-    capacity: int = knob(8, "loaded tools that stay bound; pinned ones do not count; 0 means no limit", low=0)
+    capacity: int = knob(
+        16, "loaded tools that stay bound; pinned ones do not count; 0 means no limit", low=0
+    )
     adaptive: bool = knob(
         False, "shrink the capacity so that loaded tools take at most `share` of the free window"
     )

@@ -14,7 +14,7 @@ from inspector.app.pages.settings.profile.screen import ProfileScreen
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import differences, find_knob, knobs, with_values
 from inspector.domain.profile import PROFILES, profile_settings
-from inspector.domain.settings import Settings
+from inspector.domain.settings import BindingSettings, Settings
 from tests.support.app import app_rig, said, seen, until
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous
@@ -96,7 +96,7 @@ async def test_a_number_is_checked_while_one_types_and_applied_by_enter() -> Non
         await until(pilot, lambda: "must be a whole number" in said(pilot, "#knob-error"))
         await pilot.press("enter")
         assert pilot.app.screen.query_one(PlainInput).value == "x"
-        assert rig.bench.settings.binding.capacity == 8
+        assert rig.bench.settings.binding.capacity == BindingSettings().capacity
         await pilot.press("backspace", "1", "5")
         await until(pilot, lambda: said(pilot, "#knob-error") == "")
         await pilot.press("enter")

@@ -30,7 +30,7 @@ SHOP_ONLY = {"shop": ServerRule(exclude=frozenset({"refund_order"})), "calc": Se
 CONFIGURATION = Configuration(
     "test",
     (
-        ServerSpec("shop", "x", defer_loading=True),
+        ServerSpec("shop", "x", defer_loading=True, tags=("money",)),
         ServerSpec("weather", "x", defer_loading=True),
         ServerSpec("calc", "x"),
     ),
@@ -218,3 +218,24 @@ def test_instructions_of_a_server_outside_the_toolset_are_never_given() -> None:
     told = built("few", chat__server_instructions=True).event.instructions
     assert "Ask before a refund." in told
     assert "Cities only." not in told
+
+
+@pytest.mark.parametrize(
+    ("ranker", "model", "told"),
+    [
+        ("bm25", "packaged", "Uses keyword matching."),
+        ("hybrid", "packaged", "Matches words and meaning."),
+        ("hybrid", "none", "Uses keyword matching."),
+        ("dense", "packaged", "Matches by meaning."),
+        ("fuzzy", "packaged", "Matches by spelling and forgives typing errors."),
+    ],
+)
+def test_search_tools_describes_the_ranker_in_use(ranker: str, model: str, told: str) -> None:
+    offer = built(discovery__ranker=ranker, discovery__embedding_model=model).event.offer
+    assert offer.parameters()["properties"]["query"]["description"].endswith(told)
+
+
+def test_the_model_is_offered_tags_and_a_limit_only_where_a_setting_says_so() -> None:
+    assert (built().event.offer.domains, built().event.offer.limit) == ((), 0)
+    offer = built(discovery__offer_domains=True, discovery__offer_limit=True).event.offer
+    assert (offer.domains, offer.limit) == (("money",), 10)

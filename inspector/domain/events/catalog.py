@@ -6,6 +6,7 @@ from typing import ClassVar
 from inspector.domain.events.base import Event, Group
 from inspector.domain.index_state import IndexState
 from inspector.domain.number import count
+from inspector.domain.search_offer import SearchOffer
 
 __all__ = ["CatalogBuilt", "CatalogEntry", "IndexChanged"]
 
@@ -27,7 +28,7 @@ class CatalogBuilt(Event):
     was shortened. With `advisory` the search finds tools that are already bound. `decision` says whether
     discovery is on, and by which numbers. `held` are permitted tools that are not in the catalog because
     their server is away, but whose binding, uses and times are kept until it is back. `instructions` are
-    those of the servers, if the model gets them.
+    those of the servers, if the model gets them, and `offer` is what `search_tools` says of itself.
     """
 
     kind: ClassVar[str] = "catalog"
@@ -45,6 +46,7 @@ class CatalogBuilt(Event):
     decision: str = ""
     held: tuple[str, ...] = ()
     instructions: str = ""
+    offer: SearchOffer = SearchOffer()
 
     def summary(self) -> str:
         deferred = sum(entry.deferred for entry in self.entries)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from inspector.domain.search_text import (
     abstained_text,
     elsewhere_text,
     unknown_server_text,
+    unknown_tags_text,
     unknown_tools_text,
     unmet_text,
 )
@@ -85,7 +87,7 @@ class ToolSearch:
         misses: int = MISSES_KEPT,
     ) -> SearchAnswer:
         """Answer a request; with `load=False` nothing is loaded."""
-        request = self._names.resolved(request)
+        request = self._with_known_tags(self._names.resolved(request))
         problem = self._problem(request)
         if problem:
             report = SearchReport(request, self._ranker.name, limit=self._rules.limit, error=problem)
@@ -105,7 +107,19 @@ class ToolSearch:
             if request.server_name in self._rules.away:
                 return self._rules.away[request.server_name]
             return unknown_server_text(request.server_name, self._index.servers)
-        return ""
+        unknown = [tag for tag in request.tags if tag not in self._tags]
+        return unknown_tags_text(unknown, self._tags) if unknown else ""
+
+    @property
+    def _tags(self) -> Collection[str]:
+        """The tags of the servers that have a tool here, in order."""
+        tagged = (self._rules.tags.get(server, ()) for server in self._index.servers)
+        return dict.fromkeys(chain.from_iterable(tagged))
+
+    def _with_known_tags(self, request: SearchRequest) -> SearchRequest:
+        """The request with tags as they are spelt here, whatever their case."""
+        spelt = {tag.casefold(): tag for tag in self._tags} if request.tags else {}
+        return replace(request, tags=tuple(spelt.get(tag.casefold(), tag) for tag in request.tags))
 
     def _lookup(self, request: SearchRequest) -> tuple[list[Tool], str]:
         """The tools requested by name, and the text about names that match no tool here."""

@@ -151,17 +151,21 @@ def _unloaded(placement: Placement) -> str:
 
 def parse_request(arguments: JsonObject) -> SearchRequest:
     """Parse arguments leniently: models write a name instead of a list, nulls, numbers instead of text."""
-    names = arguments.get("tool_names")
-    if isinstance(names, str):
-        names = [part.strip() for part in names.split(",")]
-    if not isinstance(names, list | tuple):
-        names = []
     return SearchRequest(
         query=_text(arguments, "query"),
         server_name=_text(arguments, "server_name"),
-        tool_names=tuple(str(name) for name in names if str(name).strip()),
+        tool_names=_texts(arguments, "tool_names"),
+        tags=_texts(arguments, "domain"),
         limit=_count(arguments, "limit"),
     )
+
+
+def _texts(arguments: Mapping[str, object], key: str) -> tuple[str, ...]:
+    """A list of texts, also if it was written as one text."""
+    given = arguments.get(key)
+    if isinstance(given, str):
+        given = [part.strip() for part in given.split(",")]
+    return tuple(str(one) for one in given if str(one).strip()) if isinstance(given, list | tuple) else ()
 
 
 def _count(arguments: Mapping[str, object], key: str) -> int:

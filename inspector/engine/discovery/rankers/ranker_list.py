@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
+from inspector.domain.search_offer import Matching
 
 DENSE, ISO = "dense", "iso"
 
@@ -13,7 +14,7 @@ DENSE, ISO = "dense", "iso"
 class RankerInfo:
     """What is known of a ranker that is not built. `short` heads a narrow column; `slow` ones come last.
 
-    One that compares `meaning_only` scores nothing without vectors.
+    One that compares meaning alone scores nothing without vectors.
     """
 
     name: str
@@ -21,7 +22,11 @@ class RankerInfo:
     formula: str
     short: str = ""
     slow: bool = False
-    meaning_only: bool = False
+    matching: Matching = "words"
+
+    @property
+    def meaning_only(self) -> bool:
+        return self.matching == "meaning"
 
 
 _LIST = (
@@ -29,6 +34,7 @@ _LIST = (
         "hybrid",
         "exact names, tiers, words and meaning; abstains when no tool fits",
         "0.21 z(BM25F) + 0.22 z(cosine) + 0.57 z(best passage)",
+        matching="both",
     ),
     RankerInfo(
         "bm25",
@@ -39,42 +45,47 @@ _LIST = (
         DENSE,
         "meaning alone: the cosine of the query and each tool's summary",
         "cosine of query and summary, at or above a floor",
-        meaning_only=True,
+        matching="meaning",
     ),
     RankerInfo(
         ISO,
         "meaning alone, as the gate: cosine of query and each summary line",
         "cosine of query and summary line, at or above a floor",
-        meaning_only=True,
+        matching="meaning",
     ),
     RankerInfo(
         "rrf",
         "bm25 and dense fused by rank, the standard way to merge two lists",
         "1 / (60 + rank by words) + 1 / (60 + rank by cosine)",
+        matching="both",
     ),
     RankerInfo(
         "z-fusion",
         "bm25 and dense fused by score, without passages",
         "0.30 z(BM25, one field) + 1.00 z(cosine of the summary)",
         "z-fus",
+        matching="both",
     ),
     RankerInfo(
         "two-stage",
         "servers first, then their tools",
         "cosine of the tool + 1 on the three best servers",
         "2stage",
+        matching="both",
     ),
     RankerInfo(
         "two-stage-product",
         "servers first, then their tools; scores are multiplied",
         "(s · t) · max(s, t) on the three best servers",
         "2prod",
+        matching="both",
     ),
     RankerInfo(
         "three-tier",
         "expert tools, system tools, then what is near enough in meaning",
         "2000 + expert, 1000 + system, or cosine at or above a floor",
         "3tier",
+        matching="both",
     ),
     RankerInfo(
         "keyword-expert",
@@ -98,6 +109,7 @@ _LIST = (
         "regex",
         "the query as a regular expression",
         "the query as a pattern: N 3 + V 2 + D 1 + P 0.5",
+        matching="pattern",
     ),
     RankerInfo(
         "fuzzy-repaired",
@@ -105,12 +117,14 @@ _LIST = (
         "difflib ratio without autojunk + 0.12 for each whole word",
         "fuzzy+",
         slow=True,
+        matching="spelling",
     ),
     RankerInfo(
         "fuzzy",
         "string similarity of the query and a tool's text",
         "difflib ratio with the whole text + 0.12 for each word in it",
         slow=True,
+        matching="spelling",
     ),
 )
 INFO: Mapping[str, RankerInfo] = {info.name: info for info in _LIST}
@@ -124,3 +138,11 @@ def require_ranker(name: str) -> str:
         return name
     near = closest(name, RANKERS) or RANKERS
     raise ToolsightError(f"no ranker '{name}'", hint=f"Choose from: {', '.join(near)}.")
+
+
+def matching(name: str, *, has_vectors: bool) -> Matching:
+    """What a ranker compares; without vectors words are all that is left to compare."""
+    info = INFO.get(name)
+    if info is None:
+        return "words"
+    return "words" if info.matching == "both" and not has_vectors else info.matching

@@ -8,12 +8,14 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.discovery_rule import Decision, decide
 from inspector.domain.events import CatalogBuilt, CatalogEntry
 from inspector.domain.manifest import Manifest, entries, fitted_manifest, search_tools_definition
+from inspector.domain.search_offer import SearchOffer
 from inspector.domain.server_instructions import instructions_text
 from inspector.domain.settings import Settings
 from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import permitted
+from inspector.engine.discovery.rankers.ranker_list import matching
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 
@@ -51,9 +53,10 @@ def build_catalog(
     pool = ""
     if gated and settings.gate.summaries:
         pool = summary_pool(catalog.deferred, settings.gate.summary_tokens, meter.text)
+    offer = _offer(tools, configuration, settings)
     meta = []
     if manifest.text or catalog.advises:
-        meta = [search_tools_definition(manifest.text, advisory=catalog.advises)]
+        meta = [search_tools_definition(manifest.text, offer, advisory=catalog.advises)]
     told = instructions if settings.chat.server_instructions and instructions is not None else {}
     servers = {tool.server for tool in tools}
     event = CatalogBuilt(
@@ -70,8 +73,23 @@ def build_catalog(
         rules=manifest.rules,
         decision=decision.text,
         held=held,
+        offer=offer,
     )
     return BuiltCatalog(catalog, event)
+
+
+def _offer(tools: Sequence[Tool], configuration: Configuration, settings: Settings) -> SearchOffer:
+    """What `search_tools` says of itself; tags are those of servers with a permitted tool."""
+    discovery, servers = settings.discovery, {tool.server for tool in tools}
+    tags: tuple[str, ...] = ()
+    if discovery.offer_domains:
+        tags = tuple(
+            dict.fromkeys(t for spec in configuration.servers if spec.name in servers for t in spec.tags)
+        )
+    limit = max(discovery.max_limit, discovery.max_search_results) if discovery.offer_limit else 0
+    return SearchOffer(
+        matching(discovery.ranker, has_vectors=discovery.embedding_model != "none"), tags, limit
+    )
 
 
 def _partitioned(

@@ -124,7 +124,7 @@ def tools_array(
     """
     meta: list[dict[str, Any]] = []
     if state.has_search:
-        meta.append(search_tools_definition(state.manifest, advisory=state.advisory))
+        meta.append(search_tools_definition(state.manifest, state.offer, advisory=state.advisory))
     if has_proxy(delivery) and catalog.deferred_ids:
         meta.append(_CALL_FOUND if state.has_search else _CALL_OFFERED)
     return (*meta, *loader.definitions(_delivered(catalog, state, delivery, missing)))
@@ -146,7 +146,7 @@ class ToolsArray:
         self, catalog: Catalog, state: SessionState, delivery: str, missing: Sequence[str] = ()
     ) -> tuple[dict[str, Any], ...]:
         """Like the function `tools_array`."""
-        inputs = (state.bound_ids, state.manifest, state.advisory, delivery, missing)
+        inputs = (state.bound_ids, state.manifest, state.offer, state.advisory, delivery, missing)
         if self._catalog is not catalog or self._inputs != inputs:
             self._array = tools_array(catalog, state, delivery, self._loader, missing)
             self._catalog, self._inputs = catalog, inputs
