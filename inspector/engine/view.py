@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from inspector.engine.discovery.index import ToolIndex
     from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
     from inspector.engine.discovery.rules import SearchRules
-    from inspector.engine.discovery.search import SearchAnswer
+    from inspector.engine.discovery.search_answer import SearchAnswer
     from inspector.engine.ports import Clock
     from inspector.engine.tokens.cost.setup_change import Setup
     from inspector.engine.tokens.count.measure import BudgetMeter

@@ -20,7 +20,8 @@ from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
 from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import SearchAnswer, ToolSearch
+from inspector.engine.discovery.search import ToolSearch
+from inspector.engine.discovery.search_answer import SearchAnswer
 from inspector.engine.discovery.semantics import Semantics
 from inspector.engine.loop.binding.delivery import tools_array
 from inspector.engine.loop.binding.eviction import Limits, evictions

@@ -11,7 +11,8 @@ from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import SearchAnswer, ToolSearch
+from inspector.engine.discovery.search import ToolSearch
+from inspector.engine.discovery.search_answer import SearchAnswer
 from inspector.engine.loop.search_tools import parse_request
 from tests.support.retrieval import rankers_of, words_only
 

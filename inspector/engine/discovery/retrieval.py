@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.engine.discovery.index import ToolIndex
     from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
     from inspector.engine.discovery.rankers.ranker import Ranker
-    from inspector.engine.discovery.search import SearchAnswer
+    from inspector.engine.discovery.search_answer import SearchAnswer
     from inspector.engine.discovery.semantics import Semantics
 
 # A person looks further down the list than a record needs.

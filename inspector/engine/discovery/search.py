@@ -1,7 +1,7 @@
 """A search from request to report: lookups, filters, the limit, the model's text (PRD section 2.3)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -17,54 +17,15 @@ from inspector.domain.search_text import (
     unknown_tools_text,
     unmet_text,
 )
-from inspector.domain.settings import ResultForm
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
 from inspector.engine.discovery.rankers.ranker import Ranker, Ranking
 from inspector.engine.discovery.rules import MISSES_KEPT, Places, SearchRules
+from inspector.engine.discovery.search_answer import SearchAnswer
 from inspector.engine.ports import Clock
 
 _CLOSEST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class SearchAnswer:
-    """A report, the text the model reads, and the tools to load.
-
-    `already` holds the results that were already bound; `missing` is the part of the text about unknown
-    names.
-    """
-
-    report: SearchReport
-    text: str
-    to_load: tuple[Tool, ...] = ()
-    already: tuple[Tool, ...] = ()
-    missing: str = ""
-    form: ResultForm = "full"
-
-    def placed(self, staying: Collection[str], earlier: Collection[str]) -> "SearchAnswer":
-        """The answer with room only for the results in `staying`; it reports the others as not loaded.
-
-        Those in `earlier` were loaded by an earlier search of the same reply.
-        """
-        results = (*self.to_load, *self.already)
-        no_room = tuple(tool for tool in results if tool.id not in staying)
-        known = {tool.id for tool in self.to_load if tool.id in staying and tool.id in earlier}
-        if not no_room and not known:
-            return self
-        over = {tool.id for tool in no_room}
-        loaded = tuple(tool for tool in self.to_load if tool.id not in over | known)
-        already = tuple(tool for tool in results if tool.id not in over and tool not in loaded)
-        outcomes = dict.fromkeys(known, Outcome.ALREADY_LOADED) | dict.fromkeys(over, Outcome.OVER_LIMIT)
-        hits = tuple(
-            replace(hit, outcome=outcomes.get(hit.tool_id, hit.outcome)) if hit.outcome.is_result else hit
-            for hit in self.report.hits
-        )
-        found = matches_text(self.report, loaded, already, no_room, form=self.form)
-        text = "\n\n".join(filter(None, (found, self.missing)))
-        report = replace(self.report, hits=hits)
-        return replace(self, report=report, text=text, to_load=loaded, already=already)
 
 
 class ToolSearch:

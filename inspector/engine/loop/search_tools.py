@@ -23,7 +23,7 @@ from inspector.engine.ports import Clock
 from inspector.engine.session import Session
 
 if TYPE_CHECKING:
-    from inspector.engine.discovery.search import SearchAnswer
+    from inspector.engine.discovery.search_answer import SearchAnswer
 
 # How many other tools the guidance for a loop names.
 _ALTERNATIVES = 3
