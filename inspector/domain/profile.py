@@ -64,16 +64,14 @@ PROFILES: Mapping[str, Profile] = {
         Profile(
             "kaman",
             "Bounded context",
-            "Few tools at a time: expired tools are evicted first, then the least recently used. Searches go "
-            "through expert, system and catalog tools in this order; what is not near enough is not found. A "
-            "loop evicts its tool and asks the model to think; redundant searches are noted.",
+            "Few tools at a time, expired and unused ones go first; searches in three tiers; a loop "
+            "evicts its tool.",
             {
                 "discovery.ranker": "three-tier",
                 # It refuses 5 of 160 of our own searches and answers 24 of 84 that no tool serves; 0.28
                 # refuses 1 and answers 42.
                 "discovery.iso_threshold": 0.36,
                 "discovery.results": "full",
-                "binding.policy": "bounded",
                 "binding.delivery": "rewrite",
                 "binding.capacity": 8,
                 "binding.ttl_seconds": 600.0,
