@@ -72,6 +72,7 @@ PROFILES: Mapping[str, Profile] = {
                 # refuses 1 and answers 42.
                 "discovery.iso_threshold": 0.36,
                 "discovery.results": "full",
+                "binding.policy": "bounded",
                 "binding.delivery": "rewrite",
                 "binding.capacity": 8,
                 "binding.ttl_seconds": 600.0,

@@ -175,7 +175,7 @@ async def test_a_copied_setting_can_be_given_to_set() -> None:
     async with opened() as (pilot, _):
         await _to(pilot, "binding.capacity")
         await pilot.press("y")
-        assert pilot.app.clipboard == "binding.capacity=8"
+        assert pilot.app.clipboard == "binding.capacity=16"
 
 
 async def test_long_and_hostile_values_are_shown_and_kept() -> None:

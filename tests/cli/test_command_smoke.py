@@ -45,7 +45,7 @@ SMOKES = {
     "race": (("race", SCENARIO, WEATHER), 0, "Tokens for tools, call by call"),
     "bench": (("bench", "--data", DATA, "--ranker", "bm25", "--embedding-model", "none"), 0, "bm25"),
     "eval": (("eval", "add", REQUESTS, "--query", "cut my hair", "--impossible"), 0, "added 1"),
-    "calibrate": (("calibrate", "--data", DATA), 0, '"tool_discovery": {"min_probability":'),
+    "calibrate": (("calibrate", "--data", DATA), 0, '"settings": {"discovery": {"min_probability":'),
     "reproduce": (("reproduce", "latenci"), 1, "latency"),
     "runs": (
         ("runs", RUNS, "--set", "discovery.embedding_model=none", "--profile", "prd"),
