@@ -1,6 +1,7 @@
 """`toolsight budget` and `toolsight cost` price the same configuration to the same cent."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -71,14 +72,22 @@ def test_both_commands_price_a_configuration_to_the_same_cent(
             assert one[cache]["dollars"] == pytest.approx(other[cache]["dollars"], abs=1e-12)
 
 
-def test_both_commands_print_the_same_row_for_static_and_for_discovery(
+def printed(said: str) -> dict[str, dict[str, str]]:
+    """What a command printed for each delivery, by measure."""
+    lines = [re.split(r"\s{2,}", line.strip()) for line in said.splitlines()]
+    start = next(n for n, cells in enumerate(lines) if cells[0] == "static")
+    found: dict[str, dict[str, str]] = {name: {} for name in lines[start]}
+    for measure, *values in lines[start + 2 : start + 11]:
+        for name, value in zip(reversed(lines[start]), reversed(values), strict=False):
+            found[name][measure] = value
+    return found
+
+
+def test_both_commands_print_the_same_for_static_and_for_discovery(
     toolsight: Toolsight, configs: dict[str, Path]
 ) -> None:
     given = ("--config", str(configs["demo"]), "--approve", *TERSE)
-    budget, cost = toolsight("budget", *given).stdout, toolsight("cost", *given).stdout
-    for delivery in ("static ", "append "):
-        row, other = (
-            next(line.split() for line in said.splitlines() if line.startswith(delivery) and "$" in line)
-            for said in (budget, cost)
-        )
-        assert row == other
+    budget, cost = (printed(toolsight(command, *given).stdout) for command in ("budget", "cost"))
+    for delivery in ("static", "append"):
+        assert "$" in budget[delivery]["price with cache"]
+        assert budget[delivery] == cost[delivery]

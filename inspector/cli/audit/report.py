@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from inspector.cli.catalog.inspect import say_budget
-from inspector.cli.cost.report import COST_HEADERS, UNITS, cost_rows, terms_text
+from inspector.cli.cost.report import UNITS, cost_table, terms_text
 from inspector.cli.render import say, say_table
 from inspector.domain.number import count, money, percent, signed_percent, tokens
 from inspector.domain.report import Report, Section, Table, markdown
@@ -29,7 +29,6 @@ _SUM_HEADERS = (
     "saved",
 )
 _SUM_NUMBERS = frozenset(range(1, 8))
-_COST_NUMBERS = frozenset(range(1, 10))
 _NUMBERS = frozenset({1, 2, 3, 4, 5})
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*[]<>#"})
 
@@ -75,7 +74,8 @@ def _say_configuration(one: ConfigurationAudit, basis: Basis) -> None:
     if one.session is not None:
         say()
         say(_session_line(one.session))
-        say_table(COST_HEADERS, cost_rows(one.session, _compared(one.session)), right=_COST_NUMBERS)
+        headers, rows = cost_table(one.session, _compared(one.session))
+        say_table(headers, rows, right=frozenset(range(1, len(headers))))
     for number, suggestion in enumerate(one.suggestions, start=1):
         say(f"{number}. {suggestion.text}")
     for hint in dict.fromkeys(
@@ -103,10 +103,11 @@ def audit_markdown(audit: Audit) -> str:
 def _section(one: ConfigurationAudit, basis: Basis) -> Section:
     tables = [Table("", _SERVER_HEADERS, _rows(_servers(one)), _NUMBERS)]
     if one.session is not None:
-        rows = cost_rows(one.session, _compared(one.session))
+        headers, rows = cost_table(one.session, _compared(one.session))
         notes = tuple(map(_inline, (*_first_call(one, basis), *UNITS)))
         title_ = _session_line(one.session)
-        tables.append(Table(title_, COST_HEADERS, _rows(rows), _COST_NUMBERS, notes))
+        numbers = frozenset(range(1, len(headers)))
+        tables.append(Table(title_, headers, _rows(rows), numbers, notes))
     if one.suggestions:
         advice = [(suggestion.text, f"{suggestion.tokens:,}") for suggestion in one.suggestions]
         tables.append(Table("", ("suggestion", "tokens"), _rows(advice), frozenset({1})))

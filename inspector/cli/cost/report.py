@@ -23,17 +23,16 @@ ABOUT: Mapping[Delivery, str] = {
 }
 _BREAKS = 4
 _MILLION = 1_000_000
-COST_HEADERS = (
-    "delivery",
+_MEASURES = (
     "definitions",
     "+ searches",
     "all input",
     "billed",
-    "hits",
-    "no cache",
-    "with cache",
-    "a step",
-    "vs static",
+    "cache hits",
+    "price, no cache",
+    "price with cache",
+    "a solved step",
+    "against static",
 )
 
 
@@ -56,7 +55,8 @@ def say_cost(priced: Priced) -> None:
     say(_whose(priced))
     say(f"prompt cache: {terms_text(session.terms)}")
     say()
-    say_table(COST_HEADERS, cost_rows(session), right=frozenset(range(1, 10)))
+    headers, rows = cost_table(session)
+    say_table(headers, rows, right=frozenset(range(1, len(headers))))
     for delivery, about in ABOUT.items():
         say(f"  {delivery}: {about}")
     for line in UNITS:
@@ -71,24 +71,23 @@ def say_cost(priced: Priced) -> None:
 UNITS = (
     "tokens are sums over all model calls; definitions: with manifest and summaries; + searches: with the "
     "searches and their results",
-    "billed: as many input tokens at full price would cost the same; dollars include the answers; vs static: "
-    "the price with cache",
-    "a step: what a solved step costs with cache, a tool call that succeeds and is not a repetition",
+    "billed: as many input tokens at full price would cost the same; prices include the answers; against "
+    "static: the price with cache",
+    "a solved step: what a tool call that succeeds and is not a repetition costs, with cache",
 )
 
 
-def cost_rows(
+def cost_table(
     session: PricedSession, deliveries: Sequence[Delivery] = tuple(Delivery)
-) -> list[tuple[str, ...]]:
-    """A row for each of the deliveries, under `COST_HEADERS`."""
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headers and rows: a column for each of the deliveries, a row for each measure."""
     costs = [session.of(delivery) for delivery in deliveries]
     amounts = [one.dollars for cost in costs for one in (cost.cached, cost.uncached)]
     decimals = money_decimals(amount for amount in amounts if amount is not None)
     steps = [session.per_step(cost.cached) for cost in costs]
     step_decimals = money_decimals(step for step in steps if step is not None)
-    return [
+    columns = [
         (
-            cost.delivery,
             tokens(cost.cached.definitions),
             tokens(cost.cached.discovery_tokens),
             tokens(cost.cached.raw),
@@ -101,6 +100,7 @@ def cost_rows(
         )
         for cost, step in zip(costs, steps, strict=True)
     ]
+    return ("", *deliveries), list(zip(_MEASURES, *columns, strict=True))
 
 
 def _against_static(session: PricedSession, delivery: Delivery) -> str:
