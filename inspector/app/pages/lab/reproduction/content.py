@@ -120,6 +120,8 @@ def section_lines(section: Section, width: int) -> Iterator[Content]:
     if section.source:
         yield Content.styled(f"Published: {visible(section.source)}", MUTED)
     yield Content.styled(f"Measured: {visible(section.measured)}.", MUTED)
+    if section.recorded:
+        yield Content.styled(f"Recorded runs of real agents: {visible(section.recorded)}.", MUTED)
     for table in section.tables:
         yield Content()
         yield from _table(table, width)
@@ -135,10 +137,10 @@ def section_lines(section: Section, width: int) -> Iterator[Content]:
 
 
 def _table(table: Table, width: int) -> Iterator[Content]:
-    if table.title:
-        yield Content.styled(visible(table.title), "bold $primary")
+    if table.heading:
+        yield Content.styled(visible(table.heading), "bold $primary")
     yield from table_lines(table, width)
-    for note in table.notes:
+    for note in table.remarks:
         yield Content.styled(visible(note), MUTED)
 
 
