@@ -46,8 +46,8 @@ def ablation_section(
         id="attention-ablation",
         title="Tool Attention: ablation, threshold, prompt cache",
         source="Tool Attention, table 5, sections 5.2 and 5.6",
-        measured=f"the gate with one thing changed, over the same {len(of.tasks):,} generated tasks; success rates are "
-        "projections and not repeated",
+        measured=f"the gate with one thing changed, over the same {len(of.tasks):,} generated tasks; "
+        "success rates are projections and not repeated",
         tables=tuple(tables),
         findings=findings,
         recorded=recorded("what deliveries and the profile `attention` cost with a prompt cache and without"),

@@ -19,7 +19,7 @@ from inspector.research.published import (
 )
 from inspector.research.recorded import recorded
 from inspector.research.scaling import Scaled
-from inspector.research.study import DEFAULT, TASK_TOKENS, TWELVE_BOUND, Bench, Measured, paired_f1
+from inspector.research.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, paired_f1
 from inspector.research.task import SHARES
 from inspector.research.testbed import TABLE_2
 
@@ -28,8 +28,8 @@ from inspector.research.testbed import TABLE_2
 PAPER = "Tool Attention"
 NOT_GIVEN = "–"
 SIZED = (
-    "The tools are generated, and their definitions sized after the paper's table 2: the full schema's tokens "
-    "were put in, what a method selects was not."
+    "The tools are generated, and their definitions sized after the paper's table 2: the full schema's "
+    "tokens were put in, what a method selects was not."
 )
 _ALLOWED = 0.03
 _TOKEN_BAR = POOL_AND_SCHEMAS // 2
@@ -117,7 +117,7 @@ def _copied_table(of: Bench, copied: Mapping[str, Quality]) -> Table:
             f"queries have {of.overlap:.2f} on average.",
         ),
         Origin.CALIBRATION,
-        "Who asks with the summary's own words finds the tool by construction: this bounds what wording can do.",
+        "Who asks with the summary's own words finds the tool by construction.",
     )
 
 
@@ -125,8 +125,8 @@ def main_section(measured: Mapping[str, Measured], of: Bench) -> Section:
     default, paper = measured[DEFAULT], measured[OURS]
     bars = (
         (
-            f"generated tasks: tokens of a model call of our default below {_TOKEN_BAR:,} (half of the paper's pool and "
-            "schemas)",
+            f"generated tasks: tokens of a model call of our default below {_TOKEN_BAR:,} "
+            "(half of the paper's pool and schemas)",
             f"{default.per_call.mean:,.0f} as the mean over tasks, {default.call_by_turn:,.0f} over all "
             f"turns; a turn of {default.calls:.1f} calls sends {default.tokens.mean + default.traffic:,.0f} "
             f"with search results, Tool Attention {paper.tokens.mean:,.0f} in {paper.calls:.1f}",
@@ -251,11 +251,12 @@ def _kind_table(measured: Mapping[str, Measured]) -> Table:
         "Summed over a turn's model calls, with the pool and the searches. Table 3 averages tasks, the last "
         "column turns."
     ]
-    default, roomy = measured[DEFAULT], measured[TWELVE_BOUND]
+    default, tight = measured[DEFAULT], measured[EIGHT_BOUND]
     notes.append(
         f"A long session always binds as many tools as the capacity allows, so the capacity sets its cost: "
         f"over all turns our default, with a capacity of {BindingSettings().capacity}, has "
-        f"{default.by_turn:,.0f}; with 12 it has {roomy.by_turn:,.0f}, at an F1 of {roomy.bound.f1:.3f}."
+        f"{default.by_turn:,.0f}, of a model call {default.call_by_turn:,.0f} without searches; with 8 "
+        f"it has {tight.by_turn:,.0f} and {tight.call_by_turn:,.0f}, at an F1 of {tight.bound.f1:.3f}."
     )
     headers = ("method", *kinds, "over all turns")
     right = frozenset(range(1, len(headers)))

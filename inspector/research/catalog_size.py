@@ -50,7 +50,7 @@ _SEED = 0
 
 
 def catalog_size(source: Source, steps: Steps) -> Section:
-    """Table 1 for the demo's catalog, other people's, and generated ones. Raises ToolsightError and Stopped."""
+    """Table 1 for the demo's, other people's and generated catalogs. Raises ToolsightError and Stopped."""
     meter = meter_of(source.counter)
     tables, bars = [], list[tuple[str, str, bool]]()
     demo, others = source.demo(), source.others()

@@ -1,7 +1,7 @@
 """The report's sections, and making them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from inspector.domain.closest import closest
@@ -12,6 +12,8 @@ from inspector.research.source import Source, Steps, Stopped
 SEEDS, TASKS = 3, 500
 # The encoding that Tool Attention counts with.
 ATTENTION_ENCODING = "cl100k_base"
+# The section of Tool Attention's main results.
+MAIN = "attention-main"
 
 Maker = Callable[[Source, Steps], tuple[Section, ...]]
 
@@ -58,7 +60,18 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
     )
     if steps.stopped():
         raise Stopped
-    return sections
+    return sections if source.embedder is None else _with_requests(sections, source, steps)
+
+
+def _with_requests(sections: tuple[Section, ...], source: Source, steps: Steps) -> tuple[Section, ...]:
+    """The sections; the one on tokens and retrieval also has what real catalogs' requests show."""
+    from inspector.research.attention_request import request_table
+    from inspector.research.first_call import meter_of
+
+    table = request_table(source, meter_of(source.counter_like(ATTENTION_ENCODING)), steps)
+    if not table.rows:
+        return sections
+    return tuple(replace(one, tables=(table, *one.tables)) if one.id == MAIN else one for one in sections)
 
 
 # What rests on real catalogs stands first, the generated testbed last.
