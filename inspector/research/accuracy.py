@@ -40,7 +40,7 @@ def accuracy(source: Source, steps: Steps) -> Section:
             "The paper reads .7 as “70% of the tools that searches surface are used”; a median over "
             "sessions does not give a share of tools: half of the sessions may be far below it.",
         ),
-        recorded=recorded("equation 4 over the searches that agents made by themselves (“used”)"),
+        recorded=recorded("equation 4 over what agents searched for and then called (column “used”)"),
     )
 
 

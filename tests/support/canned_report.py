@@ -11,7 +11,7 @@ CATALOG_SIZE = Section(
     "set counted, under the default settings",
     (
         Table(
-            "Generated catalogs: 420 tokens a tool, 20 tools a server",
+            "generated catalogs, 420 tokens a tool, 20 tools a server",
             HEADERS,
             (
                 ("10", "0", "4,200", "4,200", "1,800", "222", "57 %", "94.7 %", "2,322", "4,422"),
