@@ -113,9 +113,9 @@ def published_section(bars: list[Bar]) -> str:
             "## Published data sets\n\nnDCG@10. Sets with more than 600 requests are sampled down to 600. "
             f"`+ pool` adds the {len(sets[-1].tools) - len(sets[3].tools)} tools of {POOL} as distractors. "
             "`z-fusion` is the reference: 0.3 z(BM25 over all texts in one field) + 1.0 z(cosine). `fuzzy` "
-            f"compares letter by letter and is left out for more than {SLOW_TOOLS} tools. `two-stage` is left "
-            "out where every tool that the requests need is of one server without a name (bfcl, metatool): "
-            "there is no server to choose.",
+            f"compares letter by letter and is left out for more than {SLOW_TOOLS} tools. `two-stage` is "
+            "left out where every tool that the requests need is of one server without a name (bfcl, "
+            "metatool): there is no server to choose.",
             grid(measured),
             claims(measured),
             "### Weights fitted with the tested set left out",
@@ -149,7 +149,8 @@ def measure(datasets: Sequence[DataSet]) -> list[Measured]:
 
     found: list[Measured] = []
     for dataset in datasets:
-        found += RankerBench(measurable(dataset.evalset), semantics, SystemClock(), report, lambda: False).measure([dataset])
+        bench = RankerBench(measurable(dataset.evalset), semantics, SystemClock(), report, lambda: False)
+        found += bench.measure([dataset])
     return found
 
 
