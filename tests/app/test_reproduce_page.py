@@ -241,4 +241,4 @@ async def test_numbers_fit_at_eighty_columns() -> None:
         assert isinstance(pilot.app.screen.focused, VerticalScroll)
         await pilot.press("pagedown")
         await pilot.pause()
-        assert "7,385" in "\n".join(lines(pilot.app))
+        assert "3,333" in "\n".join(lines(pilot.app))
