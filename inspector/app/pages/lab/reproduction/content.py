@@ -115,19 +115,20 @@ def _invitation(chapter: Chapter, job: ReproduceJob) -> Content:
 
 
 def section_lines(section: Section, width: int) -> Iterator[Content]:
-    """Yield title and scope, then every table, the targets and the published inconsistencies."""
+    """Yield title and scope, every table, the targets, recorded runs and the published inconsistencies."""
     yield Content.styled(visible(section.title), "bold")
     if section.source:
         yield Content.styled(f"Published: {visible(section.source)}", MUTED)
     yield Content.styled(f"Measured: {visible(section.measured)}.", MUTED)
-    if section.recorded:
-        yield Content.styled(f"Recorded runs of real agents: {visible(section.recorded)}.", MUTED)
     for table in section.tables:
         yield Content()
         yield from _table(table, width)
     if section.bars:
         yield Content()
         yield from _table(_bars(section), width)
+    if section.recorded:
+        yield Content()
+        yield Content.styled(f"Recorded runs of real agents: {visible(section.recorded)}.", MUTED)
     if section.findings:
         yield Content()
         yield Content.styled("Where the published numbers are inconsistent", "bold $primary")
