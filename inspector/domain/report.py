@@ -1,18 +1,49 @@
 """A report of tables that compare measured with published numbers, and its Markdown."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Origin(StrEnum):
+    """What a table's numbers rest on, in the order in which a section shows them.
+
+    Those of a calibration were built into the data that is measured: that they agree with the published ones
+    confirms nothing. Published ones are not measured at all.
+    """
+
+    REAL = "real"
+    GENERATED = "generated"
+    CALIBRATION = "calibration"
+    PUBLISHED = "published"
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text under headers. The columns in `right` hold numbers. Notes go below."""
+    """Rows of text under headers. The columns in `right` hold numbers. Notes go below.
+
+    `origin` says what the numbers rest on, and `why`, a sentence, why that is not real data.
+    """
 
     title: str
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     right: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
+    origin: Origin = Origin.REAL
+    why: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title, which begins with the origin where numbers are generated or built in."""
+        if self.origin in (Origin.GENERATED, Origin.CALIBRATION):
+            return f"{self.origin.capitalize()}: {self.title}"
+        return self.title
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Why the numbers are not of real data, and the notes."""
+        return (self.why, *self.notes) if self.why else self.notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +51,7 @@ class Section:
     """A page of a report. `measured` says what was measured on what.
 
     `findings` say where published numbers disagree. `source` is the publication and its section. `bars` are
-    (demanded, measured, met).
+    (demanded, measured, met). `recorded` says where recorded runs of real agents answer the same question.
     """
 
     id: str
@@ -30,6 +61,13 @@ class Section:
     tables: tuple[Table, ...]
     findings: tuple[str, ...] = ()
     bars: tuple[tuple[str, str, bool], ...] = ()
+    recorded: str = ""
+
+
+def real_first(section: Section) -> Section:
+    """The section with its tables ordered by origin, and otherwise as they were."""
+    order = list(Origin)
+    return replace(section, tables=tuple(sorted(section.tables, key=lambda one: order.index(one.origin))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +93,8 @@ def _section(section: Section) -> Iterator[str]:
         yield f"Published: {section.source}."
     if section.measured:
         yield f"Measured: {section.measured}."
+    if section.recorded:
+        yield f"Recorded runs of real agents: {section.recorded}."
     for table in section.tables:
         yield from _table(table)
     if section.bars:
@@ -66,12 +106,12 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    if table.title:
-        yield f"### {table.title}"
+    if table.heading:
+        yield f"### {table.heading}"
     rule = ["--:" if column in table.right else "---" for column in range(len(table.headers))]
     yield "\n".join(_row(cells) for cells in (table.headers, rule, *table.rows))
-    if table.notes:
-        yield "\n".join(f"- {note}" for note in table.notes)
+    if table.remarks:
+        yield "\n".join(f"- {note}" for note in table.remarks)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from inspector.domain.number import percent
-from inspector.domain.report import Section, Table
+from inspector.domain.report import Origin, Section, Table
 from inspector.engine.measure.paired import SIGNIFICANT
 from inspector.research.caching import SECONDS_BETWEEN, TURN_TOKENS, Layout
 from inspector.research.published import (
@@ -19,6 +19,7 @@ from inspector.research.published import (
     TURNS,
     WHOLE,
 )
+from inspector.research.recorded import recorded
 from inspector.research.study import THRESHOLD, Bench, Measured, Swept, best, paired_f1
 
 _NONE = "–"
@@ -45,10 +46,11 @@ def ablation_section(
         id="attention-ablation",
         title="Tool Attention: ablation, threshold, prompt cache",
         source="Tool Attention, table 5, sections 5.2 and 5.6",
-        measured=f"the gate with one thing changed, over the same {len(of.tasks):,} tasks; success rates are "
-        "projections and not repeated",
+        measured=f"the gate with one thing changed, over the same {len(of.tasks):,} generated tasks; "
+        "success rates are projections and not repeated",
         tables=tuple(tables),
         findings=findings,
+        recorded=recorded("what deliveries and the profile `attention` cost with a prompt cache and without"),
     )
 
 
@@ -79,7 +81,9 @@ def _variant_table(variants: Mapping[str, Measured], of: Bench) -> Table:
         "the scopes it needs, and each other one with probability 1/2.",
         f"TF-IDF uses the same summaries, stemmed, and the same threshold.{_words_win(variants)}",
     )
-    return Table("Table 5, token columns", headers, tuple(rows), frozenset(range(1, 7)), notes)
+    return Table(
+        "table 5, token columns", headers, tuple(rows), frozenset(range(1, 7)), notes, Origin.GENERATED
+    )
 
 
 def _words_win(variants: Mapping[str, Measured]) -> str:
@@ -113,7 +117,7 @@ def _sweep_table(swept: Sequence[Swept]) -> Table:
         f"{THRESHOLD}.",
     )
     headers = ("threshold", "precision", "recall", "F1", "phase 2 tokens")
-    return Table("Threshold sweep", headers, rows, frozenset(range(5)), notes)
+    return Table("threshold sweep", headers, rows, frozenset(range(5)), notes, Origin.GENERATED)
 
 
 def _cache_table(layouts: Sequence[Layout]) -> Table:
@@ -137,4 +141,6 @@ def _cache_table(layouts: Sequence[Layout]) -> Table:
         "Requests: one for each step of a turn and one for its answer; discovery also has those of its "
         "searches, whose results stay in the conversation.",
     )
-    return Table("Prompt cache over a session", headers, rows, frozenset(range(1, 6)), notes)
+    return Table(
+        "prompt cache over a session", headers, rows, frozenset(range(1, 6)), notes, Origin.GENERATED
+    )

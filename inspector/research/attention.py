@@ -171,8 +171,8 @@ def _layouts(of: Bench) -> tuple[Layout, ...]:
 def sections(of: Study, seeds: int) -> tuple[Section, ...]:
     """A study's sections, with the findings about the paper's own figures."""
     return (
-        replace(catalog_section(of.bench, of.copied, seeds), findings=catalog_findings()),
         replace(main_section(of.by_name, of.bench), findings=main_findings()),
+        replace(catalog_section(of.bench, of.copied, seeds), findings=catalog_findings()),
         ablation_section(of.variants, of.swept, of.layouts, of.bench, ablation_findings()),
         replace(scaling_section(of.scaled), findings=scaling_findings()),
     )

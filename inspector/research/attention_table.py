@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, pstdev
 
 from inspector.domain.number import money, percent, signed_percent
-from inspector.domain.report import Section, Table
+from inspector.domain.report import Origin, Section, Table
 from inspector.domain.settings import BindingSettings
 from inspector.research.method import Quality
 from inspector.research.published import (
@@ -17,8 +17,9 @@ from inspector.research.published import (
     TABLE_4,
     TURNS,
 )
+from inspector.research.recorded import recorded
 from inspector.research.scaling import Scaled
-from inspector.research.study import DEFAULT, TASK_TOKENS, TWELVE_BOUND, Bench, Measured, paired_f1
+from inspector.research.study import DEFAULT, EIGHT_BOUND, TASK_TOKENS, Bench, Measured, paired_f1
 from inspector.research.task import SHARES
 from inspector.research.testbed import TABLE_2
 
@@ -26,6 +27,10 @@ from inspector.research.testbed import TABLE_2
 
 PAPER = "Tool Attention"
 NOT_GIVEN = "–"
+SIZED = (
+    "The tools are generated, and their definitions sized after the paper's table 2: the full schema's "
+    "tokens were put in, what a method selects was not."
+)
 _ALLOWED = 0.03
 _TOKEN_BAR = POOL_AND_SCHEMAS // 2
 
@@ -49,18 +54,26 @@ def catalog_section(of: Bench, copied: Mapping[str, Quality], seeds: int) -> Sec
         )
     rows.append(("total", f"{len(made.tools)}", "48,600 (printed: 47,300)", f"{made.full:,}", "", "", ""))
     headers = ("server", "tools", "published mean", "our mean", "off by", "from–to", "variation")
-    table = Table("Tokens per definition", headers, tuple(rows), frozenset(range(1, 7)))
+    table = Table(
+        "tokens per definition",
+        headers,
+        tuple(rows),
+        frozenset(range(1, 7)),
+        origin=Origin.CALIBRATION,
+        why="The definitions were sized after this table, so that they agree with it shows the testbed's "
+        "making, not a measurement.",
+    )
     worst = max(map(abs, off))
     return Section(
         "attention-testbed",
-        "Tool Attention: testbed and tasks",
+        "Tool Attention: generated testbed and tasks",
         f"{PAPER}, table 2 and section 6.3",
         f"{len(made.tools)} generated tools, in tokens of compact JSON in the chat-completions format; "
         f"{len(of.tasks):,} tasks from {seeds} seeds on one testbed",
         (table, _task_table(of), _copied_table(of, copied)),
         bars=(
             (
-                f"each server's mean within {percent(_ALLOWED)}",
+                f"calibration: each server's mean within {percent(_ALLOWED)}",
                 f"{percent(worst, 1)} at most",
                 worst <= _ALLOWED,
             ),
@@ -83,14 +96,19 @@ def _task_table(of: Bench) -> Table:
         "ones with every seed.",
     )
     return Table(
-        "Tasks", ("kind", "tasks", "turns", "tools needed"), tuple(rows), frozenset({1, 2, 3}), notes
+        "tasks",
+        ("kind", "tasks", "turns", "tools needed"),
+        tuple(rows),
+        frozenset({1, 2, 3}),
+        notes,
+        Origin.GENERATED,
     )
 
 
 def _copied_table(of: Bench, copied: Mapping[str, Quality]) -> Table:
     rows = tuple((name, f"{q.precision:.2f}", f"{q.recall:.2f}", f"{q.f1:.2f}") for name, q in copied.items())
     return Table(
-        "If every query were a copy of its tool's summary",
+        "if every query were a copy of its tool's summary",
         ("method", "precision", "recall", "F1"),
         rows,
         frozenset({1, 2, 3}),
@@ -98,6 +116,8 @@ def _copied_table(of: Bench, copied: Mapping[str, Quality]) -> Table:
             f"A copied query shares all its words with the summary (a Jaccard index of stems of 1.00). Our "
             f"queries have {of.overlap:.2f} on average.",
         ),
+        Origin.CALIBRATION,
+        "Who asks with the summary's own words finds the tool by construction.",
     )
 
 
@@ -105,15 +125,15 @@ def main_section(measured: Mapping[str, Measured], of: Bench) -> Section:
     default, paper = measured[DEFAULT], measured[OURS]
     bars = (
         (
-            f"tokens of a model call of our default below {_TOKEN_BAR:,} (half of the paper's pool and "
-            "schemas)",
+            f"generated tasks: tokens of a model call of our default below {_TOKEN_BAR:,} "
+            "(half of the paper's pool and schemas)",
             f"{default.per_call.mean:,.0f} as the mean over tasks, {default.call_by_turn:,.0f} over all "
             f"turns; a turn of {default.calls:.1f} calls sends {default.tokens.mean + default.traffic:,.0f} "
             f"with search results, Tool Attention {paper.tokens.mean:,.0f} in {paper.calls:.1f}",
             max(default.per_call.mean, default.call_by_turn) < _TOKEN_BAR,
         ),
         (
-            "retrieval F1 of bound tools at least Tool Attention's on the same tasks",
+            "generated tasks: retrieval F1 of bound tools at least Tool Attention's on the same tasks",
             f"{default.bound.f1:.3f}, Tool Attention {paper.bound.f1:.3f}; paired test over tasks, p "
             f"{paired_f1(default, paper):.3f}",
             default.bound.f1 >= paper.bound.f1,
@@ -121,13 +141,14 @@ def main_section(measured: Mapping[str, Measured], of: Bench) -> Section:
     )
     return Section(
         "attention-main",
-        "Tool Attention: tokens per turn and utilization",
+        "Tool Attention: tokens, retrieval and utilization",
         f"{PAPER}, tables 3 and 4",
         "tool tokens: those of one model call, which the paper prints, and those of a turn, summed over its "
         f"model calls; the mean over turns, then over {len(of.tasks):,} tasks. "
         "No model was used: a step calls the tool it needs if that is bound",
         (_token_table(measured), _retrieval_table(measured), _kind_table(measured), _projected()),
         bars=bars,
+        recorded=recorded("tool tokens of a model call and loops, with the profile `attention` too"),
     )
 
 
@@ -176,7 +197,13 @@ def _token_table(measured: Mapping[str, Measured]) -> Table:
         "results stay in the conversation, and no history was cut.",
     )
     return Table(
-        "Table 3, what the paper calls measured", headers, tuple(rows), frozenset(range(1, 9)), notes
+        "table 3, what the paper calls measured",
+        headers,
+        tuple(rows),
+        frozenset(range(1, 9)),
+        notes,
+        Origin.GENERATED,
+        SIZED,
     )
 
 
@@ -207,7 +234,7 @@ def _retrieval_table(measured: Mapping[str, Measured]) -> Table:
         "Of the task: everything that was ever bound compared to the ground truth of the whole task.",
         "Every search is another model call: the last column is the price of fewer tokens per call.",
     )
-    return Table("Retrieval", headers, tuple(rows), frozenset(range(1, 7)), notes)
+    return Table("retrieval", headers, tuple(rows), frozenset(range(1, 7)), notes, Origin.GENERATED)
 
 
 def _three(of: Quality) -> list[str]:
@@ -224,15 +251,16 @@ def _kind_table(measured: Mapping[str, Measured]) -> Table:
         "Summed over a turn's model calls, with the pool and the searches. Table 3 averages tasks, the last "
         "column turns."
     ]
-    default, roomy = measured[DEFAULT], measured[TWELVE_BOUND]
+    default, tight = measured[DEFAULT], measured[EIGHT_BOUND]
     notes.append(
         f"A long session always binds as many tools as the capacity allows, so the capacity sets its cost: "
         f"over all turns our default, with a capacity of {BindingSettings().capacity}, has "
-        f"{default.by_turn:,.0f}; with 12 it has {roomy.by_turn:,.0f}, at an F1 of {roomy.bound.f1:.3f}."
+        f"{default.by_turn:,.0f}, of a model call {default.call_by_turn:,.0f} without searches; with 8 "
+        f"it has {tight.by_turn:,.0f} and {tight.call_by_turn:,.0f}, at an F1 of {tight.bound.f1:.3f}."
     )
     headers = ("method", *kinds, "over all turns")
     right = frozenset(range(1, len(headers)))
-    return Table("Tokens/turn by kind of task", headers, rows, right, tuple(notes))
+    return Table("tokens/turn by kind of task", headers, rows, right, tuple(notes), Origin.GENERATED)
 
 
 def _projected() -> Table:
@@ -254,6 +282,7 @@ def _projected() -> Table:
         rows,
         frozenset(range(1, 6)),
         ("According to section 6.1 no model was run for these: they are derived from token counts.",),
+        Origin.PUBLISHED,
     )
 
 
@@ -273,7 +302,7 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
         f"tools, and ρ with the C_task of turn {TURNS} ({TASK_TOKENS:,})",
         (
             Table(
-                "Tokens/turn",
+                "tokens/turn",
                 headers,
                 tokens,
                 right,
@@ -283,6 +312,8 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
                     "Here our default searches by words alone, so it never abstains and loads more; simple "
                     "retrieval ranks by summaries.",
                 ),
+                Origin.GENERATED,
+                f"{SIZED} “Tokens by catalog size” has real catalogs of up to as many tools as they have.",
             ),
             Table(
                 "ρ",
@@ -290,6 +321,7 @@ def scaling_section(scaled: Sequence[Scaled]) -> Section:
                 rho,
                 right,
                 (f"Claimed for Tool Attention: at least {SCALE_RHO} up to {SCALE:,} tools.",),
+                Origin.GENERATED,
             ),
         ),
     )

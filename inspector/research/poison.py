@@ -14,9 +14,7 @@ from random import Random
 import numpy as np
 
 from inspector.domain.evaluation import EvalCase
-from inspector.domain.message import UserMessage
 from inspector.domain.number import percent, percent_down
-from inspector.domain.ranking import SearchRequest
 from inspector.domain.report import Section, Table
 from inspector.domain.settings import DiscoverySettings, GateSettings
 from inspector.domain.summary_pool import tool_summary
@@ -24,12 +22,10 @@ from inspector.domain.tool import Tool
 from inspector.engine.discovery.document import texts_by_key
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.search import ToolSearch
 from inspector.engine.discovery.semantics import Semantics
-from inspector.engine.loop.binding.gate import Gate
 from inspector.engine.measure.bootstrap import Estimate, share_estimate
 from inspector.engine.ports import Clock, TokenCounter
+from inspector.research.bound import Bound, gate_bound, search_bound
 from inspector.research.source import NamedCatalog, Poison, Source, Steps, indexed
 
 # Long because the attack, its measures and its table are one experiment.
@@ -46,8 +42,6 @@ GROUPS = (OTHER, SERVER, ITSELF)
 REQUESTS = 12
 SEARCHED = ("hybrid", "bm25", "prd-bm25", "fuzzy", "two-stage")
 _SEED = 0
-
-Bound = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,34 +154,7 @@ def requests(demo: NamedCatalog, one: Poison) -> Mapping[str, Sequence[EvalCase]
 def bindings(index: ToolIndex, clock: Clock) -> Mapping[str, Bound]:
     """What each gate binds for a request, by the gate's name."""
     rankers = CatalogRankers(index, DiscoverySettings())
-    settings = GateSettings()
-    name = f"gate: {settings.ranker}, {settings.threshold:g}, at most {settings.top_k}"
-    return {name: _gate(rankers, settings, clock)} | {
-        f"search: {ranker}, at most {DiscoverySettings().max_search_results}": _search(rankers, ranker, clock)
-        for ranker in SEARCHED
-    }
-
-
-def _gate(rankers: CatalogRankers, settings: GateSettings, clock: Clock) -> Bound:
-    gate = Gate(clock)
-
-    def bound(query: str) -> Sequence[str]:
-        messages = [UserMessage(query)]
-        return gate.apply(rankers, messages, settings, pinned=(), unmet={}, tokens=len).active
-
-    return bound
-
-
-def _search(rankers: CatalogRankers, ranker: str, clock: Clock) -> Bound:
-    settings = rankers.settings
-    rules = SearchRules(settings.max_search_results, settings.min_probability, settings.min_tool_probability)
-    search = ToolSearch(rankers.index, rankers.names, rankers.get(ranker), rules, clock)
-
-    def bound(query: str) -> Sequence[str]:
-        answer = search.run(SearchRequest(query), misses=0)
-        return [tool.id for tool in answer.to_load]
-
-    return bound
+    return dict([gate_bound(rankers, clock), *(search_bound(rankers, name, clock) for name in SEARCHED)])
 
 
 def _with(tool: Tool, text: str) -> Tool:

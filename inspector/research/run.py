@@ -1,17 +1,19 @@
 """The report's sections, and making them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
-from inspector.domain.report import Section
+from inspector.domain.report import Section, real_first
 from inspector.research.source import Source, Steps, Stopped
 
 SEEDS, TASKS = 3, 500
 # The encoding that Tool Attention counts with.
 ATTENTION_ENCODING = "cl100k_base"
+# The section of Tool Attention's main results.
+MAIN = "attention-main"
 
 Maker = Callable[[Source, Steps], tuple[Section, ...]]
 
@@ -25,6 +27,10 @@ class Chapter:
     source: str
     about: str
     make: Maker
+
+    def sections(self, source: Source, steps: Steps) -> tuple[Section, ...]:
+        """Measure; what rests on real data stands first. Raises ToolsightError and Stopped."""
+        return tuple(map(real_first, self.make(source, steps)))
 
 
 def _one(module: str, name: str) -> Maker:
@@ -54,16 +60,35 @@ def _attention(source: Source, steps: Steps) -> tuple[Section, ...]:
     )
     if steps.stopped():
         raise Stopped
-    return sections
+    return sections if source.embedder is None else _with_requests(sections, source, steps)
 
 
+def _with_requests(sections: tuple[Section, ...], source: Source, steps: Steps) -> tuple[Section, ...]:
+    """The sections; the one on tokens and retrieval also has what real catalogs' requests show."""
+    from inspector.research.attention_request import request_table
+    from inspector.research.first_call import meter_of
+
+    table = request_table(source, meter_of(source.counter_like(ATTENTION_ENCODING)), steps)
+    if not table.rows:
+        return sections
+    return tuple(replace(one, tables=(table, *one.tables)) if one.id == MAIN else one for one in sections)
+
+
+# What rests on real catalogs stands first, the generated testbed last.
 CHAPTERS: tuple[Chapter, ...] = (
     Chapter(
         "catalog-size",
         "Tokens by catalog size",
         "semantic tool discovery, Table 1",
-        "static binding and a first call with discovery, 10 to 200 tools",
+        "static binding and a first call with discovery: real catalogs, then generated ones",
         _one("catalog_size", "catalog_size"),
+    ),
+    Chapter(
+        "reduction",
+        "Reduction as a factor",
+        "layered composition; MCP-Zero",
+        "the 9x and 98 % in the same form, and where discovery becomes cheaper",
+        _one("reduction", "token_reduction"),
     ),
     Chapter(
         "latency",
@@ -76,22 +101,8 @@ CHAPTERS: tuple[Chapter, ...] = (
         "accuracy",
         "Discovery accuracy",
         "semantic tool discovery, equation 4",
-        "the share of discovered tools that are used, over the scenarios",
+        "the share of discovered tools that are used: labelled requests, then scripted scenarios",
         _one("accuracy", "accuracy"),
-    ),
-    Chapter(
-        "attention",
-        "Tool Attention's testbed",
-        "Tool Attention, sections 5.6, 6 and 7",
-        "120 tools on six servers, 500 tasks: tokens per turn, retrieval, ablations",
-        _attention,
-    ),
-    Chapter(
-        "poison",
-        "Poisoned descriptions",
-        "Tool Attention, section 7.6",
-        "how often each gate keeps a poisoned description out: exposure",
-        _one("poison", "poison"),
     ),
     Chapter(
         "criteria",
@@ -101,11 +112,18 @@ CHAPTERS: tuple[Chapter, ...] = (
         _one("criterion", "criteria"),
     ),
     Chapter(
-        "reduction",
-        "Reduction as a factor",
-        "layered composition; MCP-Zero",
-        "the 9x and 98 % in the same form, and where discovery becomes cheaper",
-        _one("reduction", "token_reduction"),
+        "poison",
+        "Poisoned descriptions",
+        "Tool Attention, section 7.6",
+        "how often each gate keeps a poisoned description out: exposure",
+        _one("poison", "poison"),
+    ),
+    Chapter(
+        "attention",
+        "Tool Attention's testbed",
+        "Tool Attention, sections 5.6, 6 and 7",
+        "requests over real catalogs; then 120 generated tools, 500 tasks: tokens, retrieval, ablations",
+        _attention,
     ),
 )
 
@@ -124,4 +142,4 @@ def make(wanted: Sequence[Chapter], source: Source, steps: Steps) -> Iterator[Se
     """Yield each section of these chapters as soon as it is made. Raises ToolsightError and Stopped."""
     for chapter in wanted:
         steps(chapter.title)
-        yield from chapter.make(source, steps)
+        yield from chapter.sections(source, steps)

@@ -42,7 +42,7 @@ Progress = Callable[[str, int, int], None]
 THRESHOLD, TOP_K, SUMMARY_TOKENS = 0.28, 10, 60
 DEFAULT, ONE_SEARCH = "Toolsight, default", "Toolsight, one search per turn"
 ONLY_MISSING = "Toolsight, searches only for what is not bound"
-THREE_RESULTS, TWELVE_BOUND = "Toolsight, 3 results per search", "Toolsight, 12 tools bound"
+THREE_RESULTS, EIGHT_BOUND = "Toolsight, 3 results per search", "Toolsight, 8 tools bound"
 FULL_RESULTS = "Toolsight, search results with parameters"
 BY_STEP = "Tool Attention, gated step by step"
 # B2's tools are chosen from tasks that nothing is measured on.
@@ -249,7 +249,7 @@ def methods(of: Bench) -> Iterable[Method]:
         settings=DiscoverySettings(max_search_results=3),
     )
     yield Discovery(
-        TWELVE_BOUND, made, searcher=of.searcher, count=of.count, binding=BindingSettings(capacity=12)
+        EIGHT_BOUND, made, searcher=of.searcher, count=of.count, binding=BindingSettings(capacity=8)
     )
     yield Discovery(
         FULL_RESULTS, made, searcher=of.searcher, count=of.count, settings=DiscoverySettings(results="full")

@@ -17,7 +17,7 @@ from inspector.app.pages.lab.reproduction.content import section_lines
 from inspector.app.pages.lab.reproduction.job import ReproduceJob
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.reproduction import Reproduction
-from inspector.domain.report import Section, Table
+from inspector.domain.report import Origin, Section, Table
 from inspector.research import run as run_module
 from inspector.research.run import CHAPTERS
 from inspector.research.source import PlayedScenario, Steps
@@ -190,6 +190,15 @@ def test_numbers_are_never_cut_and_columns_never_too_wide(
         assert max(map(len, drawn)) <= max(width, 34)
 
 
+def test_the_page_says_what_was_built_in_and_where_recorded_runs_answer() -> None:
+    table = Table("sizes", ("a",), (("1",),), origin=Origin.CALIBRATION, why="They were fitted.")
+    section = Section("x", "X", "", "this", (table,), recorded="tokens: `toolsight runs`")
+    text = "\n".join(map(str, section_lines(section, 78)))
+    assert "Calibration: sizes" in text
+    assert "They were fitted." in text
+    assert "Recorded runs of real agents: tokens: `toolsight runs`." in text
+
+
 def test_numbers_stand_right_and_text_wraps() -> None:
     rows = (("a long text that wraps", "7"), ("short", "1,000"))
     table = Table("", ("what", "much"), rows, frozenset({1}))
@@ -232,4 +241,4 @@ async def test_numbers_fit_at_eighty_columns() -> None:
         assert isinstance(pilot.app.screen.focused, VerticalScroll)
         await pilot.press("pagedown")
         await pilot.pause()
-        assert "7,385" in "\n".join(lines(pilot.app))
+        assert "3,333" in "\n".join(lines(pilot.app))

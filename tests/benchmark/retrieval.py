@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from inspector.adapters.clock import SystemClock
 from inspector.cli.bench.report import p_text, standing_lines
+from inspector.domain.evaluation import EvalSet
 from inspector.domain.number import percent
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
@@ -37,6 +38,8 @@ MEASURED = tuple(name for name in RANKERS if name != "regex")
 # Comparing every query with every tool letter by letter takes up to a second a query in a large catalog.
 SLOW = frozenset({"fuzzy", "fuzzy-repaired"})
 SLOW_TOOLS = 500
+# They choose a server first, which needs servers to choose from.
+STAGED = frozenset({"two-stage", "two-stage-product"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,9 @@ def published_section(bars: list[Bar]) -> str:
             "## Published data sets\n\nnDCG@10. Sets with more than 600 requests are sampled down to 600. "
             f"`+ pool` adds the {len(sets[-1].tools) - len(sets[3].tools)} tools of {POOL} as distractors. "
             "`z-fusion` is the reference: 0.3 z(BM25 over all texts in one field) + 1.0 z(cosine). `fuzzy` "
-            f"compares letter by letter and is left out for more than {SLOW_TOOLS} tools.",
+            f"compares letter by letter and is left out for more than {SLOW_TOOLS} tools. `two-stage` is "
+            "left out where every tool that the requests need is of one server without a name (bfcl, "
+            "metatool): there is no server to choose.",
             grid(measured),
             claims(measured),
             "### Weights fitted with the tested set left out",
@@ -144,10 +149,23 @@ def measure(datasets: Sequence[DataSet]) -> list[Measured]:
 
     found: list[Measured] = []
     for dataset in datasets:
-        large = len(dataset.evalset.tools) > SLOW_TOOLS
-        names = [name for name in MEASURED if not (large and name in SLOW)]
-        found += RankerBench(names, semantics, SystemClock(), report, lambda: False).measure([dataset])
+        bench = RankerBench(measurable(dataset.evalset), semantics, SystemClock(), report, lambda: False)
+        found += bench.measure([dataset])
     return found
+
+
+def measurable(evalset: EvalSet) -> list[str]:
+    """The rankers that a data set says something about, in reasonable time.
+
+    If all tools that the requests need are of one server, choosing a server first is never right or wrong:
+    bfcl and metatool have one without a name, and among the pool they measure whether that is recognized.
+    """
+    needed = {tool_id for case in evalset.cases for group in case.relevant for tool_id in group}
+    servers = {tool.server for tool in evalset.tools if tool.id in needed}
+    left_out = set(SLOW) if len(evalset.tools) > SLOW_TOOLS else set[str]()
+    if len(servers) < 2:
+        left_out |= STAGED
+    return [name for name in MEASURED if name not in left_out]
 
 
 def ndcg(measured: Sequence[Measured]) -> dict[tuple[str, str], float]:

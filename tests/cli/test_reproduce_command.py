@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from inspector.adapters.files.evalset import TOOLS
+from inspector.adapters.files.evalset import QUERIES, TOOLS
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.composition import fixtures_path
 from inspector.cli.research import command as module
 from inspector.cli.research.command import INTERRUPTED
-from inspector.cli.research.sources import ShippedSource, read_poisons
+from inspector.cli.research.sources import REQUESTS, ShippedSource, read_poisons
 from inspector.domain.error import ConfigError
 from inspector.domain.report import Section
 from inspector.research.run import CHAPTERS, Chapter
@@ -137,6 +137,23 @@ def test_a_folder_of_catalogs_means_all_of_them_and_an_empty_one_is_an_error(tmp
         pytest.raises(ConfigError, match="no catalog"),
     ):
         source.others()
+
+
+def test_a_catalog_brings_its_requests_and_a_sample_of_many(tmp_path: Path) -> None:
+    folder = catalog(tmp_path / "asked", ["one", "two"])
+    rows = [{"id": f"{n}", "query": f"query {n}", "relevant": ["one"]} for n in range(REQUESTS + 50)]
+    (folder / QUERIES).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with ShippedSource([folder], model="none", database=tmp_path / "x.db") as source:
+        (found,) = source.others()
+    assert len(found.cases) == REQUESTS
+    assert {*found.cases[0].relevant} == {frozenset({"s:one"})}
+
+
+def test_our_requests_for_a_catalog_are_not_asked_of_another_one_of_its_name(tmp_path: Path) -> None:
+    folder = catalog(tmp_path / "pool_docker", ["one", "two"])
+    with ShippedSource([folder], model="none", database=tmp_path / "x.db") as source:
+        (found,) = source.others()
+    assert (len(found.tools), found.cases) == (2, ())
 
 
 def test_there_are_fifty_poisons_each_for_a_demo_tool(tmp_path: Path) -> None:

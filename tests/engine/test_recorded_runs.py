@@ -110,6 +110,18 @@ def test_the_agents_own_searches_are_made_again_and_alone_say_what_was_found() -
     assert (need.rank, need.returned, need.reached) == (0, False, True)
 
 
+def test_of_what_searches_returned_the_tools_that_the_run_called_are_used() -> None:
+    own = run_of(step("", searches=("lend a book",)), step("I lend a book.", call(LEND)), step("Done."))
+    run = played(own, discovery__ranker="bm25", discovery__max_search_results=2)
+    assert (run.discovered, run.used) == (2, 1)
+
+
+def test_a_search_by_name_discovers_nothing_of_its_own() -> None:
+    run = played(run_of(step("Zzz.", call(LEND)), step("Done."), asked="Qqq."), discovery__ranker="bm25")
+    assert searched(run)["named"] == 1
+    assert (run.discovered, run.used) == (0, 0)
+
+
 def test_own_searches_are_left_out_where_nothing_can_be_searched() -> None:
     own = run_of(step("", searches=("lend",)), step("", call(LEND)), step("Done."))
     run = played(own, "static")
@@ -335,6 +347,8 @@ def test_reasons_are_told_apart_in_the_summary() -> None:
     assert summary.searches == {Reason.OWN: 0, Reason.FIRST: 1, Reason.AGAIN: 0, Reason.NAMED: 0}
     assert summary.whole is not None
     assert summary.whole.mean == 1
+    assert summary.used is not None
+    assert 0 < summary.used.mean <= 1
 
 
 def test_a_run_that_did_not_reach_its_tools_costs_but_counts_as_no_solved_one() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.domain.prompt_cache import Block
-from inspector.domain.report import Report, markdown
+from inspector.domain.report import Origin, Report, markdown
 from inspector.engine.discovery.index import ToolIndex
 from inspector.research.attention import Study, attention_sections, sections, study
 from inspector.research.caching import measured
@@ -93,6 +93,12 @@ def test_every_published_row_stands_in_the_report(found: Study) -> None:
 @pytest.mark.slow
 def test_the_same_seeds_make_the_same_report(found: Study) -> None:
     assert sections(small_study(), 2) == sections(found, 2)
+
+
+def test_no_table_of_generated_tasks_passes_for_real(found: Study) -> None:
+    origins = {table.title: table.origin for one in sections(found, 2) for table in one.tables}
+    assert Origin.REAL not in origins.values()
+    assert origins["tokens per definition"] is Origin.CALIBRATION
 
 
 def test_nothing_is_reported_once_it_was_stopped() -> None:

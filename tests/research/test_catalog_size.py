@@ -122,21 +122,25 @@ def test_the_findings_name_the_papers_own_numbers() -> None:
 def test_the_section_has_the_papers_numbers_and_a_bar_for_each_size_and_set() -> None:
     catalog = NamedCatalog("theirs", generated(120, METER).tools)
     section = catalog_size(MemorySource(counter=TiktokenCounter("demo/planner"), others=[catalog]), Steps())
-    rows = section.tables[0].rows
+    real, fitted = section.tables[:2], section.tables[2:]
+    assert [table.heading for table in real] == ["The demo's catalog", "theirs"]
+    assert all(
+        table.heading.startswith("Calibration: ") and "by construction" in table.why for table in fitted
+    )
+    rows = fitted[0].rows
     assert len(rows) == len(SIZES) * len(ALWAYS) - 1
     for row in rows:
         static, dynamic, cut = PUBLISHED[int(row[0])]
         assert (row[2], row[3], row[4], row[6]) == (f"{static:,}", f"{static:,}", f"{dynamic:,}", cut)
-    generated_bars = [bar for bar in section.bars if bar[0].startswith("generated, 20")]
+    generated_bars = [bar for bar in section.bars if bar[0].startswith("calibration, generated, 20")]
     assert len(generated_bars) == 6
     assert all(met for _, _, met in generated_bars)
-    assert [table.title for table in section.tables][-1] == "theirs"
     assert sum(bar[0].startswith("theirs, 100") for bar in section.bars) == len(ALWAYS)
 
 
 def test_without_other_catalogs_the_section_says_that_they_were_skipped() -> None:
     section = catalog_size(MemorySource(counter=TiktokenCounter("demo/planner")), Steps())
-    assert "skipped" in str(section.tables[-1].rows)
+    assert "skipped" in str(section.tables[1].rows)
 
 
 def test_asked_to_stop_it_stops() -> None:

@@ -25,9 +25,17 @@ def test_a_factor_is_before_over_after() -> None:
     assert factor == pytest.approx(before / first, abs=0.05)
 
 
+def test_generated_catalogs_come_last_and_are_called_a_calibration() -> None:
+    theirs = NamedCatalog("theirs", generated(30, meter_of(COUNTER)).tools)
+    tables = token_reduction(MemorySource(counter=COUNTER, others=[theirs]), Steps()).tables
+    for table in (tables[0], tables[2]):
+        assert [row[0] for row in table.rows][-3:] == ["demo", "theirs", "calibration: generated, 200 tools"]
+    assert any("by construction" in note for note in tables[0].notes)
+
+
 def test_discovery_over_a_large_catalog_is_cheaper_long_before_the_published_rule() -> None:
     tables = token_reduction(MemorySource(counter=COUNTER), Steps()).tables
-    row = next(row for row in tables[2].rows if row[0].startswith("generated"))
+    row = next(row for row in tables[2].rows if row[0].startswith("calibration: generated"))
     first, after, with_text = (int(cell) for cell in row[2:5])
     assert first <= after <= with_text < 20
 

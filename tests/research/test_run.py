@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from inspector.domain.error import ConfigError
-from inspector.domain.report import Section, markdown
+from inspector.domain.report import Origin, Section, Table, markdown
 from inspector.research.heading import report
 from inspector.research.run import CHAPTERS, Chapter, chapters, make
 from inspector.research.source import Steps, Stopped
@@ -16,7 +16,7 @@ SECTION = Section("one", "One", "a paper", "this", ())
 
 def test_chapters_come_in_the_order_of_the_report_and_once() -> None:
     found = chapters(["reduction", "latency", "reduction"])
-    assert [chapter.id for chapter in found] == ["latency", "reduction"]
+    assert [chapter.id for chapter in found] == ["reduction", "latency"]
     assert chapters([]) == ()
 
 
@@ -34,10 +34,22 @@ def test_a_section_is_there_as_soon_as_it_is_made_and_stopping_keeps_the_next_fr
     stopping = False
     chapter = Chapter("one", "One", "a paper", "this", lambda _source, _steps: (SECTION,))
     made = make([chapter, chapter], MemorySource(), Steps(stopped=lambda: stopping))
-    assert next(made) is SECTION
+    assert next(made) == SECTION
     stopping = True
     with pytest.raises(Stopped):
         next(made)
+
+
+def test_whatever_a_chapter_makes_has_its_real_tables_first() -> None:
+    built_in = Table("built in", ("a",), (), origin=Origin.CALIBRATION)
+    mixed = Section("one", "One", "a paper", "this", (built_in, Table("real", ("a",), ())))
+    chapter = Chapter("one", "One", "a paper", "this", lambda _source, _steps: (mixed,))
+    for found in (next(make([chapter], MemorySource(), Steps())), *chapter.sections(MemorySource(), Steps())):
+        assert [table.title for table in found.tables] == ["real", "built in"]
+
+
+def test_the_generated_testbed_is_the_last_chapter() -> None:
+    assert CHAPTERS[-1].id == "attention"
 
 
 def test_a_report_says_when_on_what_and_how_to_repeat_it() -> None:

@@ -1,7 +1,8 @@
 """A section like those of `toolsight reproduce`, with fixed numbers, for pictures and key presses."""
 
-from inspector.domain.report import Section, Table
-from inspector.research.catalog_size import HEADERS
+from inspector.domain.report import Origin, Section, Table
+from inspector.research.catalog_size import CALIBRATED, HEADERS
+from inspector.research.recorded import recorded
 
 CATALOG_SIZE = Section(
     "catalog-size",
@@ -11,13 +12,13 @@ CATALOG_SIZE = Section(
     "set counted, under the default settings",
     (
         Table(
-            "Generated catalogs: 420 tokens a tool, 20 tools a server",
+            "The demo's catalog",
             HEADERS,
             (
-                ("10", "0", "4,200", "4,200", "1,800", "222", "57 %", "94.7 %", "2,322", "4,422"),
-                ("50", "11", "21,000", "21,000", "2,400", "1,975", "89 %", "90.5 %", "4,454", "7,924"),
-                ("100", "3", "42,000", "42,000", "2,800", "722", "93 %", "98.2 %", "2,870", "5,877"),
-                ("200", "11", "84,000", "84,000", "3,200", "2,148", "96 %", "97.4 %", "4,330", "7,385"),
+                ("10", "0", "4,200", "1,608", "1,800", "228", "57 %", "85.8 %", "1,032", "1,836"),
+                ("50", "11", "21,000", "6,220", "2,400", "1,149", "89 %", "81.5 %", "1,852", "3,400"),
+                ("84", "3", "–", "10,376", "–", "675", "–", "93.4 %", "1,305", "2,692"),
+                ("84", "11", "–", "10,376", "–", "1,207", "–", "88.3 %", "1,871", "3,333"),
             ),
             frozenset(range(10)),
         ),
@@ -26,10 +27,22 @@ CATALOG_SIZE = Section(
             ("catalog", "state"),
             (("none", "skipped: name a folder of catalogs with --data"),),
         ),
+        Table(
+            "generated catalogs, 420 tokens per tool, 20 tools per server",
+            HEADERS,
+            (
+                ("100", "3", "42,000", "42,000", "2,800", "719", "93 %", "98.2 %", "2,867", "7,592"),
+                ("200", "11", "84,000", "84,000", "3,200", "2,145", "96 %", "97.4 %", "4,327", "9,127"),
+            ),
+            frozenset(range(10)),
+            origin=Origin.CALIBRATION,
+            why=CALIBRATED,
+        ),
     ),
     ("Static binding is exactly 420 tokens a tool at every size: a constant times the number of tools.",),
     (
-        ("100 tools of 420 tokens, 3 always included: first call cut by 95 %", "98.2 %", True),
-        ("100 tools of 420 tokens, 11 always included: first call cut by 95 %", "94.0 %", False),
+        ("calibration, 100 tools of 420 tokens, 3 always included: first call cut by 95 %", "98.2 %", True),
+        ("calibration, 100 tools of 420 tokens, 11 always included: first call cut by 95 %", "94.0 %", False),
     ),
+    recorded("tool tokens of a model call, with the searches that the agents made"),
 )

@@ -32,8 +32,8 @@ _Path = click.Path(path_type=Path)
     "folders",
     multiple=True,
     type=_Path,
-    help="A folder with tools.jsonl, or a folder of such folders: catalogs to measure besides the demo's. "
-    "May be repeated.",
+    help="A folder with tools.jsonl, or a folder of such folders: catalogs to measure besides the demo's, "
+    "with the labelled requests of their queries.jsonl. May be repeated.",
 )
 @click.option("--output", type=_Path, help="Write the report to this file.")
 @click.option(

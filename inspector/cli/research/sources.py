@@ -15,7 +15,7 @@ import platformdirs
 
 from inspector import __version__
 from inspector.adapters.clock import SystemClock
-from inspector.adapters.files.evalset import TOOLS, read_cases, read_tools
+from inspector.adapters.files.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
 from inspector.adapters.files.scenario_file import load_scenario
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli import composition
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # A model whose tokens are counted with the encoding.
 _COUNTS_WITH = {"cl100k_base": "openai/gpt-4", "o200k_base": PLANNER}
+# Requests of another catalog at most: each is searched for several times.
+REQUESTS = 200
 _PACKAGES = ("tiktoken", "fastembed", "numpy")
 
 
@@ -130,7 +132,7 @@ class ShippedSource:
     @cached_property
     def _others(self) -> tuple[NamedCatalog, ...]:
         paths = [path for folder in self._folders for path in _catalogs(folder)]
-        return tuple(NamedCatalog(path.resolve().name, read_tools(path)) for path in paths)
+        return tuple(map(_named, paths))
 
     async def _connected(self) -> NamedCatalog:
         with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
@@ -179,6 +181,19 @@ def _catalogs(folder: Path) -> list[Path]:
             f"{folder} has no catalog", hint=f"A catalog is a folder with {TOOLS}, one tool per line."
         )
     return catalogs
+
+
+def _named(folder: Path) -> NamedCatalog:
+    """A catalog with the requests in its folder, else ours for it, else none. Raises ConfigError."""
+    name = folder.resolve().name
+    if (folder / QUERIES).is_file():
+        found = sample(read_evalset(folder), REQUESTS)
+        return NamedCatalog(name, found.tools, cases=found.cases)
+    tools, path = read_tools(folder), composition.fixtures_path() / "evalsets" / f"{name}.jsonl"
+    known = {tool.id for tool in tools}
+    cases = read_cases(path) if path.is_file() else ()
+    is_theirs = all(tool_id in known for case in cases for group in case.relevant for tool_id in group)
+    return NamedCatalog(name, tools, cases=cases if is_theirs else ())
 
 
 def _version(package: str) -> str:

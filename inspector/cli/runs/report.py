@@ -43,6 +43,7 @@ _SEARCHING: _Columns = {
     "by name": lambda one: f"{one.searches[Reason.NAMED]:,}",
     "returned": lambda one: _share(one.returned),
     "reached": lambda one: _share(one.reached),
+    "used": lambda one: _share(one.used),
     "recall at 1, 3, 5, 8, 10": lambda one: _recall(one),
 }
 _CALLS: _Columns = {
@@ -68,12 +69,13 @@ _MONEY: _Columns = {
     "all reached ": lambda one: _mean(one.uncached_reached),
     "vs the first ": lambda one: _change(one.uncached_ratio),
 }
-_WIDE = ("setup", "returned", "reached", "recall", "solved runs that", "with", "vs")
+_WIDE = ("setup", "returned", "reached", "used", "recall", "solved runs that", "with", "vs")
 """Columns with intervals may wrap; numbers alone may not."""
 _LEGEND = (
     "own: the recorded agent's searches; more: for a tool that was never bound; again: for an evicted one; "
     "by name: no search brought it. returned and recall: of the tools that were called, what the searches "
-    "before the first call returned, and ranked so high.",
+    "before the first call returned, and ranked so high. used: of the tools that searches not by name "
+    "returned, what was called.",
     "evicted, by a guard: calls of a tool that had been evicted for room, or by the guard; loops: how often "
     "the guard stepped in, in a solved run a false alarm; nothing new: searches noted as redundant.",
     "Tokens are those of a model call; dollars those of all runs for each solved one, then for each solved "

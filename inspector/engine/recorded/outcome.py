@@ -58,7 +58,8 @@ class Spent:
 class PlayedRun:
     """A run played in one setup. `evicted` are the calls of tools that had been evicted, by cause.
 
-    `searches` counts them by reason; `rejected` are calls that could not be made. `loops` counts the times
+    `searches` counts them by reason; `discovered` are the tools that searches not by name returned, `used`
+    those of them that the run called. `rejected` are calls that could not be made. `loops` counts the times
     that the iteration guard stepped in, `redundant` the searches that were noted as bringing nothing new.
     """
 
@@ -69,6 +70,8 @@ class PlayedRun:
     calls: int
     searches: dict[Reason, int]
     needs: tuple[Need, ...]
+    discovered: int
+    used: int
     evicted: tuple[Lack, ...]
     rejected: int
     loops: int
@@ -86,6 +89,7 @@ def outcome(run: RecordedRun, log: AgentLog, records: Sequence[Record], accounti
     """Sum up the records of a played run."""
     events = [record.event for record in records]
     reports = [event.report for event in events if isinstance(event, SearchPerformed)]
+    discovered = _discovered(log, reports)
     return PlayedRun(
         id=run.id,
         task=run.task,
@@ -94,6 +98,8 @@ def outcome(run: RecordedRun, log: AgentLog, records: Sequence[Record], accounti
         calls=sum(isinstance(event, CallFinished) for event in events),
         searches={reason: log.searches.count(reason) for reason in Reason},
         needs=tuple(_needs(log, reports)),
+        discovered=len(discovered),
+        used=len(discovered & log.needed.keys()),
         evicted=tuple(lack for lack in log.lacked if lack.cause),
         rejected=sum(isinstance(event, CallRejected) for event in events),
         loops=sum(isinstance(event, LoopDetected) for event in events),
@@ -103,9 +109,23 @@ def outcome(run: RecordedRun, log: AgentLog, records: Sequence[Record], accounti
     )
 
 
+def _discovered(log: AgentLog, reports: Sequence[SearchReport]) -> frozenset[str]:
+    """The tools that the searches returned which say something; a search by name finds what it names."""
+    counted = _telling(log)
+    by_reason = zip(log.searches, reports, strict=True) if reports else ()
+    return frozenset(
+        hit.tool_id for reason, report in by_reason if reason in counted for hit in report.results
+    )
+
+
+def _telling(log: AgentLog) -> frozenset[Reason]:
+    """If the agent searched by itself, only its own searches tell how well tools are found."""
+    return frozenset({Reason.OWN} if Reason.OWN in log.searches else {Reason.FIRST, Reason.AGAIN})
+
+
 def _needs(log: AgentLog, reports: Sequence[SearchReport]) -> Iterator[Need]:
-    """How each tool was found. If the agent searched by itself, only its own searches tell how well."""
-    counted = {Reason.OWN} if Reason.OWN in log.searches else {Reason.FIRST, Reason.AGAIN}
+    """How each tool was found."""
+    counted = _telling(log)
     by_reason = list(zip(log.searches, reports, strict=True)) if reports else []
     for tool, before in log.needed.items():
         earlier = by_reason[:before]

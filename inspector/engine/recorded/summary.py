@@ -21,7 +21,8 @@ class SetupSummary:
     """One setup over all runs.
 
     `recall` is the share of the called tools that the searches before their first call ranked up to there,
-    `returned` the share that they returned, `reached` the share that was not looked up by name. `evicted`
+    `returned` the share that they returned, `reached` the share that was not looked up by name. `used` is
+    the share of the tools that searches returned which were called (equation 4 over all runs). `evicted`
     counts calls of evicted tools by cause, `loops_solved` the interventions in runs that were solved: false
     alarms. Tokens are those of a model call. Costs are US dollars of all runs for each solved run, and
     `…_reached` for each solved run that reached everything by searching: what a search misses is not free.
@@ -39,6 +40,7 @@ class SetupSummary:
     recall: Mapping[int, Estimate | None]
     returned: Estimate | None
     reached: Estimate | None
+    used: Estimate | None
     whole: Estimate | None
     evicted: Mapping[str, int]
     rejected: int
@@ -72,6 +74,7 @@ def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[Played
         recall={cut: _share(needs, partial(_ranked, cut)) for cut in CUTS},
         returned=_share(needs, lambda need: need.returned),
         reached=_share(needs, lambda need: need.reached),
+        used=clustered_ratio((run.task, float(run.used), float(run.discovered)) for run in runs),
         whole=clustered_share((run.task, run.whole) for run in solved),
         evicted=dict(Counter(lack.cause for run in runs for lack in run.evicted)),
         rejected=sum(run.rejected for run in runs),

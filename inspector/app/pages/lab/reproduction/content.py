@@ -115,7 +115,7 @@ def _invitation(chapter: Chapter, job: ReproduceJob) -> Content:
 
 
 def section_lines(section: Section, width: int) -> Iterator[Content]:
-    """Yield title and scope, then every table, the targets and the published inconsistencies."""
+    """Yield title and scope, every table, the targets, recorded runs and the published inconsistencies."""
     yield Content.styled(visible(section.title), "bold")
     if section.source:
         yield Content.styled(f"Published: {visible(section.source)}", MUTED)
@@ -126,6 +126,9 @@ def section_lines(section: Section, width: int) -> Iterator[Content]:
     if section.bars:
         yield Content()
         yield from _table(_bars(section), width)
+    if section.recorded:
+        yield Content()
+        yield Content.styled(f"Recorded runs of real agents: {visible(section.recorded)}.", MUTED)
     if section.findings:
         yield Content()
         yield Content.styled("Where the published numbers are inconsistent", "bold $primary")
@@ -135,10 +138,10 @@ def section_lines(section: Section, width: int) -> Iterator[Content]:
 
 
 def _table(table: Table, width: int) -> Iterator[Content]:
-    if table.title:
-        yield Content.styled(visible(table.title), "bold $primary")
+    if table.heading:
+        yield Content.styled(visible(table.heading), "bold $primary")
     yield from table_lines(table, width)
-    for note in table.notes:
+    for note in table.remarks:
         yield Content.styled(visible(note), MUTED)
 
 

@@ -98,7 +98,7 @@ class ReproduceScreen(BaseScreen):
             steps = Steps(partial(self._job.report, number), job.stopped)
             with suppress(Stopped):
                 for chapter in chapters(ids):
-                    sections = chapter.make(reproduction.source, steps)
+                    sections = chapter.sections(reproduction.source, steps)
                     job.tell(partial(self._arrived, number, reproduction, chapter.id, sections))
 
         self.run_job(_RUN, measure, lambda _: self._ended(number), failed=partial(self._failed, number))
