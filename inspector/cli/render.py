@@ -23,19 +23,55 @@ def say_json(value: object) -> None:
 def say_table(
     headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset()
 ) -> None:
-    """Print a table; columns in `right` are numbers and align right. Long text wraps within its column."""
+    """Print a table; columns in `right` are numbers and align right. Long text wraps within its column.
+
+    A table that a terminal is too narrow for is printed row by row, a value a line; elsewhere it is as wide
+    as it has to be.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    cells = [[visible(cell) for cell in row] for row in rows]
+    console = Console(highlight=False, soft_wrap=False)
+    least = _least_width(headers, cells, right)
+    if least > console.width:
+        if console.is_terminal:
+            _say_row_by_row(headers, cells)
+            return
+        console = Console(highlight=False, soft_wrap=False, width=least)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for index, header in enumerate(headers):
         number = index in right
         table.add_column(header, justify="right" if number else "left", no_wrap=number, overflow="fold")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+# Longer words are folded, numbers up to so many columns are not; so much of a long text is looked at.
+_WORD, _NUMBER, _SCANNED, _GAP = 14, 40, 400, 3
+
+
+def _least_width(headers: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> int:
+    """The columns that a legible table takes: numbers whole, and words up to `_WORD` columns."""
+    from rich.cells import cell_len
+
+    widths = []
+    for index, column in enumerate(zip(headers, *rows, strict=True)):
+        parts = column if index in right else [word for text in column for word in text[:_SCANNED].split()]
+        longest = max((cell_len(part[:_SCANNED]) for part in parts), default=0)
+        widths.append(min(longest, _NUMBER if index in right else _WORD))
+    return sum(widths) + _GAP * (len(widths) - 1)
+
+
+def _say_row_by_row(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    width = max(map(len, headers))
     for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    Console(highlight=False, soft_wrap=False).print(table)
+        for header, value in zip(headers, row, strict=True):
+            say(f"{header:<{width}}  {value}")
+        say()
 
 
 def _plain(value: object) -> Any:
