@@ -18,6 +18,7 @@ async def test_the_same_hopeless_search_is_told_and_then_a_loop() -> None:
     assert "[Note: asked before (server bakery), nothing found." in second
     assert "this search was made 3 times" in third
     assert "Say that no tool here does it" in third
+    assert "unloaded" not in third
 
 
 async def test_the_same_rejected_call_is_a_loop() -> None:
