@@ -6,7 +6,7 @@ from inspector.domain.events.call import Counted, LoopTrigger
 
 _SEARCH = "Use search_tools to find another tool, or answer with what you have."
 _ANSWER = "Answer with what you have."
-_USE_FOUND = "Call one of the tools that it found, or answer with what you have."
+_USE_FOUND = "Use one of the tools that it found, or answer with what you have."
 _GIVE_UP = "Say that no tool here does it, or answer without one."
 
 
