@@ -1,7 +1,7 @@
 """Folds events into session state: `state = apply(state, record)`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import singledispatch
 
@@ -146,9 +146,23 @@ def _with_definitions(
 def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
-    for name in event.changed:
-        state = _with_tool(state, f"{event.server}:{name}", changed_call=state.model_calls)
+    ids = {f"{event.server}:{name}" for name in event.changed}
+    call = state.model_calls
+    state = replace(
+        state,
+        tools=_with_change(state.tools, ids, call),
+        held=_with_change(state.held, ids, call),
+    )
     return _with_definitions(_with_server(state, changed), event.server, event.definitions)
+
+
+def _with_change(
+    tools: Mapping[str, ToolState], changed: Collection[str], call: int
+) -> Mapping[str, ToolState]:
+    """The tools, where those that their server changed know the model call before which it did."""
+    if tools.keys().isdisjoint(changed):
+        return tools
+    return {id_: replace(tool, changed_call=call) if id_ in changed else tool for id_, tool in tools.items()}
 
 
 @_step.register

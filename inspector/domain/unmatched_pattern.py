@@ -43,6 +43,10 @@ class _Entry:
             return tool_id == self.pattern
         return tool_id.startswith(self.pattern) or tool_id.partition(":")[2].startswith(self.pattern)
 
+    def matches_any(self, tools: frozenset[str]) -> bool:
+        """Whether a tool matches; a name is looked up, as a toolset may have a thousand of them."""
+        return self.pattern in tools if self.form == "exact" else any(map(self.matches, tools))
+
     def is_about(self, server: str) -> bool:
         """Whether it can match any tool of the server."""
         prefix, pattern = f"{server}:", self.pattern
@@ -58,7 +62,7 @@ class _Entry:
 def unmatched_patterns(checked: Checked) -> Iterator[SettingProblem]:
     """The patterns that match no tool."""
     for entry in _entries(checked):
-        if not any(map(entry.matches, checked.tools)):
+        if not entry.matches_any(checked.tools):
             problem = _judged(entry, checked)
             if problem is not None:
                 yield problem

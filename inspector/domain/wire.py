@@ -11,13 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from inspector.domain.jsonvalue import JsonObject, compact
-from inspector.domain.message import AssistantMessage, Message, ModelRequest, ToolCall, ToolMessage
-
-
-def wire_messages(request: ModelRequest) -> list[dict[str, Any]]:
-    """The system prompt, if any, and the conversation."""
-    system = [wire_system(request.system)] if request.system else []
-    return [*system, *map(wire_message, request.messages)]
+from inspector.domain.message import AssistantMessage, Message, ToolCall, ToolMessage
 
 
 def wire_system(text: str) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Tables that a terminal has room for, and those that it has not."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from inspector.cli.render import say_table
@@ -11,9 +9,8 @@ VALUES = tuple(f"{number},000" for number in range(8))
 
 
 @pytest.fixture(autouse=True)
-def _narrow(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    yield
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:

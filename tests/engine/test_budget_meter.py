@@ -20,7 +20,7 @@ from inspector.domain.message import (
     UserMessage,
 )
 from inspector.domain.tool import Tool, definition
-from inspector.domain.wire import wire_messages
+from inspector.domain.wire import wire_message, wire_system
 from inspector.engine.tokens.count.attribution import attribute
 from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.engine.tokens.count.segment import request_pieces
@@ -80,7 +80,8 @@ requests = st.builds(
 
 def serialized(request: ModelRequest) -> str:
     """The body as it goes out, by the standard library alone."""
-    body: dict[str, Any] = {"messages": wire_messages(request)}
+    system = [wire_system(request.system)] if request.system else []
+    body: dict[str, Any] = {"messages": [*system, *map(wire_message, request.messages)]}
     body |= {"tools": list(request.tools)} if request.tools else {}
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -183,6 +183,21 @@ class TestRecovery:
     ) -> None:
         assert self.looped().after_call("a:b", arguments, 0, Outcome(result)).loop is None
 
+    def test_a_rejected_call_in_between_does_not_hide_it(self) -> None:
+        watch = self.looped()
+        rejected = Outcome("evicted", "rejection", evictable=False)
+        assert watch.after_call("a:b", {}, 3, rejected).loop is None
+        watch.clear("a:b")
+        loop = watch.after_call("a:b", {}, 4, Outcome("the same")).loop
+        assert loop is not None
+        assert loop.trigger == "again"
+
+    def test_rejections_are_no_loop_that_an_unloading_ended(self) -> None:
+        watch, rejected = guard(), Outcome("deferred", "rejection", evictable=False)
+        assert [watch.after_call("a:b", {}, at, rejected).loop is not None for at in range(3)][-1]
+        watch.clear("a:b")
+        assert watch.after_call("a:b", {}, 4, rejected).loop is None
+
     def test_work_in_between_makes_it_no_repeated_loop(self) -> None:
         watch = self.looped()
         watch.after_call("c:write", {}, 0, Outcome("ok", changes=True))

@@ -1,6 +1,6 @@
 """Loops of searches, of rejected calls, and after a recovery: what the model is told."""
 
-from inspector.domain.settings import GuardSettings, Settings
+from inspector.domain.settings import BindingSettings, GuardSettings, Settings
 from tests.engine.test_chat import Bench
 from tests.support.told_model import calls, says, searches
 
@@ -18,6 +18,19 @@ async def test_the_same_hopeless_search_is_told_and_then_a_loop() -> None:
     assert "[Note: asked before (server bakery), nothing found." in second
     assert "this search was made 3 times" in third
     assert "Say that no tool here does it" in third
+    assert "unloaded" not in third
+
+
+async def test_a_search_whose_results_have_no_room_did_not_find_nothing() -> None:
+    used, listing = calls(("shop__list_orders", {})), searches(server_name="weather")
+    settings = Settings(binding=BindingSettings(capacity=1))
+    model = (searches(tool_names=["list_orders"]), used, listing, listing, listing, says("sorry"))
+    bench = Bench(*model, settings=settings)
+    await bench.say()
+    *_, second, third = bench.tool_messages()
+    assert second.startswith("Not loaded, as there is no more room: weather:get_forecast.")
+    assert bench.events("redundant") == []
+    assert "Use one of the tools that it found" in third
 
 
 async def test_the_same_rejected_call_is_a_loop() -> None:

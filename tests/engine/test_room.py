@@ -91,6 +91,13 @@ def test_listing_a_server_takes_the_places_of_tools_that_were_never_used() -> No
     assert ground.loaded == ["a", "c"]
 
 
+def test_a_listing_does_not_call_a_tool_unloaded_that_stays_bound() -> None:
+    ground = used("d", "e", capacity=3)
+    placement = place(ground, listed(*NAMES))
+    assert ground.loaded == ["d", "e", "a"]
+    assert placement.staying >= {"shop:a", "shop:d", "shop:e"}
+
+
 def test_a_listing_comes_after_every_search_of_its_reply() -> None:
     ground = Ground(capacity=2)
     place(ground, listed("a", "b"), asked("c", "d"))
@@ -110,7 +117,7 @@ def test_whatever_a_reply_searches_what_stays_is_bound_and_within_the_capacity(
     assert len(state.load_order) <= capacity
     for find in finds:
         returned = placement.staying.intersection(find.tools)
-        assert returned <= set(state.bound_ids)
+        assert returned == set(state.bound_ids).intersection(find.tools)
     if all(find.is_listing for find in finds):
         assert was_used <= set(state.load_order)
 

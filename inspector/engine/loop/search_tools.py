@@ -75,7 +75,8 @@ class SearchTools:
         loaded: set[str] = set()
         for answer, loads in zip(answers, placement.loads, strict=True):
             unloaded = _unloaded(placement) if len(done) == len(answers) - 1 else ""
-            done.append(self._perform(answer.placed(placement.staying, loaded), loads, unloaded))
+            placed = answer.placed(placement.staying, loaded)
+            done.append(self._perform(placed, loads, unloaded, _found(answer).tools))
             loaded.update(load.tool for load in loads)
         for eviction in placement.evictions:
             self._session.emit(eviction)
@@ -100,10 +101,14 @@ class SearchTools:
             full=self._binder.delivery == "call_tool",
         )
 
-    def _perform(self, answer: "SearchAnswer", loads: Sequence[Load], unloaded: str) -> Searched:
-        request = answer.report.request
+    def _perform(
+        self, answer: "SearchAnswer", loads: Sequence[Load], unloaded: str, matched: Sequence[str]
+    ) -> Searched:
+        """Tell the session and the model of a search; some of what `matched` may have no room."""
+        request, now = answer.report.request, self._clock.monotonic()
         found = tuple(hit.tool_id for hit in answer.report.results)
-        redundant = self._redundancy.after_search(request.label(), found, self._clock.monotonic())
+        no_room = len(matched) > len(found)
+        redundant = self._redundancy.after_search(request.label(), found, now, no_room=no_room)
         text = self._text(answer, unloaded, redundant)
         definitions: tuple[JsonObject, ...] = ()
         if is_native(self._binder.delivery):
@@ -120,7 +125,7 @@ class SearchTools:
             self._session.emit(redundant)
         # The rewordings of a hopeless request count as one request.
         asked = redundant.earlier if redundant and not found else request.label()
-        loop = self._watch.note(self.name, {"request": asked}, Outcome("\n".join(found), "search"))
+        loop = self._watch.note(self.name, {"request": asked}, Outcome("\n".join(matched), "search"))
         said = "\n\n".join(filter(None, (text, loop.guidance if loop else "")))
         return Searched(said, loop is not None, definitions)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 RESAMPLES = 1000
 SEED = 0
-_LEVEL = 95.0
+LEVEL = 95.0
 # The standard normal quantile of a two-sided 95 % interval.
 _Z = 1.959963984540054
 _DRAWS_AT_ONCE = 1_000_000
@@ -51,7 +51,7 @@ def estimate(values: Sequence[float], clusters: Sequence[Hashable] | None = None
     rows = max(1, _DRAWS_AT_ONCE // len(sums))
     blocks = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
     means = np.concatenate([_resampled(sums, sizes, generator, block) for block in blocks])
-    tail = (100 - _LEVEL) / 2
+    tail = (100 - LEVEL) / 2
     low, high = np.percentile(means, [tail, 100 - tail])
     # Sums in another order differ in the last bit, which can put the mean outside the interval.
     return Estimate(mean, min(float(low), mean), max(float(high), mean), len(sums))

@@ -1,15 +1,10 @@
 """Ratios and shares over cases that come in clusters, such as attempts at the same task, with intervals."""
 
 from collections.abc import Iterable
-from math import sqrt
 
 import numpy as np
 
-from inspector.engine.measure.bootstrap import RESAMPLES, SEED, Estimate
-
-Z = 1.959963984540054
-"""The 97.5 % point of the normal distribution, for intervals of 95 %."""
-_LEVEL = 95.0
+from inspector.engine.measure.bootstrap import LEVEL, RESAMPLES, SEED, Estimate, wilson
 
 
 def clustered_ratio(cases: Iterable[tuple[str, float, float]]) -> Estimate | None:
@@ -32,10 +27,10 @@ def clustered_ratio(cases: Iterable[tuple[str, float, float]]) -> Estimate | Non
     size = len(table)
     drawn = np.stack([table[generator.integers(size, size=size)].sum(axis=0) for _ in range(RESAMPLES)])
     drawn = drawn[drawn[:, 1] != 0]
-    tail = (100 - _LEVEL) / 2
+    tail = (100 - LEVEL) / 2
     low, high = np.percentile(drawn[:, 0] / drawn[:, 1], [tail, 100 - tail])
     ratio = float(above / below)
-    return Estimate(ratio, min(float(low), ratio), max(float(high), ratio))
+    return Estimate(ratio, min(float(low), ratio), max(float(high), ratio), size)
 
 
 def clustered_share(cases: Iterable[tuple[str, bool]]) -> Estimate | None:
@@ -47,13 +42,4 @@ def clustered_share(cases: Iterable[tuple[str, bool]]) -> Estimate | None:
     share = clustered_ratio((cluster, float(holds), 1.0) for cluster, holds in known)
     if share is None or share.low != share.high:
         return share
-    low, high = wilson(share.mean, len({cluster for cluster, _ in known}))
-    return Estimate(share.mean, min(low, share.mean), max(high, share.mean))
-
-
-def wilson(share: float, number: int) -> tuple[float, float]:
-    """The 95 % score interval of a share of `number` independent cases (Wilson 1927). Needs at least one."""
-    shrink = 1 + Z * Z / number
-    center = (share + Z * Z / (2 * number)) / shrink
-    half = Z * sqrt(share * (1 - share) / number + Z * Z / (4 * number * number)) / shrink
-    return max(center - half, 0.0), min(center + half, 1.0)
+    return Estimate(share.mean, *wilson(share.mean, share.clusters), share.clusters)

@@ -170,9 +170,8 @@ class Binder:
 
     def _deferred(self, bound: Sequence[str]) -> tuple[dict[str, Any], ...]:
         """The definitions that the provider may load: every deferred tool that is not in the array."""
-        catalog = self.catalog
-        waiting = (tool.id for tool in catalog.tools if tool.id in catalog.deferred_ids)
-        return self.definitions([tool_id for tool_id in waiting if tool_id not in bound])
+        waiting = self.catalog.deferred_ids.difference(bound)
+        return self.definitions([tool.id for tool in self.catalog.tools if tool.id in waiting])
 
     def definitions(self, tool_ids: Sequence[str]) -> tuple[dict[str, Any], ...]:
         """The definitions of these tools, as sent."""

@@ -51,7 +51,7 @@ class ToolContext:
         room.fill(self._as_found(by_rank(listed)))
         loads = self._loads(finds, resolved, frozenset(room.kept))
         gone = tuple(ToolEvicted(one.tool_id, one.reason, one.cause) for one in room.evictions)
-        return Placement(frozenset([*room.kept, *self._state.pinned]), loads, gone)
+        return Placement(room.staying.union(self._state.pinned), loads, gone)
 
     def _resolved(self, tool_ids: Sequence[str]) -> list[str]:
         """The tools with these ids, each once, without the pinned ones."""

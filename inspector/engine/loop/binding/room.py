@@ -28,8 +28,8 @@ class Found:
 class Placement:
     """What the searches of one reply bind and unbind.
 
-    `staying` holds the results that are bound in the next model call, `loads` what each search binds, in
-    order, `evictions` what has to make room.
+    `staying` holds the tools that are bound in the next model call, `loads` what each search binds, in order,
+    `evictions` what has to make room.
     """
 
     staying: frozenset[str]
@@ -70,6 +70,11 @@ class Room:
         firm = [tool for tool in self._loaded if tool.uses or tool.id in self._calling.union(self.kept)]
         fitting = self._fitting(found, self._limits, firm)
         self._load(fitting, self._calling.union(tool.id for tool in firm))
+
+    @property
+    def staying(self) -> frozenset[str]:
+        """The tools that are loaded in the end: those kept, and others that did not have to go."""
+        return frozenset(tool.id for tool in self._loaded)
 
     def _fitting(
         self, found: Sequence[ToolState], limits: Limits, beside: Sequence[ToolState]

@@ -6,7 +6,7 @@ from inspector.domain.events.call import Counted, LoopTrigger
 
 _SEARCH = "Use search_tools to find another tool, or answer with what you have."
 _ANSWER = "Answer with what you have."
-_USE_FOUND = "Call one of the tools that it found, or answer with what you have."
+_USE_FOUND = "Use one of the tools that it found, or answer with what you have."
 _GIVE_UP = "Say that no tool here does it, or answer without one."
 
 
@@ -31,7 +31,7 @@ def loop_text(
     """The guidance for a loop of `count` equal calls.
 
     The last `identical` of them had the same result (0 if that is unknown). It says that the tool is unloaded
-    only if it is `evictable`.
+    only if it ran and is `evictable`.
     """
     what = {
         "call": f"{tool} was called {count} times with the same arguments",
@@ -42,7 +42,7 @@ def loop_text(
     parts = [f"{title}: {what}{_known(counted, identical)}."]
     if trigger == "again":
         parts.append("It was unloaded for that before, and finding it again changes nothing.")
-    elif evictable:
+    elif evictable and counted == "call":
         parts.append("It has been unloaded.")
     if alternatives:
         parts.append(f"Alternatives: {', '.join(alternatives)}.")

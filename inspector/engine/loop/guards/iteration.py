@@ -6,7 +6,7 @@ one over the last seconds, and one over the last calls of any tools, which catch
 The paper counts calls that ran, whatever they return. With `guard.all_calls` searches and rejected calls
 count too. With `guard.progress` a repeated call is a loop only while nothing comes of it: its count starts
 anew when its result changes, all others when a call that is not read-only does something new, and all with a
-message of the user.
+message of the user. Rejections of a call are counted apart from the times that it ran.
 
 The call always runs. If the guard detects a loop, it then evicts the tool and adds guidance to the result, so
 the model has to search again; finding the tool again resets its count (section 7.1). With `guard.progress`
@@ -96,12 +96,14 @@ class IterationGuard:
         """Count a call."""
         settings, position = self._live.settings.guard, self._position
         form = _form(tool, arguments, settings)
-        call = (tool, hashlib.sha256(form.encode()).hexdigest()[:_DIGITS])
+        digest = hashlib.sha256(form.encode()).hexdigest()[:_DIGITS]
+        # A rejection is no result: it says nothing of what the same call returns when it runs.
+        call = (tool, f"{digest} rejected" if outcome.counted == "rejection" else digest)
         restarts = self._note_progress(call, outcome) if settings.progress else ""
         self._position += 1
         counted = CallCounted(
             tool=tool,
-            arguments_hash=call[1],
+            arguments_hash=digest,
             normalised=form if len(form) <= _SHOWN else f"{form[: _SHOWN - 1]}…",
             in_time=self._in_time.add(call, self._steady(now), settings.window_seconds),
             in_calls=self._in_calls.add(call, position, settings.window_calls - 1),
@@ -150,7 +152,8 @@ class IterationGuard:
         identical = 0
         count = counted.in_time if trigger == "time" else counted.in_calls
         if settings.progress and seen is not None:
-            self._seen[call] = replace(seen, looped=True)
+            # Only a tool that ran is unloaded, to be found again.
+            self._seen[call] = replace(seen, looped=outcome.counted == "call")
             count = seen.times if trigger == "again" else count
             identical = count
         alternatives = tuple(outcome.alternatives())

@@ -31,11 +31,18 @@ class RedundancyDetector:
         self._hopeless: deque[tuple[float, str, frozenset[str]]] = deque(maxlen=KEPT_SEARCHES)
         self._in_a_row = 0
 
-    def after_search(self, label: str, found: Sequence[str], now: float) -> RedundantSearch | None:
-        """Record a search; return an event if it brought nothing new."""
-        if not found:
+    def after_search(
+        self, label: str, found: Sequence[str], now: float, *, no_room: bool = False
+    ) -> RedundantSearch | None:
+        """Record a search; return an event if it brought nothing new.
+
+        `found` are the results that the model can call; with `no_room` there were others.
+        """
+        if not found and not no_room:
             return self._after_nothing(label, now)
         self._in_a_row = 0
+        if not found:
+            return None
         settings, results = self._live.settings.redundancy, frozenset(found)
         recent = [past for past in self._history if now - past[0] <= settings.window_seconds]
         self._history.append((now, label, results))

@@ -22,8 +22,6 @@ from inspector.engine.loop.binding.eviction import Limits, evictions
 from inspector.engine.session import Session
 from inspector.engine.tokens.window.reduction import Reduced, compressed, cut_down, truncated
 
-"""The cause of an eviction for lack of room."""
-
 Reduction = Callable[[tuple[Message, ...], int], Reduced]
 
 
