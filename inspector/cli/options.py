@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from inspector.domain.error import ConfigError
-from inspector.domain.knob import find_knob, parse_value
+from inspector.domain.knob import Knob, find_knob, parse_value
 from inspector.domain.profile import find_profile
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,13 +43,17 @@ def _profile(_context: click.Context, _parameter: click.Parameter, name: str) ->
 
 
 def _values(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
-    """The checked values by path; a setting that is given twice gets the last value."""
+    return checked_values("--set", pairs, find_knob)
+
+
+def checked_values(option: str, pairs: tuple[str, ...], find: Callable[[str], Knob]) -> dict[str, Any]:
+    """The values of PATH=VALUE pairs by path; what is given twice gets the last value. Raises ConfigError."""
     values = {}
     for pair in pairs:
         path, sign, text = pair.partition("=")
-        knob = find_knob(path.strip())
+        knob = find(path.strip())
         if not sign:
-            raise ConfigError(f"--set {pair} has no value", hint=f"Write --set {knob.path}=VALUE.")
+            raise ConfigError(f"{option} {pair} has no value", hint=f"Write {option} {knob.path}=VALUE.")
         values[knob.path] = parse_value(knob, text)
     return values
 

@@ -13,9 +13,8 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest, Decision
-from tests.engine.test_workbench import until
 from tests.support.told_model import calls, says, searches
-from tests.support.workbench import CITY, READS, Rig, connected, names, opened
+from tests.support.workbench import CITY, READS, Rig, connected, happens as until, names, opened
 
 ID, WIRE = "weather:get_forecast", "weather__get_forecast"
 FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", CITY, READS)

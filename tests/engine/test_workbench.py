@@ -20,17 +20,6 @@ def bound(bench: Workbench) -> list[str]:
     return [entry["function"]["name"] for entry in bench.next_request().tools]
 
 
-async def until(bench: Workbench, kind: str) -> None:
-    """Wait for the next event of a kind."""
-    seen = asyncio.Event()
-    stop = bench.subscribe(lambda record: seen.set() if record.kind == kind else None)
-    try:
-        async with asyncio.timeout(5):
-            await seen.wait()
-    finally:
-        stop()
-
-
 async def test_the_first_request_is_the_meta_tool_and_what_is_not_deferred() -> None:
     async with connected() as rig:
         assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
@@ -97,7 +86,7 @@ async def test_a_changed_list_rebuilds_the_catalog_and_keeps_what_is_loaded() ->
         rig.servers["weather"].change(
             [forecast, Tool("weather", "get_moon", "Moon phase.", annotations=READS)]
         )
-        await until(rig.bench, "catalog")
+        await happens(rig.bench, "catalog")
         assert "get_moon" in rig.bench.state.manifest
         assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.LOADED
         assert rig.bench.search(SearchRequest("moon")).results[0].tool_id == "weather:get_moon"
@@ -121,14 +110,14 @@ async def test_a_server_that_dies_mid_call_fails_the_call_and_takes_its_tools_al
         assert [event.ok for event in failed] == [False]
         assert ended.outcome == "answered"
         if rig.bench.state.servers["weather"].phase is not ServerPhase.FAILED:
-            await until(rig.bench, "catalog")
+            await happens(rig.bench, "catalog")
         assert "weather:get_forecast" not in rig.bench.state.tools
 
 
 async def test_reconnecting_brings_a_dead_server_back() -> None:
     async with connected() as rig:
         rig.servers["weather"].die()
-        await until(rig.bench, "catalog")
+        await happens(rig.bench, "catalog")
         with pytest.raises(ServerExited):
             await rig.bench._connections.call("weather", "get_forecast", {})
         await rig.bench.reconnect("weather")

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,9 +21,16 @@ def text(value: str, **more: Any) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": value}], **more}
 
 
+def hang() -> None:
+    """Wait for a signal that ends the process."""
+    signal.alarm(FOREVER)
+    signal.pause()
+
+
 def spawn_helper(_arguments: Arguments) -> dict[str, Any]:
     """Start a process that outlives the server and holds its stdout open."""
-    helper = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({FOREVER})"])
+    waiting = f"import signal; signal.alarm({FOREVER}); signal.pause()"
+    helper = subprocess.Popen([sys.executable, "-c", waiting])
     return text(str(helper.pid))
 
 
@@ -45,7 +51,7 @@ def exit_with_helper(arguments: Arguments) -> dict[str, Any]:
 
 
 def sleep(_arguments: Arguments) -> dict[str, Any]:
-    time.sleep(FOREVER)
+    hang()
     return {}
 
 
@@ -110,7 +116,7 @@ def main() -> None:
         refusal = {"error": {"code": -32601, "message": "Method not found"}}
         send({"id": message["id"], **({"result": result} if result is not None else refusal)})
     while signal.getsignal(signal.SIGTERM) is signal.SIG_IGN:
-        time.sleep(FOREVER)
+        hang()
 
 
 if __name__ == "__main__":

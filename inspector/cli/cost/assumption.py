@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 import click
 
+from inspector.cli.options import checked_values
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError, ToolsightError
-from inspector.domain.knob import Knob, knobs_of, parse_value, render_value
+from inspector.domain.knob import Knob, knobs_of, render_value
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.break_even import ranges
@@ -85,14 +86,7 @@ def _option(name: str) -> Callable[[F], F]:
 def _parsed(
     _context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]
 ) -> Mapping[str, Any]:
-    values = {}
-    for pair in pairs:
-        name, sign, text = pair.partition("=")
-        knob = _found(name.strip())
-        if not sign:
-            raise ConfigError(f"--assume {pair} has no value", hint=f"Write --assume {knob.path}=VALUE.")
-        values[knob.path] = parse_value(knob, text)
-    return values
+    return checked_values("--assume", pairs, _found)
 
 
 def _found(name: str) -> Knob:

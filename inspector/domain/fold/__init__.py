@@ -1,0 +1,26 @@
+"""Folds events into session state: `state = apply(state, record)`.
+
+The steps of each subject's events are in its module, as the events are in `domain.events`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from inspector.domain.events import Record
+from inspector.domain.fold import call as call, server as server, session as session, tool as tool
+from inspector.domain.fold.step import step
+from inspector.domain.session import SessionState
+
+
+def fold(records: Iterable[Record], state: SessionState | None = None) -> SessionState:
+    """Fold a stream from the start, or from `state` on."""
+    current = state or SessionState()
+    for record in records:
+        current = apply(current, record)
+    return current
+
+
+def apply(state: SessionState, record: Record) -> SessionState:
+    """The state after one more event."""
+    state = replace(state, at=record.at, conversation=state.conversation.after(record))
+    return step(record.event, state)

@@ -1,0 +1,96 @@
+"""What events of servers change: their phases, tools and definitions."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from inspector.domain.definition import ToolDefinition
+from inspector.domain.events import (
+    ServerConnecting,
+    ServerFailed,
+    ServerReady,
+    ServerStopped,
+    ToolsChanged,
+)
+from inspector.domain.fold.step import step
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState, SessionState, ToolState
+
+
+def _with_server(state: SessionState, server: ServerState) -> SessionState:
+    return replace(state, servers={**state.servers, server.name: server})
+
+
+@step.register
+def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionState:
+    server = ServerState(event.server, phase=ServerPhase.CONNECTING, target=event.target)
+    return _with_server(state, server)
+
+
+@step.register
+def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    server = ServerState(
+        event.server,
+        phase=ServerPhase.READY,
+        target=known.target,
+        tools=event.tools,
+        tokens=event.tokens,
+        info=event.info,
+        skipped=event.skipped,
+        milliseconds=event.milliseconds,
+    )
+    return _with_definitions(_with_server(state, server), event.server, event.definitions)
+
+
+def _with_definitions(
+    state: SessionState, server: str, definitions: tuple[ToolDefinition, ...]
+) -> SessionState:
+    if not definitions:
+        return state
+    listed = {f"{server}:{one.name}": one.hash for one in definitions}
+    new = {one.hash: one.tool for one in definitions if one.tool is not None}
+    return replace(state, definitions={**state.definitions, **new}, listed={**state.listed, **listed})
+
+
+@step.register
+def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
+    ids = {f"{event.server}:{name}" for name in event.changed}
+    call = state.model_calls
+    state = replace(
+        state,
+        tools=_with_change(state.tools, ids, call),
+        held=_with_change(state.held, ids, call),
+    )
+    return _with_definitions(_with_server(state, changed), event.server, event.definitions)
+
+
+def _with_change(
+    tools: Mapping[str, ToolState], changed: Collection[str], call: int
+) -> Mapping[str, ToolState]:
+    """The tools, where those that their server changed know the model call before which it did."""
+    if tools.keys().isdisjoint(changed):
+        return tools
+    return {id_: replace(tool, changed_call=call) if id_ in changed else tool for id_, tool in tools.items()}
+
+
+@step.register
+def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    server = replace(
+        known,
+        phase=ServerPhase.FAILED,
+        reason=event.reason,
+        hint=event.hint,
+        stderr_tail=event.stderr_tail,
+        tools=0,
+        tokens=0,
+    )
+    return _with_server(state, server)
+
+
+@step.register
+def _server_stopped(event: ServerStopped, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
