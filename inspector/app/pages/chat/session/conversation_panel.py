@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from inspector.app.pages.chat.session.conversation import block
-from inspector.domain.conversation import Conversation, Item
+from inspector.domain.conversation import Conversation, Item, ItemKind
 
 # Blocks are widgets, so only the newest of a long conversation stay mounted.
 _MOUNTED = 200
@@ -51,7 +51,7 @@ class ItemBlock(Static, can_focus=True):
 
 
 class ConversationPanel(VerticalScroll, can_focus=False):
-    """Follows the conversation while its end is visible."""
+    """Follows the conversation while its end is visible; what the user says brings the end back."""
 
     BORDER_TITLE = "Conversation"
 
@@ -61,12 +61,14 @@ class ConversationPanel(VerticalScroll, can_focus=False):
     def compose(self) -> ComposeResult:
         yield Static(id="conversation-empty", markup=False)
 
+    def on_mount(self) -> None:
+        self.anchor()
+
     def watch_empty(self, empty: Content) -> None:
         self.query_one("#conversation-empty", Static).update(empty)
 
     async def watch_conversation(self, new: Conversation) -> None:
         """Update changed blocks, add new ones and remove the oldest."""
-        follows = self.max_scroll_y - self.scroll_y < 2
         self.query_one("#conversation-empty").display = not new.items
         blocks = {shown.item.seq: shown for shown in self.query(ItemBlock)}
         fresh = []
@@ -78,5 +80,5 @@ class ConversationPanel(VerticalScroll, can_focus=False):
                 shown.show(item)
         await self.remove_children([*blocks.values()])
         await self.mount(*fresh)
-        if follows or fresh:
-            self.scroll_end(animate=False)
+        if any(shown.item.kind is ItemKind.USER for shown in fresh):
+            self.anchor()
