@@ -13,9 +13,8 @@ from inspector.domain.evaluation import EvalCase
 from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from inspector.engine.measure.bootstrap import Estimate, estimate
+from inspector.engine.measure.bootstrap import Estimate, estimate, ratio_estimate
 from inspector.engine.measure.cluster import clusters
-from inspector.engine.measure.clustered import clustered_ratio
 from inspector.engine.ports import Clock
 from inspector.research.bound import Bound, gate_bound, search_bound
 from inspector.research.method import Quality
@@ -54,7 +53,7 @@ class Answers:
     @cached_property
     def share(self) -> Estimate | None:
         """Used over discovered (equation 4 over all requests); None if nothing was discovered."""
-        return clustered_ratio(
+        return ratio_estimate(
             (cluster, float(used(case, given)), float(len(given)))
             for cluster, case, given in zip(clusters(self.cases), self.cases, self.given, strict=True)
         )

@@ -1,7 +1,7 @@
 """Means and shares with 95 % confidence intervals, over cases that need not be independent."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,6 +69,31 @@ def share_estimate(flags: Sequence[bool], clusters: Sequence[Hashable] | None = 
     return Estimate(share, low, high, len(sums))
 
 
+def ratio_estimate(cases: Iterable[tuple[Hashable, float, float]]) -> Estimate | None:
+    """The sum of the second values over the sum of the third, with its bootstrap percentile interval.
+
+    Whole clusters (the first value) are drawn, see `estimate` (Davison & Hinkley 1997, section 3.8); draws in
+    which the denominator is 0 do not count. The interval of a single cluster is from the smallest to the
+    largest ratio of its cases. None if the denominators add up to 0.
+    """
+    known = list(cases)
+    table = _sums(known)
+    above, below = table.sum(axis=0)
+    if not below:
+        return None
+    size = len(table)
+    if size == 1:
+        ratios = [over / under for _, over, under in known if under]
+    else:
+        generator = np.random.default_rng(SEED)
+        drawn = np.stack([table[generator.integers(size, size=size)].sum(axis=0) for _ in range(RESAMPLES)])
+        drawn = drawn[drawn[:, 1] != 0]
+        tail = (100 - LEVEL) / 2
+        ratios = list(np.percentile(drawn[:, 0] / drawn[:, 1], [tail, 100 - tail]))
+    ratio = float(above / below)
+    return Estimate(ratio, min(*map(float, ratios), ratio), max(*map(float, ratios), ratio), size)
+
+
 def effective_size(flags: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> float:
     """How many independent cases tell as much about the share. Raises ValueError without cases."""
     sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
@@ -91,6 +116,15 @@ def _effective(sums: Floats, sizes: Floats, share: float) -> float:
     residuals = float(((sums - share * sizes) ** 2).sum())
     variance = clusters / (clusters - 1) * residuals / cases**2
     return min(cases, share * (1 - share) / variance) if variance else float(clusters)
+
+
+def _sums(cases: Iterable[tuple[Hashable, float, float]]) -> Floats:
+    """Both sums of each cluster, one cluster a row."""
+    sums: dict[Hashable, tuple[float, float]] = {}
+    for cluster, above, below in cases:
+        known = sums.get(cluster, (0.0, 0.0))
+        sums[cluster] = (known[0] + above, known[1] + below)
+    return np.array(list(sums.values()), dtype=np.float64).reshape(-1, 2)
 
 
 def by_cluster(values: Sequence[float], clusters: Sequence[Hashable] | None) -> tuple[Floats, Floats]:

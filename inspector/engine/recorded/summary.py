@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from inspector.domain.recorded_run import RecordedRun
-from inspector.engine.measure.bootstrap import Estimate
-from inspector.engine.measure.clustered import clustered_ratio, clustered_share
+from inspector.engine.measure.bootstrap import Estimate, ratio_estimate, share_estimate
 from inspector.engine.recorded.agent import Reason
 from inspector.engine.recorded.outcome import Need, PlayedRun
 from inspector.engine.recorded.play import RunSetup
@@ -71,11 +70,11 @@ def summarize(setup: RunSetup, runs: Sequence[PlayedRun], first: Sequence[Played
         model_calls=sum(run.model_calls for run in runs),
         calls=sum(run.calls for run in runs),
         searches={reason: sum(run.searches[reason] for run in runs) for reason in Reason},
-        recall={cut: _share(needs, partial(_ranked, cut)) for cut in CUTS},
-        returned=_share(needs, lambda need: need.returned),
-        reached=_share(needs, lambda need: need.reached),
-        used=clustered_ratio((run.task, float(run.used), float(run.discovered)) for run in runs),
-        whole=clustered_share((run.task, run.whole) for run in solved),
+        recall={cut: _needs_share(needs, partial(_ranked, cut)) for cut in CUTS},
+        returned=_needs_share(needs, lambda need: need.returned),
+        reached=_needs_share(needs, lambda need: need.reached),
+        used=ratio_estimate((run.task, float(run.used), float(run.discovered)) for run in runs),
+        whole=_share([(run.task, run.whole) for run in solved]),
         evicted=dict(Counter(lack.cause for run in runs for lack in run.evicted)),
         rejected=sum(run.rejected for run in runs),
         loops=sum(run.loops for run in runs),
@@ -98,7 +97,7 @@ def bill(recorded: Sequence[RecordedRun], played: Sequence[PlayedRun]) -> Estima
 
     It tells something only where the recorded agent was sent what the setup sends.
     """
-    return clustered_ratio(
+    return ratio_estimate(
         (run.task, float(run.input_tokens), float(ours.spent.input))
         for run, ours in zip(recorded, played, strict=True)
         if run.input_tokens
@@ -109,18 +108,22 @@ def _ranked(cut: int, need: Need) -> bool:
     return 0 < need.rank <= cut
 
 
-def _share(needs: Sequence[tuple[str, Need]], holds: Callable[[Need], bool]) -> Estimate | None:
-    return clustered_share((task, holds(need)) for task, need in needs)
+def _needs_share(needs: Sequence[tuple[str, Need]], holds: Callable[[Need], bool]) -> Estimate | None:
+    return _share([(task, holds(need)) for task, need in needs])
+
+
+def _share(cases: Sequence[tuple[str, bool]]) -> Estimate | None:
+    return share_estimate([holds for _, holds in cases], [task for task, _ in cases]) if cases else None
 
 
 def _a_call(runs: Sequence[PlayedRun], tokens: Callable[[PlayedRun], int]) -> Estimate | None:
-    return clustered_ratio((run.task, float(tokens(run)), float(run.model_calls)) for run in runs)
+    return ratio_estimate((run.task, float(tokens(run)), float(run.model_calls)) for run in runs)
 
 
 def _a_solved(
     runs: Sequence[PlayedRun], cost: Callable[[PlayedRun], float], *, whole: bool = False
 ) -> Estimate | None:
-    return clustered_ratio(
+    return ratio_estimate(
         (run.task, cost(run), float(bool(run.solved) and (run.whole or not whole))) for run in runs
     )
 
@@ -134,4 +137,4 @@ def _ratio(
         for run, base in zip(runs, first, strict=True):
             yield run.task, cost(run), cost(base)
 
-    return clustered_ratio(pairs())
+    return ratio_estimate(pairs())
