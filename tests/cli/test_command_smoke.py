@@ -1,4 +1,4 @@
-"""Every command once, as users run it: in a separate process, on demo servers in their own processes."""
+"""Every command once, as users run it: in a separate process, with a server in another."""
 
 import json
 import sys
@@ -13,8 +13,7 @@ from inspector.cli.root import cli
 from tests.cli.conftest import Toolsight
 from tests.domain.test_event import records
 from tests.domain.test_timeline import STORY
-from tests.support import recordings
-from tests.support.mcp_case import SERVERS
+from tests.support import light_server, recordings
 from tests.support.memory_labs import FORECAST
 
 SESSION = "20260101-a"
@@ -24,7 +23,7 @@ WEATHER, DATA, REQUESTS, SCENARIO, RUNS = "WEATHER", "DATA", "REQUESTS", "SCENAR
 # The command's arguments, its exit code, and what one line of its output has.
 SMOKES = {
     "servers": (("servers", WEATHER), 0, "ready"),
-    "tools": (("tools", WEATHER), 0, "5 tools, tokens by o200k_base"),
+    "tools": (("tools", WEATHER), 0, "3 tools, tokens by o200k_base"),
     "manifest": (("manifest", WEATHER), 0, "- weather ("),
     "search": (("search", "forecast for a city", WEATHER), 0, "weather:get_forecast"),
     "confusable": (("confusable", WEATHER), 0, "shared terms"),
@@ -62,7 +61,7 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[
     Also records a session, of long ago: it is kept as it counts as being written.
     """
     folder = tmp_path_factory.mktemp("smoke")
-    server = {"command": sys.executable, "args": [str(SERVERS / "weather.py")], "defer_loading": True}
+    server = {"command": sys.executable, "args": [light_server.__file__], "defer_loading": True}
     discovery = {"enabled": True, "embedding_model": "none"}
     config = {"tool_discovery": discovery, "mcpServers": {"weather": server}}
     (folder / "toolsight.json").write_text(json.dumps(config))

@@ -22,6 +22,7 @@ from inspector.domain.error import ConnectError
 from inspector.domain.server import ServerSpec
 from tests.support.mcp_case import SERVERS
 
+AnyServer = MCPServer[Any] | Server[Any]
 _FAULTY = SERVERS / "faulty.py"
 # Longer than any test takes, so that the clock's list is the same however busy the machine is.
 _NEVER = {"TOOLSIGHT_CLOCK_ADD_AFTER": "3600", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "7200"}
@@ -30,7 +31,7 @@ _NEVER = {"TOOLSIGHT_CLOCK_ADD_AFTER": "3600", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "
 class MemoryChannel:
     """A channel to a server that runs in this process."""
 
-    def __init__(self, server: MCPServer[Any] | Server[Any]) -> None:
+    def __init__(self, server: AnyServer) -> None:
         self.ended = asyncio.Event()
         self._server = server
 
@@ -51,15 +52,19 @@ def channel(spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile
     script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
         return StdioChannel(spec, environment, stderr)
-    return MemoryChannel(_started(script, frozenset(spec.env.items())))
+    return MemoryChannel(started(script, spec.env))
 
 
-@cache
-def _started(script: Path, variables: frozenset[tuple[str, str]]) -> MCPServer[Any] | Server[Any]:
+def started(script: Path, variables: Mapping[str, str]) -> AnyServer:
     """A script's server, run with these variables and its own modules.
 
     It is cached, because a server that is started again with the same variables finds its old state anyway.
     """
+    return _started(script, frozenset(variables.items()))
+
+
+@cache
+def _started(script: Path, variables: frozenset[tuple[str, str]]) -> AnyServer:
     spec = spec_from_file_location(script.stem, script)
     assert spec is not None
     assert spec.loader is not None
@@ -71,7 +76,7 @@ def _started(script: Path, variables: frozenset[tuple[str, str]]) -> MCPServer[A
         if "_state" in sys.modules:
             # Cache the folder now: tools ask for it when they are called, after the variable has changed.
             sys.modules["_state"].state_dir()
-    server: MCPServer[Any] | Server[Any] = module.server
+    server: AnyServer = module.server
     return server
 
 
