@@ -6,6 +6,7 @@ from inspector.adapters.tokens.anthropic_counter import AnthropicCounter, is_cla
 from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
 from inspector.domain.closest import closest
 from inspector.domain.error import ModelError
+from inspector.domain.model_feature import PLAIN, ModelFeatures
 from inspector.engine.ports import ChatModel, TokenCounter
 
 PLANNER = "demo/planner"
@@ -34,3 +35,12 @@ def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
 def counter_for(name: str) -> TokenCounter:
     """The token counter for the model with that name."""
     return AnthropicCounter(name) if is_claude(name) else TiktokenCounter(name)
+
+
+def features_for(name: str) -> ModelFeatures:
+    """What the provider of the model with that name takes, without making the model."""
+    if name.startswith("demo/"):
+        return PLAIN
+    from inspector.adapters.litellm.feature import features_of
+
+    return features_of(name)

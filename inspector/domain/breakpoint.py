@@ -5,10 +5,13 @@ the mark's time to live; a later request reads the longest prefix that ended at 
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Ttl = Literal["5m", "1h"]
 """How long a provider keeps a marked prefix after its last use."""
+
+FIVE_MINUTES: Final = "5m"
+HOUR: Final = "1h"
 
 MAX_BREAKPOINTS = 4
 
@@ -20,7 +23,7 @@ class Breakpoints:
     tools: tuple[int, ...] = ()
     system: bool = False
     messages: tuple[int, ...] = ()
-    ttl: Ttl = "5m"
+    ttl: Ttl = FIVE_MINUTES
 
     @property
     def count(self) -> int:

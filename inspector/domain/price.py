@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from inspector.domain.breakpoint import FIVE_MINUTES, HOUR, Ttl
+from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 
 HOUR_SECONDS = 3600.0
@@ -55,3 +57,11 @@ class Prices:
     def cost(self, charge: Charge, terms: CacheTerms, output: int = 0) -> float:
         """US dollars for a request's input, charged on `terms`, plus `output` tokens of answer."""
         return charge.billed(terms) * self.input + output * self.output
+
+
+def cache_terms(prices: Prices | None, features: ModelFeatures, ttl: Ttl = FIVE_MINUTES) -> CacheTerms:
+    """The terms of a model's prompt cache: none without prices, an hour only if it has a price."""
+    terms = UNCACHED
+    if prices is not None:
+        terms = (prices.hour_terms if ttl == HOUR else None) or prices.terms
+    return replace(terms, marked=True) if features.breakpoints and terms != UNCACHED else terms

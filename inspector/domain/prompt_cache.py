@@ -22,13 +22,15 @@ _DIGEST = 16
 class CacheTerms:
     """What a provider charges for writes and reads, as multiples of the price of an input token.
 
-    `ttl_seconds` is how long a prefix lives after its last use, `minimum` the shortest prefix in tokens.
+    `ttl_seconds` is how long a prefix lives after its last use, `minimum` the shortest prefix in tokens. With
+    `marked`, the provider keeps only what a request marks.
     """
 
     write: float = 1.25
     read: float = 0.1
     ttl_seconds: float = 300.0
     minimum: int = 1024
+    marked: bool = False
 
 
 UNCACHED = CacheTerms(write=1.0, read=1.0, ttl_seconds=0.0, minimum=1 << 62)

@@ -43,7 +43,7 @@ def is_counted(recorded: Recorded, stub: Stub, read: Callable[[Any], str], *coun
     """Every body, read back, has as many tokens as its request was counted."""
     assert len(stub.received) == len(recorded.requests) > len(STEPS)
     for counter in (CharacterCounter(), *counters):
-        meter = BudgetMeter(counter, FixedWindow(100_000), recorded.features.dialect)
+        meter = BudgetMeter(counter, FixedWindow(100_000), recorded.features)
         for request, body in zip(recorded.requests, stub.received, strict=True):
             counted = meter.measure(request, 0).parts.input
             assert counted == counter.count(read(body)), counter.tokenizer.name

@@ -86,7 +86,13 @@ def test_an_hour_is_priced_if_the_model_has_a_price_for_it(toolsight: Toolsight)
     assert "'openai/gpt-5' has no price for a one-hour cache" in refused.stderr
     model = ("--model", "anthropic/claude-sonnet-4-5")
     said = json.loads(toolsight("cost", "--session", SESSION, "--ttl", "1h", *model, "--json").stdout)
-    assert said["terms"] == {"write": 2.0, "read": 0.1, "ttl_seconds": 3600.0, "minimum": 1024}
+    assert said["terms"] == {
+        "write": 2.0,
+        "read": 0.1,
+        "ttl_seconds": 3600.0,
+        "minimum": 1024,
+        "marked": True,
+    }
 
 
 @pytest.mark.usefixtures("recorded")

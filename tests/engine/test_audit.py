@@ -32,7 +32,7 @@ from inspector.engine.tokens.cost.priced_session import catalog_planner, price_s
 from tests.support.counting import character_meter
 
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, cache_write=2.5e-6, source="a list", date="today")
-PRICED = Pricing(PRICES)
+PRICED = Pricing(PRICES, PRICES.terms)
 WORDY = {"type": "object", "properties": {"q": {"type": "string", "description": "x" * 50}}}
 
 
@@ -124,7 +124,8 @@ def test_a_summary_of_the_server_is_part_of_the_manifest() -> None:
 
 def test_the_session_of_a_configuration_is_the_one_that_its_setup_is_priced_by() -> None:
     asked = subject(tools("a", 30))
-    priced = price_session(catalog_planner(asked.setup, character_meter()), Assumptions(), PRICES)
+    plans = catalog_planner(asked.setup, character_meter())
+    priced = price_session(plans, Assumptions(), PRICES, terms=PRICED.terms)
     found = audit(asked, character_meter(), PRICED)
     assert found.session == priced
     assert priced.of(Delivery.STATIC).cached.definitions == 30 * found.tokens
@@ -133,7 +134,7 @@ def test_the_session_of_a_configuration_is_the_one_that_its_setup_is_priced_by()
 
 def test_assumptions_change_the_session_and_nothing_else() -> None:
     asked = subject(tools("a", 30))
-    longer = Pricing(PRICES, assumed=Assumptions(calls=60))
+    longer = Pricing(PRICES, PRICES.terms, Assumptions(calls=60))
     one, other = (audit(asked, character_meter(), pricing) for pricing in (PRICED, longer))
     assert one.session != other.session
     assert replace(one, session=None, suggestions=()) == replace(other, session=None, suggestions=())

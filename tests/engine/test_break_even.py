@@ -30,9 +30,11 @@ PLAN = usual_plan(
 
 
 def costs_less(plan: Plan, delivery: Delivery, tools: int, terms: CacheTerms = TERMS) -> bool:
-    other = scaled(plan, tools)
-    static = session_cost(other, Delivery.STATIC, terms).billed
-    return session_cost(other, delivery, terms).billed < static
+    return costs(plan, delivery, tools, terms) < costs(plan, Delivery.STATIC, tools, terms)
+
+
+def costs(plan: Plan, delivery: Delivery, tools: int, terms: CacheTerms = TERMS) -> float:
+    return session_cost(scaled(plan, tools), delivery, terms).billed
 
 
 def test_one_call_by_hand() -> None:
@@ -49,6 +51,24 @@ def test_from_there_on_it_costs_less_and_before_it_does_not(delivery: Delivery) 
     assert not costs_less(PLAN, delivery, found - 1)
     assert all(costs_less(PLAN, delivery, tools) for tools in range(found, found + 60))
     assert costs_less(PLAN, delivery, 5000)
+
+
+@pytest.mark.parametrize("delivery", DISCOVERY)
+def test_a_manifest_at_its_limit_grows_no_further(delivery: Delivery) -> None:
+    limited = replace(PLAN, overhead=replace(PLAN.overhead, manifest_limit=500))
+    assert scaled(limited, 1000).overhead.manifest == 500
+    assert scaled(PLAN, 1000).overhead.manifest == 4000
+    assert costs(limited, delivery, 1000) < costs(PLAN, delivery, 1000)
+    found = break_evens(limited, TERMS)[delivery]
+    assert found is not None
+    assert not costs_less(limited, delivery, found - 1)
+    assert all(costs_less(limited, delivery, tools) for tools in (found, found + 1, 200, 1000, 5000))
+
+
+def test_a_shortened_manifest_is_in_full_for_fewer_tools() -> None:
+    shortened = replace(PLAN.overhead, manifest_limit=480, manifest_in_full=960)
+    plan = replace(PLAN, overhead=shortened)
+    assert [scaled(plan, tools).overhead.manifest for tools in (30, 60, 120, 240)] == [240, 480, 480, 480]
 
 
 def test_rewriting_pays_above_some_fifty_tools_where_the_prompt_is_as_was_measured_elsewhere() -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -89,6 +90,24 @@ def test_a_gate_by_hand() -> None:
     assert charges(cost) == [(0, 200), (200, 20), (0, 350)]
     assert cost.billed == pytest.approx(1.25 * 570 + 0.1 * 200)
     assert [(row.call, row.broke, row.again) for row in cost.breaks] == [(3, "tools[]: +b, -a", 120)]
+
+
+def test_a_tool_that_stays_in_front_of_a_new_one_is_read_again_only_if_its_end_was_marked() -> None:
+    """a and c are found, then b between them: a (100) is the same, only search_tools (50) has a mark."""
+    tools = (PlannedTool("a", 100), PlannedTool("b", 200), PlannedTool("c", 40))
+    calls = (PlannedCall(10, discovered=("a", "c")), PlannedCall(10, discovered=("b",)))
+    plan = Plan(tools, BY_HAND.overhead, calls)
+    every = session_cost(plan, Delivery.REWRITE, TERMS)
+    marked = session_cost(plan, Delivery.REWRITE, replace(TERMS, marked=True))
+    assert charges(every) == [(0, 250), (150, 310)]
+    assert charges(marked) == [(0, 250), (50, 410)]
+
+
+@pytest.mark.parametrize("delivery", Delivery)
+def test_marks_never_make_a_session_cheaper(delivery: Delivery) -> None:
+    marked = session_cost(BY_HAND, delivery, replace(TERMS, marked=True), PRICES)
+    assert marked.raw == of_hand(delivery).raw
+    assert marked.billed >= of_hand(delivery).billed
 
 
 def test_without_a_cache_every_token_is_paid_for() -> None:

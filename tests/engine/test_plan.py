@@ -22,7 +22,9 @@ from inspector.domain.events import (
     ToolLoaded,
     UserSaid,
 )
+from inspector.domain.knob import with_values
 from inspector.domain.message import Usage
+from inspector.domain.model_feature import Deferral, ModelFeatures
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import SentDelivery, Settings
@@ -31,7 +33,7 @@ from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
 from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 from inspector.engine.tokens.cost.planned_request import planned_requests
-from inspector.engine.tokens.cost.recorded_plan import plan_of
+from inspector.engine.tokens.cost.recorded_plan import own_delivery, plan_of
 from inspector.engine.tokens.cost.setup_change import Setup
 from tests.support.counting import character_meter
 from tests.support.told_model import calls, says, searches
@@ -102,7 +104,30 @@ def test_a_plan_of_a_catalog_counts_what_every_delivery_adds() -> None:
     plan = catalog_plan(setup, character_meter())
     assert [tool.pinned for tool in plan.tools] == [False] * 5 + [True]
     assert plan.tool_tokens == character_meter().static((*tools, pinned))
-    assert min(getattr(plan.overhead, field.name) for field in fields(Overhead)) > 0
+    counted = {field.name for field in fields(Overhead)} - {"manifest_in_full"}
+    assert min(getattr(plan.overhead, name) for name in counted) > 0
+    assert plan.overhead.manifest_in_full == 0
+
+
+def test_a_plan_knows_the_manifest_that_its_limit_shortened() -> None:
+    tools = tuple(Tool(f"server_{n}", "tool", f"Does thing {n}. And more.") for n in range(20))
+    setup = Setup(
+        tools, Configuration("test.json", tuple(ServerSpec(tool.server) for tool in tools)), Settings()
+    )
+    in_full = catalog_plan(setup, character_meter()).overhead.manifest
+    limited = with_values(Settings(), {"manifest.max_tokens": in_full // 2})
+    overhead = catalog_plan(replace(setup, settings=limited), character_meter()).overhead
+    assert overhead.manifest == overhead.manifest_limit < in_full == overhead.manifest_in_full
+
+
+@pytest.mark.parametrize(
+    ("deferral", "way"), [("", "append"), ("tool_reference", "call_tool"), ("tool_search", "call_tool")]
+)
+def test_native_delivery_is_priced_as_what_the_model_gets(deferral: Deferral, way: str) -> None:
+    native = with_values(Settings(), {"binding.delivery": "native"})
+    assert own_delivery(native, ModelFeatures(deferral=deferral)) == way
+    gate = with_values(native, {"binding.policy": "gate"})
+    assert own_delivery(gate, ModelFeatures(deferral=deferral)) == "gate"
 
 
 def test_where_no_server_waits_all_of_them_are_made_to() -> None:

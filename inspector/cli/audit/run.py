@@ -61,7 +61,8 @@ def run_audit(options: Options, assumed: Assumed) -> Audit:
     subjects = [_subject(one, readings, options, store) for one in found.configurations]
     accounting = _accounting(model, options, subjects)
     prices = accounting.prices()
-    pricing = Pricing(prices, assumed.terms(prices, options.model), assumed.assumptions)
+    terms = assumed.terms(prices, options.model, model.features)
+    pricing = Pricing(prices, terms, assumed.assumptions)
     audited = tuple(audit(subject, accounting.meter, pricing) for subject in subjects)
     measured = [subject for subject, one in zip(subjects, audited, strict=True) if one.measured]
     return Audit(
@@ -71,7 +72,7 @@ def run_audit(options: Options, assumed: Assumed) -> Audit:
             accounting.meter.window,
             prices,
             pricing.assumed,
-            assumed.terms(prices, options.model),
+            terms,
         ),
         audited,
         tuple(_problem(one) for one in found.unreadable),

@@ -7,17 +7,17 @@ from typing import Any, TypeVar
 import click
 
 from inspector.cli.options import checked_values
+from inspector.domain.breakpoint import FIVE_MINUTES, HOUR, Ttl
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.knob import Knob, knobs_of, render_value
-from inspector.domain.price import Prices
+from inspector.domain.model_feature import ModelFeatures
+from inspector.domain.price import Prices, cache_terms
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.break_even import ranges
 from inspector.engine.tokens.cost.plan import Assumptions, Plan
-from inspector.engine.tokens.cost.priced_session import cache_terms
 
 F = TypeVar("F", bound=Callable[..., Any])
-FIVE_MINUTES, HOUR = "5m", "1h"
 HEADERS = ("assumption", "value", "break-even over", "meaning")
 _OWN = ("calls", "searches_per_call", "growth", "pause")
 _KNOBS = {knob.path: knob for knob in knobs_of(Assumptions)}
@@ -30,20 +30,17 @@ class Assumed:
 
     assumptions: Assumptions
     given: tuple[str, ...]
-    ttl: str = FIVE_MINUTES
+    ttl: Ttl = FIVE_MINUTES
 
-    def terms(self, prices: Prices | None, model: str) -> CacheTerms:
+    def terms(self, prices: Prices | None, model: str, features: ModelFeatures) -> CacheTerms:
         """The terms of the prompt cache. Raises ToolsightError if the model has no price for an hour."""
-        if self.ttl == FIVE_MINUTES:
-            return cache_terms(prices)
-        hour = None if prices is None else prices.hour_terms
-        if hour is None:
+        if self.ttl == HOUR and (prices is None or prices.hour_terms is None):
             priced = model if prices is None else prices.model
             raise ToolsightError(
                 f"'{priced}' has no price for a one-hour cache",
                 hint="Anthropic's models have one, for example --model anthropic/claude-sonnet-4-5.",
             )
-        return hour
+        return cache_terms(prices, features, self.ttl)
 
 
 def assuming(function: F) -> F:

@@ -11,7 +11,7 @@ from inspector.cli.cost.assumption import Assumed, assumed, assuming
 from inspector.cli.cost.json import priced_json
 from inspector.cli.cost.report import Priced, say_cost
 from inspector.cli.launch import run_headless
-from inspector.cli.models import counter_for
+from inspector.cli.models import counter_for, features_for
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.error import StoreError
@@ -27,7 +27,6 @@ from inspector.engine.tokens.cost.priced_session import (
     price_session,
 )
 from inspector.engine.tokens.cost.recorded_plan import plan_of
-from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.workbench import Workbench
 
 _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
@@ -67,15 +66,13 @@ def _tell(priced: Priced | None, *, as_json: bool) -> None:
 def _assumed(bench: Workbench, terms: Assumed, model: str) -> Priced | None:
     if not bench.catalog.tools:
         return None
-    summaries = {server.name: server.info.summary for server in bench.state.servers.values()}
-    setup = Setup(bench.catalog.tools, bench.configuration, bench.settings, bench.state.toolset, summaries)
-    meter, prices = bench.accounting.meter, bench.accounting.prices()
+    setup, meter, prices = bench.setup, bench.accounting.meter, bench.accounting.prices()
     session = price_session(
         catalog_planner(setup, meter),
         terms.assumptions,
         prices,
-        terms=terms.terms(prices, model),
-        discovery=discovery_delivery(setup.settings),
+        terms=terms.terms(prices, model, meter.features),
+        discovery=discovery_delivery(setup.settings, meter.features),
         ranges=True,
     )
     return Priced(session, model, meter.tokenizer.label)
@@ -91,7 +88,8 @@ def _recorded(session: str, chosen: Options, terms: Assumed) -> Priced | None:
         return None
     prices = _prices(model, chosen, state.settings)
     label = state.budget.tokenizer.label if state.budget is not None else "unknown"
-    priced = price_session(plans, terms.assumptions, prices, terms=terms.terms(prices, model), ranges=True)
+    cache = terms.terms(prices, model, features_for(model))
+    priced = price_session(plans, terms.assumptions, prices, terms=cache, ranges=True)
     return Priced(priced, model, label)
 
 

@@ -154,6 +154,7 @@ def terms_text(terms: CacheTerms) -> str:
     return (
         f"writing costs {terms.write:g}x and reading {terms.read:g}x an input token; a prefix lasts "
         f"{terms.ttl_seconds:g} s and needs at least {count(terms.minimum, 'token')}"
+        f"{'; only what a request marks is kept' if terms.marked else ''}"
     )
 
 

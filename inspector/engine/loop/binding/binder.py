@@ -94,7 +94,7 @@ class Binder:
         )
         self.catalog = built.catalog
         capacity = live.settings.gate.loader_capacity
-        self._loader.use(built.catalog, capacity, self._accounting.meter.dialect)
+        self._loader.use(built.catalog, capacity, self._accounting.meter.features.dialect)
         self.static_tokens = built.event.static_tokens
         hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
         told_once = has_proxy(self.delivery) and not offers_before_message(live.settings.binding)

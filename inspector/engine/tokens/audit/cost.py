@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import CacheTerms
+from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 from inspector.domain.server import ServerSpec
 from inspector.engine.tokens.audit.result import ServerAudit, Subject, ToolAudit
 from inspector.engine.tokens.cost.plan import Assumptions
@@ -20,10 +20,10 @@ from inspector.engine.tokens.count.measure import BudgetMeter
 
 @dataclass(frozen=True, slots=True)
 class Pricing:
-    """What prices a session: prices, the terms of the cache (None for the prices' own), assumptions."""
+    """What prices a session: prices, the terms of the prompt cache, assumptions."""
 
     prices: Prices | None = None
-    terms: CacheTerms | None = None
+    terms: CacheTerms = UNCACHED
     assumed: Assumptions = Assumptions()
 
     def session(self, setup: Setup, meter: BudgetMeter) -> PricedSession:
@@ -33,7 +33,7 @@ class Pricing:
             self.assumed,
             self.prices,
             terms=self.terms,
-            discovery=discovery_delivery(setup.settings),
+            discovery=discovery_delivery(setup.settings, meter.features),
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.delivery_cost import Delivery, session_cost
-from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool
+from inspector.engine.tokens.cost.plan import Assumptions, Plan, PlannedCall, PlannedTool
 
 MOST = 5000
 _EXPIRY = CacheTerms().ttl_seconds
@@ -75,11 +75,12 @@ def break_evens(
     """The number of tools from which each delivery costs less than cached static binding.
 
     The same plan is priced over catalogs of other sizes, see `scaled`: in dollars with `prices`, else in
-    billed input tokens. Once there are as many tools as the conversation needs and every request reaches the
-    cache's minimum, both costs are linear in the number of tools, so their difference changes its sign at
-    most once, where a straight line through two sizes says. In smaller catalogs it may do so more often:
-    there the powers of two are tried, from the largest down, and the answer is found by binary search below
-    the last of them at which the delivery is cheaper. None if the delivery is not cheaper with `most` tools.
+    billed input tokens. Once there are as many tools as the conversation needs, the manifest is at its limit
+    and every request reaches the cache's minimum, both costs are linear in the number of tools, so their
+    difference changes its sign at most once, where a straight line through two sizes says. In smaller
+    catalogs it may do so more often: there the powers of two are tried, from the largest down, and the answer
+    is found by binary search below the last of them at which the delivery is cheaper. None if the delivery is
+    not cheaper with `most` tools.
     """
     others = (delivery for delivery in Delivery if delivery is not Delivery.STATIC)
     gains = _Gains(plan, terms, prices)
@@ -94,16 +95,19 @@ class _Gains:
         self._terms = terms
         self._prices = prices if prices is not None and prices.input else None
         self._scaled = cache(partial(scaled, plan))
+        overhead = plan.overhead
+        size = (overhead.manifest_in_full or overhead.manifest) / max(len(plan.tools), 1)
+        self._full_manifest_from = ceil(overhead.manifest_limit / size) if size else 0
         self._cost = cache(self._priced)
 
     def linear_from(self, delivery: Delivery) -> int:
-        """How many tools the conversation needs under a delivery, at least 1."""
+        """From how many tools on costs are linear: the needed ones are there and the manifest is full."""
         is_gate = delivery is Delivery.GATE
         needed = {tool.id for tool in self._plan.tools if tool.pinned}
         needed.update(
             id_ for call in self._plan.calls for id_ in (call.gated if is_gate else call.discovered)
         )
-        return max(len(needed), 1)
+        return max(len(needed), self._full_manifest_from, 1)
 
     def of(self, delivery: Delivery, tools: int) -> float:
         """How much less the delivery costs over that many tools; negative if it costs more."""
@@ -153,7 +157,7 @@ def scaled(plan: Plan, tools: int) -> Plan:
     """The same conversation over `tools` tools of the plan's mean size.
 
     The numbers of pinned, found and gated tools stay the same as far as possible. Manifest and summaries grow
-    with the catalog. Tools that are never bound form a single entry.
+    with the catalog (`Overhead.grown`). Tools that are never bound form a single entry.
     """
     known = len(plan.tools)
     if not known or tools < 1:
@@ -173,7 +177,7 @@ def scaled(plan: Plan, tools: int) -> Plan:
     return replace(
         plan,
         tools=(*named, PlannedTool("rest", rest)) if rest else tuple(named),
-        overhead=_grown(plan.overhead, tools / known),
+        overhead=plan.overhead.grown(tools / known),
         calls=tuple(calls),
     )
 
@@ -199,7 +203,3 @@ def _moved(
 ) -> PlannedCall:
     found = (moved[positions[id_]] for id_ in call.discovered if positions.get(id_) in moved)
     return replace(call, discovered=tuple(map(str, found)), gated=tuple(map(str, gate)))
-
-
-def _grown(overhead: Overhead, factor: float) -> Overhead:
-    return replace(overhead, manifest=round(overhead.manifest * factor), pool=round(overhead.pool * factor))

@@ -23,13 +23,13 @@ class CachePreset:
 PRESETS = (
     CachePreset(
         "Anthropic, 5 minutes",
-        CacheTerms(write=1.25, read=0.1),
+        CacheTerms(write=1.25, read=0.1, marked=True),
         "Anthropic's documentation, Prompt caching: pricing, cache lifetime",
         "the shortest prefix is 1,024 tokens for most models, 2,048 or 4,096 for some",
     ),
     CachePreset(
         "Anthropic, 1 hour",
-        CacheTerms(write=2.0, read=0.1, ttl_seconds=HOUR_SECONDS),
+        CacheTerms(write=2.0, read=0.1, ttl_seconds=HOUR_SECONDS, marked=True),
         "Anthropic's documentation, Prompt caching: 1-hour cache duration",
         "the shortest prefix is 1,024 tokens for most models, 2,048 or 4,096 for some",
     ),

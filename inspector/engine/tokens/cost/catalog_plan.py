@@ -24,14 +24,23 @@ def catalog_plan(setup: Setup, meter: BudgetMeter, assumptions: Assumptions | No
     parts = listed.budget.parts
     deferred = listed.catalog.deferred_ids
     tools = [PlannedTool(tool.id, meter.tool(tool), tool.id not in deferred) for tool in listed.catalog.tools]
+    unlimited = replace(setup, settings=_without_limit(setup.settings))
+    in_full = _first_call(unlimited, meter, policy="bounded", delivery="append").budget.parts.manifest
+    is_shortened = in_full > parts.manifest
     overhead = Overhead(
         system=parts.system,
         meta=parts.meta,
         manifest=parts.manifest,
         call_tool=proxied.budget.parts.meta - parts.meta,
         pool=gated.budget.parts.pool,
+        manifest_limit=parts.manifest if is_shortened else setup.settings.manifest.max_tokens,
+        manifest_in_full=in_full if is_shortened else 0,
     )
     return usual_plan(tools, overhead, assumptions)
+
+
+def _without_limit(settings: Settings) -> Settings:
+    return replace(settings, manifest=replace(settings.manifest, max_tokens=0))
 
 
 def _first_call(

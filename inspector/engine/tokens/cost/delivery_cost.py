@@ -134,7 +134,7 @@ def _cost(
     costs: list[RequestCost] = []
     before: PlannedRequest | None = None
     for row in rows:
-        charge = cache.send(row.blocks, row.at)
+        charge = cache.send(row.blocks, row.at, row.marks if terms.marked else None)
         cost = RequestCost(
             call=row.call,
             charge=charge,

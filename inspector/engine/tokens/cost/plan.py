@@ -31,7 +31,9 @@ class Overhead:
     """Tokens that a delivery adds once per request.
 
     `meta` is `search_tools` without its `manifest`, `call_tool` the proxy's definition, `pool` the summaries
-    that a per-turn gate keeps in the system prompt.
+    that a per-turn gate keeps in the system prompt. `manifest_limit` is the most that the manifest of a
+    larger catalog would take, 0 for no limit; `manifest_in_full` is what it would take without one, 0 if it
+    is not shortened.
     """
 
     system: int = 0
@@ -39,6 +41,15 @@ class Overhead:
     manifest: int = 0
     call_tool: int = 0
     pool: int = 0
+    manifest_limit: int = 0
+    manifest_in_full: int = 0
+
+    def grown(self, factor: float) -> "Overhead":
+        """The overhead of a catalog that is `factor` times as large: manifest and summaries grow with it."""
+        manifest = round((self.manifest_in_full or self.manifest) * factor)
+        if self.manifest_limit:
+            manifest = min(manifest, self.manifest_limit)
+        return replace(self, manifest=manifest, pool=round(self.pool * factor))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from inspector.domain.breakpoint import FIVE_MINUTES, breakpoints
 from inspector.domain.prompt_cache import Block
 from inspector.engine.tokens.cost.plan import Plan, PlannedCall
 
@@ -37,14 +38,16 @@ class Delivery(StrEnum):
 class PlannedRequest:
     """A request under one delivery: `call` is the number of the plan's model call, from 1.
 
-    `bound` holds the ids of the tools in `tools` in order, if they can change. `at` is in seconds. Of the
-    input, `definitions` tokens describe tools before the conversation starts (manifest and summaries are
-    among them), and `searches` tokens are searches and their results in the conversation.
+    `bound` holds the ids of the tools in `tools` in order, if they can change. `marks` are the positions of
+    the blocks that it marks for a prompt cache, as Toolsight does. `at` is in seconds. Of the input,
+    `definitions` tokens describe tools before the conversation starts (manifest and summaries are among
+    them), and `searches` tokens are searches and their results in the conversation.
     """
 
     call: int
     at: float
     blocks: tuple[Block, ...]
+    marks: tuple[int, ...]
     bound: tuple[str, ...]
     output: int
     anew: bool = False
@@ -58,7 +61,7 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
     history: list[Block] = []
     requests: list[PlannedRequest] = []
     at = 0.0
-    searches = 0
+    searches = before = 0
     for number, call in enumerate(plan.calls, start=1):
         at += call.seconds
         if call.only_searched and not delivery.searches and requests:
@@ -67,7 +70,7 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
             continue
         front.move(call)
         if call.anew:
-            history, searches = [], 0
+            history, searches, before = [], 0, 0
         search = call.search if delivery.searches else 0
         search += front.in_results(call) if delivery is Delivery.CALL_TOOL else 0
         searches += search
@@ -78,6 +81,7 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
                 call=number,
                 at=at,
                 blocks=blocks,
+                marks=front.marks(len(history), before),
                 bound=front.bound,
                 output=call.output,
                 anew=call.anew,
@@ -85,6 +89,7 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
                 searches=searches,
             )
         )
+        before = len(history)
     return requests
 
 
@@ -125,6 +130,16 @@ class _Front:
         """Tokens of the definitions in search results; a conversation that is cut down keeps them."""
         ids = [id_ for id_ in self._found if id_ not in self._pinned] if call.anew else self._fresh
         return sum(self._tokens[id_] for id_ in ids)
+
+    def marks(self, messages: int, before: int) -> tuple[int, ...]:
+        """The marked blocks of a request with so many messages, the first `before` of them sent before."""
+        loaded = (place for place, id_ in enumerate(self.bound) if id_ not in self._pinned)
+        steady = len(self._meta) + next(loaded, len(self.bound))
+        tools = len(self._meta) + len(self.bound)
+        marked = breakpoints(
+            tools=tools, steady=steady, system=True, messages=messages, before=before, ttl=FIVE_MINUTES
+        )
+        return marked.blocks(tools, system=True)
 
     def _bound(self, call: PlannedCall) -> tuple[str, ...]:
         match self._delivery:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from inspector.domain.price import Prices
-from inspector.domain.prompt_cache import UNCACHED, CacheTerms
+from inspector.domain.model_feature import ModelFeatures
+from inspector.domain.price import Prices, cache_terms
+from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.settings import Settings
 from inspector.engine.tokens.cost.break_even import BreakEven, break_even_range
 from inspector.engine.tokens.cost.catalog_plan import catalog_plan
@@ -66,26 +67,20 @@ def worth(cost: SessionCost) -> float:
     return cost.billed if cost.dollars is None else cost.dollars
 
 
-def cache_terms(prices: Prices | None) -> CacheTerms:
-    """The terms of a model's own prompt cache; no cache without prices."""
-    return UNCACHED if prices is None else prices.terms
-
-
 def price_session(
     plans: Planner,
     assumed: Assumptions,
     prices: Prices | None,
     *,
-    terms: CacheTerms | None = None,
+    terms: CacheTerms,
     discovery: Delivery = Delivery.APPEND,
     ranges: bool = False,
 ) -> PricedSession:
-    """Price a session under every delivery; `terms` are those of the prices unless given.
+    """Price a session under every delivery, on the `terms` of a prompt cache.
 
     With `ranges`, the break-even points are found too, over the range of each assumption: a second or so.
     """
     plan = plans(assumed)
-    terms = cache_terms(prices) if terms is None else terms
     return PricedSession(
         plan,
         assumed,
@@ -102,9 +97,9 @@ def catalog_planner(setup: Setup, meter: BudgetMeter) -> Planner:
     return lambda assumed: catalog_plan(setup, meter, assumed)
 
 
-def discovery_delivery(settings: Settings) -> Delivery:
+def discovery_delivery(settings: Settings, features: ModelFeatures) -> Delivery:
     """The delivery that stands for discovery: the settings' own, or `append` where they bind every tool."""
-    own = own_delivery(settings)
+    own = own_delivery(settings, features)
     return Delivery.APPEND if own is Delivery.STATIC else own
 
 
@@ -115,6 +110,6 @@ def setup_dollars(setup: Setup, first: FirstCall, meter: BudgetMeter, prices: Pr
     """
     if prices is None or not first.catalog.tools:
         return None
-    own = own_delivery(setup.settings) if first.catalog.deferred_ids else Delivery.STATIC
+    own = own_delivery(setup.settings, meter.features) if first.catalog.deferred_ids else Delivery.STATIC
     plan = catalog_plan(setup, meter, Assumptions())
-    return session_cost(plan, own, cache_terms(prices), prices).dollars
+    return session_cost(plan, own, cache_terms(prices, meter.features), prices).dollars

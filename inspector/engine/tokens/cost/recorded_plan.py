@@ -13,14 +13,17 @@ from inspector.domain.events import (
     ModelRequested,
     ModelResponded,
     Record,
+    SessionStarted,
+    SettingsChanged,
     ToolLoaded,
     UserSaid,
 )
 from inspector.domain.jsonvalue import compact
+from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.number import plural
 from inspector.domain.settings import Settings
 from inspector.domain.solved import solved_steps
-from inspector.engine.loop.binding.delivery import has_proxy, is_native
+from inspector.engine.loop.binding.delivery import effective_delivery, has_proxy, is_native
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
     Gate,
@@ -74,6 +77,7 @@ def plan_of(
     if not gated:
         notes.append("what a gate would bind is drawn at random")
     overhead, names = _overhead(recorded, len(tools), assumed)
+    overhead = replace(overhead, manifest_limit=_manifest_limit(records, catalog, overhead.manifest))
     names += [] if searched else ["search_tokens", "search_seconds", "search_output", "own_call"]
     names += [] if gated else ["gate_tools", "seed"]
     steps = solved_steps(records)
@@ -226,13 +230,23 @@ def _overhead(recorded: Sequence[_Call], tools: int, assumed: Assumptions) -> tu
     return counted, [*names, "meta_tokens", "manifest_tokens"]
 
 
-def own_delivery(settings: Settings) -> Delivery:
-    """Which delivery a session with these settings uses."""
+def _manifest_limit(records: Sequence[Record], catalog: CatalogBuilt | None, manifest: int) -> int:
+    """What a manifest has at most: the size of one that was shortened, or else the session's setting."""
+    if catalog is not None and catalog.rules:
+        return manifest
+    changes = (record.event for record in reversed(records))
+    settings = next((e.settings for e in changes if isinstance(e, SessionStarted | SettingsChanged)), {})
+    return int(settings.get("manifest", {}).get("max_tokens") or 0)
+
+
+def own_delivery(settings: Settings, features: ModelFeatures) -> Delivery:
+    """Which delivery a session with these settings uses with a model; deferral stands as CALL_TOOL."""
     binding = settings.binding
     if not settings.discovery.enabled or binding.policy == "all":
         return Delivery.STATIC
     if binding.policy == "gate":
         return Delivery.GATE
-    if has_proxy(binding.delivery) or binding.delivery == "native":
+    sent = effective_delivery(binding, features)
+    if has_proxy(sent) or is_native(sent):
         return Delivery.CALL_TOOL
-    return Delivery.APPEND if binding.delivery == "append" else Delivery.REWRITE
+    return Delivery.APPEND if sent == "append" else Delivery.REWRITE

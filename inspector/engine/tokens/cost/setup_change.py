@@ -129,11 +129,11 @@ def first_call(setup: Setup, meter: BudgetMeter) -> FirstCall:
     )
     catalog, event = built.catalog, built.event
     state = fold([Record("", 1, 0.0, event)])
-    loader = DefinitionLoader(catalog, len(catalog.tools), meter.dialect)
+    loader = DefinitionLoader(catalog, len(catalog.tools), meter.features.dialect)
     request = ModelRequest(
         system=system_text(settings.chat.system_prompt, state),
         messages=(),
-        tools=tools_array(catalog, state, effective_delivery(settings.binding), loader),
+        tools=tools_array(catalog, state, effective_delivery(settings.binding, meter.features), loader),
         max_output=settings.budget.output_reserve,
     )
     budget = meter.measure(request, event.static_tokens, pool=event.pool, manifest=event.manifest)

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from inspector.domain.breakpoint import Ttl
+from inspector.domain.breakpoint import FIVE_MINUTES, Ttl
 from inspector.domain.budget import ToolCost
-from inspector.domain.model_feature import SchemaDialect
-from inspector.domain.price import Prices
+from inspector.domain.model_feature import ModelFeatures
+from inspector.domain.price import Prices, cache_terms
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveModel
@@ -18,7 +18,7 @@ _AT_ONCE = 100
 
 
 class Accounting:
-    """Counts and prices tokens for the session's model, with one meter per tokenizer and dialect."""
+    """Counts and prices tokens for the session's model, with a meter per tokenizer and features."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Accounting:
         self._counter_for = counter_for
         self._prices = prices
         self._live = live
-        self._meters: dict[tuple[str, SchemaDialect], BudgetMeter] = {}
+        self._meters: dict[tuple[str, ModelFeatures], BudgetMeter] = {}
         self.meter = self._meter_of_model()
 
     async def use_model(self, tools: Sequence[Tool], on_counted: Callable[[], None]) -> None:
@@ -62,10 +62,10 @@ class Accounting:
     @property
     def terms(self) -> CacheTerms:
         """The prompt cache terms of the session's model; none if it caches marks only and they are off."""
-        prices = self.prices()
-        if prices is None or (self._live.features.breakpoints and self.ttl is None):
+        features = self._live.features
+        if features.breakpoints and self.ttl is None:
             return UNCACHED
-        return (prices.hour_terms or prices.terms) if self.ttl == "1h" else prices.terms
+        return cache_terms(self.prices(), features, self.ttl or FIVE_MINUTES)
 
     @property
     def ttl(self) -> Ttl | None:
@@ -77,11 +77,11 @@ class Accounting:
         if not self._live.features.breakpoints or chosen == "off":
             return None
         prices = self.prices()
-        return "5m" if prices is not None and prices.hour_terms is None else chosen
+        return FIVE_MINUTES if prices is not None and prices.hour_terms is None else chosen
 
     def _meter_of_model(self) -> BudgetMeter:
         counter = self._counter_for(self._live.model.name)
-        known = counter.tokenizer.label, self._live.features.dialect
+        known = counter.tokenizer.label, self._live.features
         if known not in self._meters:
             self._meters[known] = BudgetMeter(counter, self._live, known[1])
         return self._meters[known]

@@ -9,7 +9,7 @@ from inspector.domain.budget import Budget, Tokenizer, TokenParts, ToolCost
 from inspector.domain.jsonvalue import compact
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.message import AssistantMessage, Message, ModelRequest, NoteMessage, ToolMessage
-from inspector.domain.model_feature import SchemaDialect
+from inspector.domain.model_feature import PLAIN, ModelFeatures
 from inspector.domain.prompt_cache import Block
 from inspector.domain.schema_dialect import schema_for
 from inspector.domain.settings import BudgetSettings
@@ -65,10 +65,10 @@ class FixedWindow:
 
 
 class BudgetMeter:
-    """Counts with one tokenizer and caches its counts; `dialect` is the form of tool schemas as sent."""
+    """Counts with one tokenizer and caches its counts; `features` is what the model's provider takes."""
 
-    def __init__(self, counter: TokenCounter, limits: WindowLimits, dialect: SchemaDialect = "") -> None:
-        self.dialect = dialect
+    def __init__(self, counter: TokenCounter, limits: WindowLimits, features: ModelFeatures = PLAIN) -> None:
+        self.features = features
         self._counter = counter
         self._limits = limits
         self._entries = EntryTexts()
@@ -102,7 +102,7 @@ class BudgetMeter:
         """Tokens of a definition by part, and its characters: name, description and schema as sent."""
         text, _ = self._counted(tool)
         name, description = inner(tool.wire_name), inner(tool.description)
-        schema = compact(schema_for(self.dialect, tool.input_schema))
+        schema = compact(schema_for(self.features.dialect, tool.input_schema))
         counted = piece(text)
         first = span(counted, f'"name":"{name}"')[0] + size('"name":"')
         second = first + size(f'{name}","description":"')
@@ -195,7 +195,7 @@ class BudgetMeter:
     def _counted(self, tool: Tool) -> tuple[str, int]:
         known = self._tools.get(tool.id)
         if known is None or known[0] is not tool:
-            text = compact(definition(tool, self.dialect))
+            text = compact(definition(tool, self.features.dialect))
             known = (tool, text, self._counter.count(piece(text)))
             self._tools[tool.id] = known
         return known[1], known[2]

@@ -58,7 +58,7 @@ class OtherModels:
         if name not in self._known:
             model = self._model_for(name)
             window = _OtherWindow(model.window, self._live)
-            meter = BudgetMeter(self._counter_for(name), window, model.features.dialect)
+            meter = BudgetMeter(self._counter_for(name), window, model.features)
             self._known[name] = OtherModel(name, meter, self._prices(name))
         return self._known[name]
 

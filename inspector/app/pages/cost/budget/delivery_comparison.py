@@ -62,8 +62,9 @@ class Question:
             Assumptions(),
             self.prices,
             terms=self.terms if self.cache is None else self.cache.terms,
-            discovery=discovery_delivery(self.setup.settings),
+            discovery=discovery_delivery(self.setup.settings, self.meter.features),
             ranges=True,
         )
         name = OWN if self.cache is None else self.cache.name
-        return DeliveryComparison(priced, name, own_delivery(self.setup.settings), is_recorded)
+        own = own_delivery(self.setup.settings, self.meter.features)
+        return DeliveryComparison(priced, name, own, is_recorded)
