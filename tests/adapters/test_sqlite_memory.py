@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
@@ -14,6 +13,7 @@ from inspector.domain.events import Record, UserSaid
 from inspector.domain.server import Era
 from inspector.domain.tool import Annotations, Tool
 from inspector.engine.ports import ServerMemory, Snapshot
+from tests.support.hostile import with_hostile_text
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_the_tools_of_the_last_connection_are_remembered(memory: ServerMemory) -
     assert memory.snapshot("g") is None
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@with_hostile_text
 def test_tools_of_any_text_are_remembered(memory: ServerMemory, text: str) -> None:
     snapshot = Snapshot((Tool("s", text, text, {"type": "object", "title": text}),), 0.0, text)
     memory.remember_tools("f", snapshot)

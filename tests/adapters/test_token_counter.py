@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.tokens.anthropic_counter import AnthropicCounter
 from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter, tokenizer_for
 from inspector.cli.models import counter_for
 from inspector.engine.ports import TokenCounter
 from tests.support.counting import CharacterCounter
 from tests.support.examples import examples
-from tests.support.hostile_name import EVERY_NAME
+from tests.support.hostile import with_hostile_text
 
 COUNTER = TiktokenCounter("demo/planner")
 CLAUDE = AnthropicCounter("anthropic/claude-sonnet-4-5")
@@ -118,9 +117,9 @@ def test_the_lengths_of_the_tokens_are_the_text_whoever_counts(name: str, text: 
     adds_up(EVERY[name], text)
 
 
-@pytest.mark.parametrize("name", EVERY_NAME)
-def test_hostile_text_can_be_counted(name: str) -> None:
-    text = HOSTILE[name][:_LONG]
+@with_hostile_text
+def test_hostile_text_can_be_counted(text: str) -> None:
+    text = text[:_LONG]
     for counter in EVERY.values():
         adds_up(counter, text)
         assert counter.count(text) >= (1 if text else 0)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, strategies as st
 from textual.content import Content
 
-from fixtures.hostile import HOSTILE
 from inspector.app.draw import budget
 from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole_ticks
 from inspector.app.pages.cost.budget import calls as budget_call, ways as budget_way
@@ -32,6 +31,7 @@ from inspector.engine.tokens.cost.break_even import BreakEven
 from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
 from inspector.engine.tokens.cost.plan import Assumptions, Overhead, PlannedTool, usual_plan
 from inspector.engine.tokens.cost.priced_session import price_session
+from tests.support.hostile import with_hostile_text
 
 CHEAP = ToolState("a:cheap", 10, Binding.PINNED)
 DEAR = ToolState("b:dear", 70, Binding.LOADED)
@@ -105,9 +105,9 @@ def test_as_many_servers_are_open_as_there_is_room_for(rows: int, opened: set[st
     assert opened_at_first(session(CHEAP, MIDDLE, DEAR), rows) == opened
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_any_text_makes_a_row(name: str) -> None:
-    rows = budget_rows(session(ToolState(f"a:{HOSTILE[name]}", 1, Binding.DEFERRED)), OPEN)
+@with_hostile_text
+def test_any_text_makes_a_row(text: str) -> None:
+    rows = budget_rows(session(ToolState(f"a:{text}", 1, Binding.DEFERRED)), OPEN)
     assert [is_server(row.key) for row in rows] == [True, False]
     assert [server_of(row.key) for row in rows] == ["a", "a"]
 

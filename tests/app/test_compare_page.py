@@ -5,7 +5,6 @@ from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.compare import content
 from inspector.app.pages.find.compare.screen import CompareScreen
@@ -15,6 +14,7 @@ from inspector.engine.discovery.explanation.ranker_comparison import ComparedToo
 from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from tests.support.app import app_rig, seen, until
+from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
 from widgets import RecordList
@@ -67,9 +67,8 @@ def test_notes_name_the_rankers_in_sight_that_did_without() -> None:
     assert "words only" not in content.legend(TWO, ("hybrid",), "").plain
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_does_no_harm(name: str) -> None:
-    text = HOSTILE[name]
+@with_hostile_text
+def test_hostile_text_does_no_harm(text: str) -> None:
     for drawn in (
         content.facts(text, TWO, RANKERS, ("hybrid",)),
         content.legend(RankerComparison(text, ("hybrid",), (), (text,), (None,)), ("hybrid",), text),

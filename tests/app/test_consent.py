@@ -2,11 +2,11 @@
 
 import pytest
 
-from fixtures.hostile import HOSTILE
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.consent_text import consent_body
 from inspector.domain.consent import ServerConsent
 from tests.support.app import app_rig, seen, until
+from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 
@@ -41,9 +41,9 @@ def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
     assert "0123456789ab" in text
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_is_shown_and_not_obeyed(name: str) -> None:
-    evil = HOSTILE[name][:2000]
+@with_hostile_text
+def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
+    evil = text[:2000]
     server = ServerConsent(evil, (evil, evil), evil, (evil,), evil, (evil,), evil, evil)
     text = consent_body(evil, (server,)).plain
     assert not [letter for letter in dangerous(text) if letter != "\n"]

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.hostile import HOSTILE
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.pages.trace.events.content import GROUPS, continued, event_row, in_group
 from inspector.domain.events import (
@@ -19,6 +18,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.ranking import SearchRequest
 from tests.support.app import app_rig, until
+from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import RecordList
@@ -60,9 +60,9 @@ def test_a_shortened_conversation_stands_out_with_the_guards_and_with_the_model(
     assert event_row(reduced).tone == "warning"
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-async def test_hostile_text_in_an_event_is_shown_and_not_obeyed(name: str) -> None:
-    assert event_row(record(1, Failed(HOSTILE[name], HOSTILE[name]))).cells
+@with_hostile_text
+def test_hostile_text_in_an_event_is_shown_and_not_obeyed(text: str) -> None:
+    assert event_row(record(1, Failed(text, text))).cells
 
 
 async def test_new_events_are_added_without_reading_the_store() -> None:

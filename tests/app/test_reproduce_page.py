@@ -10,7 +10,6 @@ from hypothesis import given, settings, strategies as st
 from textual.containers import VerticalScroll
 from textual.pilot import Pilot
 
-from fixtures.hostile import HOSTILE
 from inspector.app.draw.table import table_lines
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.lab.reproduction.content import section_lines
@@ -23,6 +22,7 @@ from inspector.research.run import CHAPTERS
 from inspector.research.source import PlayedScenario, Steps
 from tests.support.app import app_rig, said, until
 from tests.support.canned_report import CATALOG_SIZE
+from tests.support.hostile import with_hostile_text
 from tests.support.reproduction import MemorySource, session
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -164,8 +164,8 @@ async def test_the_page_has_a_key_from_anywhere() -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ReproduceScreen))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("width", [20, 78])
+@with_hostile_text
 def test_no_text_of_a_catalog_reaches_the_screen_as_it_is(text: str, width: int) -> None:
     table = Table(text, (text, text), ((text, text),), frozenset({1}), (text,))
     section = Section("x", text, text, text, (table,), (text,), ((text, text, False),))

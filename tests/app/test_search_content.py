@@ -6,7 +6,6 @@ import re
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from fixtures.hostile import HOSTILE
 from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
 from inspector.app.pages.find.search import content
 from inspector.app.pages.find.search.bill import WIDTH, bill
@@ -15,6 +14,7 @@ from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, Se
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.fusion import FusionWeights
 from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
+from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of
 from tests.widgets.hostile import dangerous
 
@@ -277,9 +277,8 @@ def test_what_was_typed_becomes_a_request(typed: tuple[str, str, str], request_:
     assert content.request_of(*typed) == request_
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_does_no_harm(name: str) -> None:
-    text = HOSTILE[name]
+@with_hostile_text
+def test_hostile_text_does_no_harm(text: str) -> None:
     hit = Hit(1, Score(text, 1.0, (Part(Signal.EXACT, text, 1.0),)), Outcome.FOUND)
     report = SearchReport(SearchRequest(text, text), "bm25", (hit,), (text, text + "b"), error=text)
     for shown in (_bill(report, hit), content.facts(report).plain):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app.pages.tools.servers.content import NO_SERVER, server_detail, server_rows
 from inspector.domain.error import ConnectError
@@ -10,6 +9,7 @@ from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.tool import Tool
 from tests.support.app import app_rig, until
+from tests.support.hostile import with_hostile_text
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import RecordList, TextView
@@ -53,9 +53,9 @@ def test_a_skipped_tool_has_its_reason() -> None:
     assert "odd: no schema" in server_detail(state).plain
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_is_shown_and_not_obeyed(name: str) -> None:
-    evil = HOSTILE[name][:2000]
+@with_hostile_text
+def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
+    evil = text[:2000]
     info = ServerInfo(evil, evil, evil, summary=evil)
     state = ServerState(evil, ServerPhase.FAILED, evil, info=info, reason=evil, hint=evil)
     assert not [letter for letter in dangerous(server_detail(state).plain) if letter not in "\n\t"]

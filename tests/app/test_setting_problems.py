@@ -3,7 +3,6 @@
 import pytest
 from textual.widgets import Static
 
-from fixtures.hostile import HOSTILE
 from inspector.app.draw.header import header
 from inspector.app.draw.problem import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock
@@ -17,6 +16,7 @@ from inspector.domain.session import ServerState, SessionState
 from inspector.domain.setting_problem import SettingProblem, Severity
 from inspector.domain.settings import Settings
 from tests.support.app import app_rig, until
+from tests.support.hostile import with_hostile_text
 from tests.support.workbench import configured, shop_and_weather
 from tests.widgets.hostile import dangerous
 
@@ -77,9 +77,9 @@ def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
     assert TYPO.sentence in knob_detail(setup, find_knob("access.preconditions")).plain
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_in_a_problem_is_shown_and_not_obeyed(name: str) -> None:
-    evil = HOSTILE[name][:2000]
+@with_hostile_text
+def test_hostile_text_in_a_problem_is_shown_and_not_obeyed(text: str) -> None:
+    evil = text[:2000]
     assert not dangerous(problem_line(SettingProblem("guard.exempt", evil, "matches no tool", evil)).plain)
 
 

@@ -1,9 +1,7 @@
 """The steps page: one search for everything against one search a step."""
 
-import pytest
 from hypothesis import given, strategies as st
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.steps import content
 from inspector.app.pages.find.steps.screen import StepsScreen
@@ -11,6 +9,7 @@ from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
 from tests.support.app import app_rig, seen, until
+from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
 from widgets import RecordList
@@ -55,11 +54,11 @@ def test_one_step_is_nothing_to_take_apart() -> None:
     assert "Only one step" in content.searches(_steps(["s:a"], [["s:a"]]), "hybrid", 5, 0.3).plain
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_does_no_harm(name: str) -> None:
-    search = StepSearch(HOSTILE[name], (HOSTILE[name],))
+@with_hostile_text
+def test_hostile_text_does_no_harm(text: str) -> None:
+    search = StepSearch(text, (text,))
     found = Steps(search, (search, search), (), ())
-    for drawn in (content.searches(found, "hybrid", 5, 0.3), content.waiting(HOSTILE[name])):
+    for drawn in (content.searches(found, "hybrid", 5, 0.3), content.waiting(text)):
         assert not dangerous(drawn.plain.replace("\n", ""))
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app.bridge import ReplayedState, View
 from inspector.app.draw.tool_row import ICONS
@@ -27,6 +26,7 @@ from inspector.domain.timeline import Timeline
 from tests.domain.test_event import records
 from tests.domain.test_timeline import CATALOG, STORY, request
 from tests.support.app import app_rig, said, seen, until
+from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.told_model import Step, calls, says, searches
 from tests.support.workbench import READS, Rig
@@ -317,7 +317,7 @@ def test_a_stream_with_gaps_is_found_by_number() -> None:
     assert stream.state(6) == fold(kept[:4])
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@with_hostile_text
 def test_no_text_breaks_the_page(text: str) -> None:
     stream = [
         CatalogBuilt(text, (CatalogEntry(text, 1, True), CatalogEntry("b", 1, False)), text, 0, 0),

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from fixtures.hostile import HOSTILE
 from inspector.app.pages.tools.tool import content
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding, ToolState
 from inspector.domain.tool import Annotations, Tool, definition
+from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 
 TOOL = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
@@ -56,9 +56,8 @@ def test_a_failure_comes_with_its_hint() -> None:
     assert line.plain == "✕ shop is gone   3 ms\nReconnect it."
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_does_no_harm(name: str) -> None:
-    text = HOSTILE[name]
+@with_hostile_text
+def test_hostile_text_does_no_harm(text: str) -> None:
     tool = Tool(text, text, text, {"type": "object"}, TOOL.annotations, title=text)
     state = ToolState(tool.id, 1, Binding.EVICTED, reason=text)
     shown = (

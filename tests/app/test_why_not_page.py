@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
@@ -27,6 +26,7 @@ from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from tests.support.app import app_rig, seen, until
+from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
 from widgets import RecordList
@@ -154,9 +154,8 @@ def test_a_name_that_nothing_has_brings_the_closest() -> None:
     assert "calc:evaluate" in missing_tool("calc:evaluat", Catalog((CALC,)), SESSION, None).hint
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_text_does_no_harm(name: str) -> None:
-    text = HOSTILE[name]
+@with_hostile_text
+def test_hostile_text_does_no_harm(text: str) -> None:
     found = replace(
         _found([Part(Signal.NAME, text, 1.0)], []),
         tool_id=text,

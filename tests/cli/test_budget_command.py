@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -10,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.files.client_config import ClientConfiguration
 from inspector.adapters.memory.fakes import MemoryServerMemory
 from inspector.app.draw.svg import HEIGHT, WIDTH
@@ -32,6 +32,7 @@ from inspector.engine.tokens.audit.reading import Reading
 from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject
 from tests.cli.conftest import Done, Toolsight
 from tests.support.counting import character_meter
+from tests.support.hostile import with_hostile_text
 from tests.support.mcp_case import SERVERS
 
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, source="a list", date="of today")
@@ -348,7 +349,7 @@ def made(*names: str, tools: int = 3, **more: Any) -> Audit:
     return Audit(Basis("m", Tokenizer("characters", exact=True), 1000, PRICES), tuple(found), **more)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@with_hostile_text
 def test_a_slide_with_any_names_is_well_formed(text: str) -> None:
     root = ET.fromstring(slide(made(text, "other")).encode())
     assert (root.get("width"), root.get("height")) == (str(WIDTH), str(HEIGHT))
@@ -366,16 +367,16 @@ def test_everything_on_a_slide_is_inside_it(count: int) -> None:
             assert 0 <= y <= HEIGHT - float(element.get("height", 0))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@with_hostile_text
 def test_markdown_with_any_names_has_complete_tables(text: str) -> None:
     problem = Problem("Cline", text, text, text, text)
     lines = audit_markdown(made(text, "other", problems=(problem,), empty=(text,))).splitlines()
     cells = [line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines if line.startswith("|")]
     assert set(cells) <= {3, 4, 7, 8, 9}
-    assert not any("<script" in line or "\x1b" in line for line in lines)
+    assert not any(re.search(r"(?<!\\)<|\x1b", line) for line in lines)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@with_hostile_text
 def test_text_with_any_names_cannot_control_the_terminal(
     text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

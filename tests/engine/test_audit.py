@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import AuthRequired, ConfigError, ConnectError, MissingValue, ServerExited
@@ -30,6 +29,7 @@ from inspector.engine.tokens.cost.delivery_cost import Delivery
 from inspector.engine.tokens.cost.plan import Assumptions
 from inspector.engine.tokens.cost.priced_session import catalog_planner, price_session
 from tests.support.counting import character_meter
+from tests.support.hostile import with_hostile_text
 
 PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, cache_write=2.5e-6, source="a list", date="today")
 PRICED = Pricing(PRICES, PRICES.terms)
@@ -165,7 +165,7 @@ def test_a_toolset_leaves_the_other_tools_out() -> None:
         audited(one, other, configuration=configuration, toolset="none")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@with_hostile_text
 def test_tools_of_any_text_are_audited(text: str) -> None:
     own = (Tool("a", text, text, {"type": "object", "description": text, "properties": {text: {}}}),)
     assert audited(own, [Tool("b", text)]).tokens > 0

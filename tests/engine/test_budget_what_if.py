@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from fixtures.hostile import HOSTILE
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.knob import with_values
@@ -33,7 +32,7 @@ from inspector.engine.tokens.cost.setup_change import (
 from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 from inspector.engine.tokens.count.other_model import OtherModels, count_definitions
 from tests.support.counting import CharacterCounter
-from tests.support.hostile_name import EVERY_NAME
+from tests.support.hostile import with_hostile_text
 from tests.support.told_model import ToldModel
 from tests.support.workbench import connected
 
@@ -181,9 +180,9 @@ def test_pins_that_are_toggled_twice_pin_the_same_tools(patterns: list[str], pin
     assert {pin for pin in pins if matches(pin, twice)} == {pin for pin in pins if matches(pin, patterns)}
 
 
-@pytest.mark.parametrize("name", EVERY_NAME)
-def test_any_tool_can_be_pinned_by_its_id(name: str) -> None:
-    tool = Tool("shop", HOSTILE[name], HOSTILE[name])
+@with_hostile_text
+def test_any_tool_can_be_pinned_by_its_id(text: str) -> None:
+    tool = Tool("shop", text, text)
     hostile = replace(setup(), connected=(*TOOLS, tool))
     assert (
         change_effect(hostile, SetupChange().with_pin(tool.id), meter()).then.binding(tool.id)

@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import pytest
 
-from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.domain.budget import TokenParts
 from inspector.domain.configuration import Configuration
@@ -36,6 +35,7 @@ from inspector.engine.tokens.cost.planned_request import planned_requests
 from inspector.engine.tokens.cost.recorded_plan import own_delivery, plan_of
 from inspector.engine.tokens.cost.setup_change import Setup
 from tests.support.counting import character_meter
+from tests.support.hostile import with_hostile_text
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import connected
 
@@ -223,12 +223,10 @@ def test_a_session_without_a_model_call_has_no_plan() -> None:
     assert plan_of([]) is None
 
 
-def test_any_text_is_planned() -> None:
-    for text in HOSTILE:
-        plan = planned(
-            catalog(text), request(1, history=5), ModelResponded(1, text), ToolLoaded(text, 5, text)
-        )
-        assert len(compare(plan, CacheTerms())) == len(Delivery)
+@with_hostile_text
+def test_any_text_is_planned(text: str) -> None:
+    plan = planned(catalog(text), request(1, history=5), ModelResponded(1, text), ToolLoaded(text, 5, text))
+    assert len(compare(plan, CacheTerms())) == len(Delivery)
 
 
 @pytest.mark.parametrize("delivery", [Delivery.REWRITE, Delivery.APPEND])

@@ -116,10 +116,10 @@ def _invitation(chapter: Chapter, job: ReproduceJob) -> Content:
 
 def section_lines(section: Section, width: int) -> Iterator[Content]:
     """Yield title and scope, every table, the targets, recorded runs and the published inconsistencies."""
-    yield Content.styled(visible(section.title), "bold")
+    yield Content.styled(_line(section.title), "bold")
     if section.source:
-        yield Content.styled(f"Published: {visible(section.source)}", MUTED)
-    yield Content.styled(f"Measured: {visible(section.measured)}.", MUTED)
+        yield Content.styled(f"Published: {_line(section.source)}", MUTED)
+    yield Content.styled(f"Measured: {_line(section.measured)}.", MUTED)
     for table in section.tables:
         yield Content()
         yield from _table(table, width)
@@ -128,21 +128,24 @@ def section_lines(section: Section, width: int) -> Iterator[Content]:
         yield from _table(_bars(section), width)
     if section.recorded:
         yield Content()
-        yield Content.styled(f"Recorded runs of real agents: {visible(section.recorded)}.", MUTED)
+        yield Content.styled(f"Recorded runs of real agents: {_line(section.recorded)}.", MUTED)
     if section.findings:
         yield Content()
         yield Content.styled("Where the published numbers are inconsistent", "bold $primary")
-        yield from (
-            Content.assemble(("⚠ ", "$text-warning"), visible(finding)) for finding in section.findings
-        )
+        yield from (Content.assemble(("⚠ ", "$text-warning"), _line(finding)) for finding in section.findings)
 
 
 def _table(table: Table, width: int) -> Iterator[Content]:
     if table.heading:
-        yield Content.styled(visible(table.heading), "bold $primary")
+        yield Content.styled(_line(table.heading), "bold $primary")
     yield from table_lines(table, width)
     for note in table.remarks:
-        yield Content.styled(visible(note), MUTED)
+        yield Content.styled(_line(note), MUTED)
+
+
+def _line(text: str) -> str:
+    """Any text on one line."""
+    return visible(text, newlines=False)
 
 
 def _bars(section: Section) -> Table:
