@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from widgets.key_bar import KeyBar
     from widgets.meter import Meter, Segment, legend, short_number
     from widgets.plain_input import PlainInput
+    from widgets.prompt import Prompt
     from widgets.record import Column, Record, Tone
     from widgets.record_list import RecordList
     from widgets.record_rows import RecordRows
@@ -31,6 +32,7 @@ _MODULES = {
     "key_bar": ("KeyBar",),
     "meter": ("Meter", "Segment", "legend", "short_number"),
     "plain_input": ("PlainInput",),
+    "prompt": ("Prompt",),
     "record": ("Column", "Record", "Tone"),
     "record_list": ("RecordList",),
     "record_rows": ("RecordRows",),
@@ -52,6 +54,7 @@ __all__ = [
     "KeyBar",
     "Meter",
     "PlainInput",
+    "Prompt",
     "Record",
     "RecordList",
     "RecordRows",

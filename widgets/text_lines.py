@@ -90,11 +90,14 @@ class TextLines(ScrollView, can_focus=True):
         self._needle: re.Pattern[str] | None = None
         self._painter = Painter(self)
 
-    def show(self, text: str) -> None:
-        """Show a text whose hidden characters are visible already."""
+    def show(self, text: str, *, end: bool = False) -> None:
+        """Show a text whose hidden characters are visible already, from its start or at its `end`."""
         self._lines = [line.expandtabs(TAB) for line in text.split("\n")] if text else []
         self._wrap()
-        self.scroll_to(y=0, animate=False, force=True)
+        if end:
+            self.scroll_end(animate=False, force=True)
+        else:
+            self.scroll_to(y=0, animate=False, force=True)
 
     def mark(self, needle: str) -> int:
         """Mark every match; return how many there are."""

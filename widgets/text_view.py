@@ -60,6 +60,7 @@ class TextView(Vertical):
         text: str = "",
         *,
         empty: str = "No text.",
+        follow: bool = False,
         name: str | None = None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
         classes: str | None = None,
@@ -69,6 +70,7 @@ class TextView(Vertical):
         Args:
             text: The initial text.
             empty: Shown when there is no text.
+            follow: Show the end of a new text, as of a log whose newest line is the last.
             name: The widget's name.
             id: The widget's id.
             classes: The widget's classes.
@@ -77,6 +79,7 @@ class TextView(Vertical):
         self._lines = TextLines()
         self._bar = FilterBar("search: ↑ ↓ go to the previous and next match")
         self._shown = ""
+        self._follow = follow
         self.set_reactive(TextView.text, text)
         self.set_reactive(TextView.empty, empty)
 
@@ -93,7 +96,7 @@ class TextView(Vertical):
     def watch_text(self) -> None:
         """Show the new text."""
         self._shown = visible(self.text, limit=LIMIT)
-        self._lines.show(self._shown)
+        self._lines.show(self._shown, end=self._follow)
         if self._bar.is_attached and self._bar.is_open:
             self._find(self._bar.value)
 

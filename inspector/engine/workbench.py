@@ -247,7 +247,10 @@ class Workbench:
         self._measure()
 
     async def chat(self, text: str) -> TurnEnded:
-        """Run the discovery loop for one user message. Cancel the task to cancel the turn."""
+        """Run the discovery loop for one user message, after those that came before it.
+
+        Cancel the task to cancel the turn, or to take back a message that still waits.
+        """
         return await self._chat.loop.run(text)
 
     def change_setting(self, path: str, value: Any) -> None:

@@ -57,6 +57,13 @@ async def test_a_killed_process_is_told_from_one_that_ended(tmp_path: Path) -> N
     assert error.message == "The process was killed by SIGSEGV"
 
 
+async def test_a_server_that_prints_on_stdout_is_told_what_it_printed(tmp_path: Path) -> None:
+    talks = "print(); print('Server running on stdio'); print('second line')"
+    error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", talks)))
+    assert "“Server running on stdio”" in error.hint
+    assert "stderr" in error.hint
+
+
 async def test_a_process_that_only_closes_its_output_is_given_up(tmp_path: Path) -> None:
     deaf = "import os, sys; os.close(1); sys.stdin.read()"
     error = await refusal(tmp_path, ServerSpec("a", command=sys.executable, args=("-c", deaf)))

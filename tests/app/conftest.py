@@ -9,7 +9,7 @@ from textual import constants
 from inspector.app.pages import registry
 from inspector.app.pages.find.what_if.text_editor import DescriptionArea
 from tests.support.idle import quicken
-from widgets import PlainInput
+from widgets import PlainInput, Prompt
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -26,6 +26,6 @@ def _lean() -> Iterator[None]:
 def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    for field in (PlainInput, DescriptionArea):
+    for field in (PlainInput, DescriptionArea, Prompt):
         monkeypatch.setattr(field, "cursor_blink", False)
     quicken(monkeypatch)

@@ -7,16 +7,17 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.pages.chat.session.conversation_panel import ItemBlock
+from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.error import ModelError
+from inspector.domain.events import TurnEnded, UserSaid
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding
 from inspector.engine.ports import Decision
 from tests.support.app import app_rig, seen, until
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig
-from widgets import Confirm, RecordList
+from widgets import Confirm, Prompt, RecordList
 
 FORECAST = (searches(query="forecast for a city"), calls(("weather__get_forecast", {"city": "Oslo"})))
 KEYS = {" ": "space", "?": "question_mark", ".": "full_stop"}
@@ -45,6 +46,10 @@ def rows(pilot: Pilot[None], selector: str) -> list[str]:
 
 def has(texts: Iterable[str], *words: str) -> bool:
     return any(all(word in text for word in words) for text in texts)
+
+
+async def hanging(*_: object) -> None:
+    await asyncio.Event().wait()
 
 
 async def test_connecting_fills_header_and_panes() -> None:
@@ -114,11 +119,7 @@ async def test_a_model_that_fails_is_an_error_with_its_hint() -> None:
 
 async def test_escape_stops_a_turn_and_the_next_one_works() -> None:
     async with app_rig(calls(("calc__evaluate", {})), says("fine"), at_home=True) as (pilot, rig):
-
-        async def hang(*_: object) -> None:
-            await asyncio.Event().wait()
-
-        rig.servers["calc"].answer = hang  # type: ignore[assignment]
+        rig.servers["calc"].answer = hanging  # type: ignore[assignment]
         await ask(pilot, "sum")
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("call",))))
         await pilot.press("escape")
@@ -127,6 +128,42 @@ async def test_escape_stops_a_turn_and_the_next_one_works() -> None:
         await ask(pilot, "again")
         await ended(pilot, rig, times=2)
         assert has(blocks(pilot), "fine")
+
+
+async def test_messages_sent_at_once_are_answered_one_after_the_other() -> None:
+    async with app_rig(says("first"), says("second"), at_home=True) as (pilot, rig):
+        await pilot.press("a", "enter", "enter", "b", "enter")
+        await ended(pilot, rig, times=2)
+        events = [record.event for record in rig.store.read("s", kinds=("user", "end"))]
+        assert events == [
+            UserSaid("a"),
+            TurnEnded("answered", "first"),
+            UserSaid("b"),
+            TurnEnded("answered", "second"),
+        ]
+
+
+async def test_a_message_that_waits_is_counted_and_escape_brings_it_back() -> None:
+    async with app_rig(calls(("calc__evaluate", {})), says("fine"), at_home=True) as (pilot, rig):
+        rig.servers["calc"].answer = hanging  # type: ignore[assignment]
+        await ask(pilot, "sum")
+        await until(pilot, lambda: bool(rig.store.read("s", kinds=("call",))))
+        await ask(pilot, "and then")
+        panel = pilot.app.screen.query_one(ConversationPanel)
+        await until(pilot, lambda: "1 message waits" in str(panel.border_subtitle))
+        await pilot.press("escape")
+        await ended(pilot, rig)
+        assert pilot.app.screen.query_one(Prompt).value == "and then"
+        assert len(rig.store.read("s", kinds=("user",))) == 1
+
+
+async def test_up_brings_back_what_was_said() -> None:
+    async with app_rig(says("fine"), at_home=True) as (pilot, rig):
+        await ask(pilot, "hello")
+        await ended(pilot, rig)
+        await until(pilot, lambda: bool(pilot.app.screen.query_one(Prompt).sent))
+        await pilot.press("up")
+        assert pilot.app.screen.query_one(Prompt).value == "hello"
 
 
 async def test_a_call_that_changes_something_waits_for_a_yes() -> None:

@@ -46,6 +46,9 @@ class MemoryChannel:
     def stderr_tail(self) -> str:
         return ""
 
+    def stray_output(self) -> str:
+        return ""
+
 
 def channel(spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile) -> Channel:
     """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""

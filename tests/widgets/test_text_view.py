@@ -14,9 +14,9 @@ from widgets.text_lines import wrap
 
 
 class ViewApp(App[None]):
-    def __init__(self, text: str = "") -> None:
+    def __init__(self, text: str = "", *, follow: bool = False) -> None:
         super().__init__()
-        self.made = TextView(text, empty="Nothing on stderr.")
+        self.made = TextView(text, empty="Nothing on stderr.", follow=follow)
         self.copied = 0
 
     def compose(self) -> ComposeResult:
@@ -57,6 +57,16 @@ async def test_long_text_is_shown_at_once(text: str) -> None:
         await pilot.press("end")
         assert perf_counter() - started < 2.5
         assert lines(app)[-1].strip()
+
+
+async def test_a_log_shows_its_newest_line() -> None:
+    app = ViewApp("\n".join(f"line {n}" for n in range(100)), follow=True)
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        assert "line 99" in seen(app.made.lines)
+        app.made.text += "\nnewest"
+        await pilot.pause()
+        assert "newest" in seen(app.made.lines)
 
 
 async def test_search_counts_and_steps_from_match_to_match() -> None:

@@ -16,6 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from inspector.adapters.mcp.log import LOG
+from inspector.adapters.mcp.process import stray_hint
 from inspector.adapters.mcp.tap import Streams, Tap, flaw_text
 from inspector.domain.error import ConnectError, ConnectTimeout, ServerExited
 
@@ -35,6 +36,9 @@ class Channel(Protocol):
     def diagnose(self, causes: list[BaseException]) -> ConnectError | None: ...
 
     def stderr_tail(self) -> str: ...
+
+    def stray_output(self) -> str:
+        """The first line of output that was no protocol message; "" for none."""
 
 
 class Host:
@@ -163,7 +167,8 @@ class Host:
     def _timeout(self, seconds: float) -> ConnectTimeout:
         return ConnectTimeout(
             f"The handshake did not finish within {round(seconds, 1):g} s",
-            hint="Is it an MCP server? If it downloads something first, raise `connect_timeout`.",
+            hint=stray_hint(self._channel.stray_output())
+            or "Is it an MCP server? If it downloads something first, raise `connect_timeout`.",
             stderr_tail=self._channel.stderr_tail(),
         )
 

@@ -36,6 +36,9 @@ class HttpChannel:
     def stderr_tail(self) -> str:
         return ""
 
+    def stray_output(self) -> str:
+        return ""
+
     @asynccontextmanager
     async def transport(self) -> AsyncGenerator[Streams, None]:
         """Open the HTTP client, and the SDK's transport with it."""

@@ -32,6 +32,7 @@ KILLED_GRACE = 2.0
 _LEFT_OUTPUT_GRACE = 0.5
 _GROUP_POLL = 0.02
 _STDOUT = 1
+_SHOWN = 120
 HAS_PROCESS_GROUPS = hasattr(os, "killpg")
 _NO_POSIX = "On Windows, run Toolsight in WSL, or name the server's address (`url`) instead of a command."
 
@@ -53,6 +54,9 @@ class StdioChannel:
 
     def stderr_tail(self) -> str:
         return self._stderr.tail()
+
+    def stray_output(self) -> str:
+        return self._child.stray if self._child is not None else ""
 
     @asynccontextmanager
     async def transport(self) -> AsyncGenerator[Streams, None]:
@@ -100,7 +104,8 @@ class StdioChannel:
         return self._exit() if self._died else None
 
     def _exit(self) -> ServerExited:
-        hint = "Many servers need arguments or environment variables to start; check its stderr."
+        hint = stray_hint(self.stray_output())
+        hint = hint or "Many servers need arguments or environment variables to start; check its stderr."
         return ServerExited(
             f"The process {exit_text(self._exit_code)}", hint=hint, stderr_tail=self.stderr_tail()
         )
@@ -127,6 +132,8 @@ class _Child(asyncio.SubprocessProtocol):
         self._to_session = to_session
         self._transport: asyncio.SubprocessTransport | None = None
         self._parts: list[bytes] = []
+        # The first line that is no protocol message.
+        self.stray = ""
 
     @property
     def returncode(self) -> int | None:
@@ -151,6 +158,8 @@ class _Child(asyncio.SubprocessProtocol):
         if frame is not None:
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
                 self._to_session.send_nowait(SessionMessage(frame))
+        else:
+            self.stray = self.stray or line.strip()[:_SHOWN].decode("utf-8", "replace")
 
     def pipe_connection_lost(self, fd: int, _exc: Exception | None) -> None:
         if fd == _STDOUT:
@@ -194,6 +203,15 @@ def child_environment(spec: ServerSpec, environment: Mapping[str, str]) -> dict[
     # A value that starts like this is an exported shell function, which the SDK leaves out as a risk.
     kept = {name: value for name, value in inherited.items() if not value.startswith("()")}
     return {**kept, **spec.env}
+
+
+def stray_hint(line: str) -> str:
+    """What to do about a server that printed this line on stdout; "" for none."""
+    return (
+        f"It printed “{line}” on stdout, which is for protocol messages: print to stderr instead."
+        if line
+        else ""
+    )
 
 
 def exit_text(code: int | None) -> str:

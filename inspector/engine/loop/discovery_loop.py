@@ -77,6 +77,7 @@ class DiscoveryLoop:
     ) -> None:
         self.messages: tuple[Message, ...] = ()
         self._offered: frozenset[str] = frozenset()
+        self._turn = asyncio.Lock()
         self._session = session
         self._binder = binder
         self._headroom = Headroom(session, binder, live)
@@ -87,7 +88,11 @@ class DiscoveryLoop:
         self._servers = servers
 
     async def run(self, text: str) -> TurnEnded:
-        """Answer one user message. Canceling the task ends the turn cleanly."""
+        """Answer one user message, after those that came before. Canceling the task ends the turn cleanly."""
+        async with self._turn:
+            return await self._answer(text)
+
+    async def _answer(self, text: str) -> TurnEnded:
         self._session.emit(UserSaid(text))
         for guard in self._guards:
             guard.new_message()

@@ -1,5 +1,6 @@
 """The session: conversation, budget, tools and events on one screen."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -21,9 +22,18 @@ from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import EXAMPLES, welcome
 from inspector.domain.conversation import Item, ItemKind
 from inspector.domain.events import TurnEnded
-from widgets import KeyBar, PlainInput, RecordList
+from inspector.domain.number import count, plural
+from widgets import KeyBar, Prompt, RecordList
 
 _TABS = ("chat", "tools", "events")
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A message that was sent, and the work on it."""
+
+    text: str
+    worker: Worker[TurnEnded]
 
 
 class SessionScreen(BaseScreen):
@@ -36,11 +46,14 @@ class SessionScreen(BaseScreen):
         "enter on a block of the conversation opens it in full; on a search it opens the scores.",
         "enter on a tool opens its description, its schema and a form to call it.",
         "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab goes to the next part.",
-        "esc stops the model.",
+        "esc stops the model. A message sent while it works waits for its turn; esc brings it back.",
+        "ctrl+j starts a new line, up brings back what you sent, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "stop", show=True),
         Binding("tab", "app.focus_next", "next part", show=False),
+        Binding("pageup", "scroll_conversation('up')", "earlier", show=False),
+        Binding("pagedown", "scroll_conversation('down')", "later", show=False),
         # A terminal sends alt+1 as a character, so without priority the prompt would type it.
         *(
             Binding(f"alt+{n}", f"example({n - 1})", f"example {n}", show=False, priority=True)
@@ -50,7 +63,7 @@ class SessionScreen(BaseScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._turn: Worker[TurnEnded] | None = None
+        self._turns: list[_Turn] = []
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
@@ -58,7 +71,7 @@ class SessionScreen(BaseScreen):
         with Horizontal(id="session"):
             with Vertical(id="chat"):
                 yield ConversationPanel(id="conversation")
-                yield PlainInput(placeholder="Type a request, enter sends it", id="prompt")
+                yield Prompt(placeholder="Type a request, enter sends it", id="prompt")
             with Vertical(id="side"):
                 yield BudgetPanel(id="budget")
                 yield ToolsPanel(id="tools")
@@ -72,7 +85,10 @@ class SessionScreen(BaseScreen):
         conversation = self.query_one(ConversationPanel)
         conversation.empty = welcome(session)
         conversation.conversation = session.conversation
-        conversation.border_subtitle = "working … esc stops" if session.busy else ""
+        self._show_progress()
+        self.query_one(Prompt).sent = [
+            item.text for item in session.conversation.items if item.kind is ItemKind.USER
+        ]
         self.query_one(BudgetPanel).session = session
         self.query_one(ToolsPanel).session = session
         self.query_one("#feed", RecordList).records = feed_rows(view.feed)
@@ -82,25 +98,46 @@ class SessionScreen(BaseScreen):
         for name in _TABS:
             self.set_class(event.tab.id == f"tab-{name}", f"-show-{name}")
 
-    @on(PlainInput.Submitted, "#prompt")
-    def _send(self, event: PlainInput.Submitted) -> None:
+    @on(Prompt.Submitted, "#prompt")
+    def _send(self, event: Prompt.Submitted) -> None:
         text = event.value.strip()
-        if not text:
-            return
-        if self.session.state.busy:
-            self.notify("The model is still working; esc stops it.", severity="warning")
-            return
-        event.input.value = ""
-        self._turn = self.run_command(lambda commands: commands.chat(text), group="chat")
+        if text:
+            event.prompt.value = ""
+            turn = self.run_command(lambda commands: commands.chat(text), group="chat")
+            self._turns = [*self._unfinished, _Turn(text, turn)]
+            self._show_progress()
+
+    @property
+    def _unfinished(self) -> list["_Turn"]:
+        """The turn of the model, and the messages that wait for its end."""
+        return [turn for turn in self._turns if not turn.worker.is_finished]
+
+    @on(Worker.StateChanged)
+    def _show_progress(self) -> None:
+        """Tell that the model works, and how many messages wait for it."""
+        waiting = len(self._unfinished) - 1
+        waits = f"{count(waiting, 'message')} {plural(waiting, 'waits', 'wait')}   " if waiting > 0 else ""
+        is_busy = self.view.state.busy
+        self.query_one(ConversationPanel).border_subtitle = f"{waits}working … esc stops" if is_busy else ""
 
     def action_stop(self) -> None:
-        """Stop the model, if it is working."""
-        if self._turn is not None and self._turn.is_running:
-            self._turn.cancel()
+        """Stop the model, if it is working; messages that waited come back to the prompt."""
+        unfinished = self._unfinished
+        for turn in reversed(unfinished):
+            turn.worker.cancel()
+        prompt = self.query_one("#prompt", Prompt)
+        taken_back = [*(turn.text for turn in unfinished[1:]), prompt.value]
+        if len(unfinished) > 1:
+            prompt.value = "\n".join(filter(None, taken_back))
+
+    def action_scroll_conversation(self, way: str) -> None:
+        """Scroll the conversation by a page, also from the prompt."""
+        panel = self.query_one(ConversationPanel)
+        (panel.scroll_page_up if way == "up" else panel.scroll_page_down)()
 
     def action_example(self, index: int) -> None:
         """Fill an example into the prompt."""
-        prompt = self.query_one("#prompt", PlainInput)
+        prompt = self.query_one("#prompt", Prompt)
         prompt.value = EXAMPLES[index]
         prompt.focus()
 

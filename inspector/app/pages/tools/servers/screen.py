@@ -39,7 +39,7 @@ class ServersScreen(BaseScreen):
             with Vertical(id="server"):
                 with VerticalScroll(classes="pane", id="server-facts"):
                     yield Static(id="server-detail", markup=False)
-                yield TextView(empty="Nothing on stderr.", id="server-stderr", classes="pane")
+                yield TextView(empty="Nothing on stderr.", follow=True, id="server-stderr", classes="pane")
         yield KeyBar()
 
     def on_mount(self) -> None:

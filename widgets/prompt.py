@@ -1,0 +1,104 @@
+"""Where a person writes a message: it grows with its text, and remembers what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult
+
+from widgets.plain_input import typeable
+
+# Keys left to the app (its pages) and to the page around the prompt (scrolling).
+_KEYS_OF_OTHERS = frozenset({"up", "down", "pageup", "pagedown", "f6", "f7"})
+
+
+class Prompt(TextArea, inherit_bindings=False):
+    """Text of any number of lines: enter sends it, ctrl+j starts a line, and what is pasted stays whole.
+
+    Up in its first line brings back what was `sent`, newest first, and down in its last line returns to what
+    was being written. Control characters become visible ones.
+    """
+
+    DEFAULT_CSS = """
+    Prompt { height: auto; max-height: 8; border: none; padding: 0; background: $boost; }
+    Prompt:focus { border: none; background: $primary 15%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(b for b in TextArea.BINDINGS if isinstance(b, Binding) and b.key not in _KEYS_OF_OTHERS),
+        Binding("up", "earlier", "earlier message", show=False),
+        Binding("down", "later", "later message", show=False),
+        Binding("ctrl+j", "new_line", "new line", show=False),
+    ]
+
+    @dataclass
+    class Submitted(Message):
+        """Enter was pressed; the prompt is still as it was."""
+
+        prompt: Prompt
+        value: str
+
+        @property
+        def control(self) -> Prompt:
+            return self.prompt
+
+    def __init__(self, placeholder: str = "", *, id: str | None = None) -> None:  # noqa: A002 - as in Textual
+        super().__init__(placeholder=placeholder, id=id, highlight_cursor_line=False)
+        self.sent: Sequence[str] = ()
+        self._steps_back = 0
+        self._draft = ""
+
+    @property
+    def value(self) -> str:
+        """The text; setting it moves the cursor to its end."""
+        return self.text
+
+    @value.setter
+    def value(self, text: str) -> None:
+        self._steps_back = 0
+        self._show(text)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Edit with every control character made visible."""
+        edit.text = typeable(edit.text.replace("\r\n", "\n").replace("\r", "\n"), newlines=True)
+        return super().edit(edit)
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key != "enter":
+            await super()._on_key(event)
+            return
+        event.stop()
+        event.prevent_default()
+        self.post_message(self.Submitted(self, self.text))
+
+    def action_new_line(self) -> None:
+        """Start a line at the cursor."""
+        self.replace("\n", *self.selection)
+
+    def action_earlier(self) -> None:
+        """Move up, or in the first line show what was sent before."""
+        if not self.cursor_at_first_line:
+            self.action_cursor_up()
+        elif self._steps_back < len(self.sent):
+            self._draft = self._draft if self._steps_back else self.text
+            self._go_back(self._steps_back + 1)
+
+    def action_later(self) -> None:
+        """Move down, or in the last line show what was sent after it, and then what was being written."""
+        if not self.cursor_at_last_line:
+            self.action_cursor_down()
+        elif self._steps_back:
+            self._go_back(self._steps_back - 1)
+
+    def _go_back(self, steps: int) -> None:
+        self._steps_back = steps
+        self._show(self.sent[-steps] if steps else self._draft)
+
+    def _show(self, text: str) -> None:
+        self.text = typeable(text, newlines=True)
+        self.move_cursor(self.document.end)
