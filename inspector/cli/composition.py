@@ -3,6 +3,7 @@
 What only some commands need is imported where it is used.
 """
 
+import atexit
 import os
 import secrets
 import sys
@@ -21,6 +22,8 @@ from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.config import read
 from inspector.adapters.files.config.setting import anchored
 from inspector.adapters.files.predicate_file import digest, load_predicates
+from inspector.adapters.files.stored_listing import WithStoredListings
+from inspector.adapters.files.typed_server import typed_configuration
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.sqlite.memory import SqliteServerMemory
@@ -39,6 +42,7 @@ from inspector.engine.ports import (
     Clock,
     Connector,
     Embedder,
+    EventStore,
     Ports,
     PriceList,
     ServerMemory,
@@ -101,12 +105,17 @@ def configuration_path(options: Options) -> Path | None:
 
 
 def read_configuration(options: Options) -> Configuration:
-    """Read the configuration file. Raises ConfigError, also if there is none."""
+    """The server that was typed, or the configuration file. Raises ConfigError, also if there is neither."""
+    if options.demo:
+        return demo_configuration(_demo_state())
+    if options.server:
+        return _with_predicates(typed_configuration(options.server, environment=os.environ), options)
     path = configuration_path(options)
     if path is None:
         raise ConfigError(
-            "no configuration was named, and this folder has none",
-            hint="Run `toolsight demo`, or name a file with --config. "
+            "no server or configuration was named, and this folder has none",
+            hint="Name a server (`toolsight -- python server.py`) or a file (--config), or run "
+            "`toolsight demo`. "
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
     configuration = read(path, environment=os.environ, inputs=given_inputs(options))
@@ -118,6 +127,14 @@ def given_inputs(options: Options) -> dict[str, str]:
     prefix = "TOOLSIGHT_INPUT_"
     given = {name.removeprefix(prefix): v for name, v in os.environ.items() if name.startswith(prefix)}
     return {**given, **options.inputs}
+
+
+@cache
+def _demo_state() -> Path:
+    """A folder for the demo's data that is removed at the end of the process."""
+    folder = tempfile.TemporaryDirectory(prefix="toolsight-demo-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def demo_configuration(state: Path) -> Configuration:
@@ -159,8 +176,8 @@ def make_prices() -> PriceList:
 
 
 def make_connector() -> Connector:
-    """A connector to MCP servers; their stderr goes to the user's log folder."""
-    return McpConnector(platformdirs.user_log_path(APP))
+    """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
+    return WithStoredListings(McpConnector(platformdirs.user_log_path(APP)))
 
 
 def make_workbench(
@@ -171,16 +188,17 @@ def make_workbench(
     *,
     connector: Connector | None = None,
     clock: Clock | None = None,
+    record: bool = True,
     listing: bool = False,
 ) -> Workbench:
     """A workbench with the real adapters, except those that are given.
 
-    For a `listing`, which does not search, no embedding model is loaded, and no encoding for texts that were
-    counted before.
+    Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
+    embedding model is loaded, and no encoding for texts that were counted before.
     """
     ports = Ports(
         connector=connector or make_connector(),
-        store=open_store(options),
+        store=open_store(options) if record else _forgetful_store(),
         memory=memory,
         clock=clock or SystemClock(),
         approver=approver,
@@ -202,6 +220,12 @@ def make_workbench(
         profile=options.profile,
         values=policy.session_values,
     )
+
+
+def _forgetful_store() -> EventStore:
+    from inspector.adapters.memory.fakes import MemoryStore
+
+    return MemoryStore()
 
 
 def recorded_ports(database: Path | None) -> Ports:
@@ -240,7 +264,7 @@ class OpenLab:
 async def open_lab(
     scenario: "Scenario", options: Options, profile: str = "", *, tell: Listener | None = None
 ) -> AsyncIterator[OpenLab]:
-    """Open a session for a scenario: on the demo servers with fresh data, or on `--config`.
+    """Open a session for a scenario: on the demo servers with fresh data, or on those that were named.
 
     `profile` overrides `--profile`, which overrides the scenario's; `--set` overrides the scenario's
     settings. The model is `options.model`. `tell` gets every record. On the demo servers, calls that change
@@ -253,14 +277,15 @@ async def open_lab(
     chosen = profile or options.profile or scenario.profile
     options = replace(options, profile=chosen, values={**scenario.settings, **options.values})
     async with AsyncExitStack() as stack:
-        if options.config is None:
+        is_demo = options.config is None and not options.server
+        if is_demo:
             state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
             configuration = demo_configuration(Path(state))
         else:
             configuration = read_configuration(options)
         memory = open_memory(options)
         require_consent(configuration, memory, approve=options.approve)
-        approver = TerminalApprover(yes=options.yes or configuration.trusted)
+        approver = TerminalApprover(yes=options.yes or is_demo)
         connector, clock = ChangingConnector(make_connector()), LabClock(SystemClock())
         bench = make_workbench(configuration, options, approver, memory, connector=connector, clock=clock)
         await stack.enter_async_context(bench)

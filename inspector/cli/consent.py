@@ -1,5 +1,6 @@
 """Consent and approval on a terminal, without the app."""
 
+import shlex
 import sys
 
 import click
@@ -41,7 +42,7 @@ def consent_text(server: ServerConsent) -> str:
     lines = [f"  {server.name}"]
     if server.executes:
         return "\n".join((*lines, f"    executes {server.executes!r}", f"    sha-256  {server.digest}"))
-    lines += [f"    address  {server.url}"] if server.url else [f"    command  {list(server.argv)}"]
+    lines += [f"    address  {server.url}"] if server.url else [f"    command  {shlex.join(server.argv)}"]
     lines += [f"    folder   {server.cwd}"] if server.cwd else []
     lines += [f"    gets     {', '.join(server.env_names)}"] if server.env_names else []
     lines += [f"    headers  {', '.join(server.header_names)}"] if server.header_names else []

@@ -19,6 +19,7 @@ async def headless(
     options: Options,
     configuration: Configuration | None = None,
     *,
+    record: bool = False,
     listing: bool = False,
     tell_problems: bool = True,
 ) -> AsyncIterator[Workbench]:
@@ -30,7 +31,8 @@ async def headless(
     memory = open_memory(options)
     require_consent(configuration, memory, approve=options.approve)
     approver = TerminalApprover(yes=options.yes)
-    async with make_workbench(configuration, options, approver, memory, listing=listing) as bench:
+    making = make_workbench(configuration, options, approver, memory, record=record, listing=listing)
+    async with making as bench:
         bench.connect()
         await bench.wait_connected()
         await bench.retrieval.settled()
@@ -43,13 +45,15 @@ def run_headless(
     options: Options,
     work: Callable[[Workbench], Awaitable[None]],
     *,
+    record: bool = False,
     listing: bool = False,
     tell_problems: bool = True,
 ) -> None:
     """Connect, do the work, close; see `headless`. `listing` is for work that searches for nothing."""
 
     async def run() -> None:
-        async with headless(options, listing=listing, tell_problems=tell_problems) as bench:
+        opening = headless(options, record=record, listing=listing, tell_problems=tell_problems)
+        async with opening as bench:
             await work(bench)
 
     asyncio.run(run())
@@ -59,5 +63,5 @@ def run_headless(
 async def demo_session(options: Options) -> AsyncIterator[Workbench]:
     """A session on the demo servers, with fresh data that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
-        async with headless(options, demo_configuration(Path(state))) as bench:
+        async with headless(options, demo_configuration(Path(state)), record=True) as bench:
             yield bench

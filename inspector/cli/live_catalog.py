@@ -1,12 +1,9 @@
 """The tools that servers have now, for evaluation sets."""
 
 import asyncio
-import tempfile
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from inspector.cli.composition import demo_configuration, read_configuration
+from inspector.cli.composition import read_configuration
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.cli.render import say
@@ -25,18 +22,12 @@ class LiveCatalog:
     gate: GateSettings
 
 
-def connect_catalog(options: Options, *, demo: bool) -> LiveCatalog:
-    """Connect to the servers of the configuration or the demo, list their tools, and disconnect.
+def connect_catalog(options: Options) -> LiveCatalog:
+    """Connect to the servers that the options name, list their tools, and disconnect.
 
     Failed servers are named on stderr. Raises ConfigError.
     """
-    with ExitStack() as stack:
-        if demo:
-            state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-demo-"))
-            configuration = demo_configuration(Path(state))
-        else:
-            configuration = read_configuration(options)
-        return asyncio.run(_listed(options, configuration))
+    return asyncio.run(_listed(options, read_configuration(options)))
 
 
 async def _listed(options: Options, configuration: Configuration) -> LiveCatalog:

@@ -13,11 +13,16 @@ from inspector.domain.profile import find_profile
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEMO_MODEL = "demo/planner"
+TYPED_SERVER = "toolsight.server"
+"""Where the command group leaves the words after `--`, for `options`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The shared options; see their help. `values` maps setting paths to values."""
+    """The shared options; see their help. `values` maps setting paths to values.
+
+    `server` holds the words after `--`: a server's command, script, address or stored listing.
+    """
 
     config: Path | None = None
     model: str = DEMO_MODEL
@@ -29,6 +34,8 @@ class Options:
     inputs: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    server: tuple[str, ...] = ()
+    demo: bool = False
 
 
 def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
@@ -98,6 +105,7 @@ _CONFIGURED = (
 )
 _SHARED = (
     _config,
+    click.option("--demo", is_flag=True, help="Use the demo's servers."),
     click.option(
         "--model",
         default=DEMO_MODEL,
@@ -132,8 +140,12 @@ def configured(function: F) -> F:
 
 
 def options(**values: Any) -> Options:
-    """Gather a command's shared options."""
-    return Options(**values)
+    """Gather a command's shared options, and the server that was typed after `--`."""
+    typed: tuple[str, ...] = click.get_current_context().meta.get(TYPED_SERVER, ())
+    chosen = Options(**values, server=typed)
+    if bool(chosen.server) + (chosen.config is not None) + chosen.demo > 1:
+        raise click.UsageError("name a server after --, a file with --config, or --demo: only one of them")
+    return chosen
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")

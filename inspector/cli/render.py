@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -21,9 +21,15 @@ def say_json(value: object) -> None:
 
 
 def say_table(
-    headers: Sequence[str], rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset()
+    headers: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: frozenset[int] = frozenset(),
+    whole: frozenset[int] = frozenset(),
 ) -> None:
     """Print a table; columns in `right` are numbers and align right. Long text wraps within its column.
+
+    What is in a `whole` column is never broken.
 
     A table that a terminal is too narrow for is printed row by row, a value a line; elsewhere it is as wide
     as it has to be.
@@ -35,7 +41,7 @@ def say_table(
 
     cells = [[visible(cell) for cell in row] for row in rows]
     console = Console(highlight=False, soft_wrap=False)
-    least = _least_width(headers, cells, right)
+    least = _least_width(headers, cells, right | whole)
     if least > console.width:
         if console.is_terminal:
             _say_row_by_row(headers, cells)
@@ -44,7 +50,8 @@ def say_table(
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for index, header in enumerate(headers):
         number = index in right
-        table.add_column(header, justify="right" if number else "left", no_wrap=number, overflow="fold")
+        justify: Literal["left", "right"] = "right" if number else "left"
+        table.add_column(header, justify=justify, no_wrap=number or index in whole, overflow="fold")
     for row in cells:
         table.add_row(*map(Text, row))
     console.print(table)
@@ -54,15 +61,15 @@ def say_table(
 _WORD, _NUMBER, _SCANNED, _GAP = 14, 40, 400, 3
 
 
-def _least_width(headers: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> int:
-    """The columns that a legible table takes: numbers whole, and words up to `_WORD` columns."""
+def _least_width(headers: Sequence[str], rows: Sequence[Sequence[str]], whole: frozenset[int]) -> int:
+    """The columns that a legible table takes: numbers and the like whole, words up to `_WORD` columns."""
     from rich.cells import cell_len
 
     widths = []
     for index, column in enumerate(zip(headers, *rows, strict=True)):
-        parts = column if index in right else [word for text in column for word in text[:_SCANNED].split()]
+        parts = column if index in whole else [word for text in column for word in text[:_SCANNED].split()]
         longest = max((cell_len(part[:_SCANNED]) for part in parts), default=0)
-        widths.append(min(longest, _NUMBER if index in right else _WORD))
+        widths.append(min(longest, _NUMBER if index in whole else _WORD))
     return sum(widths) + _GAP * (len(widths) - 1)
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from inspector import __version__
-from inspector.cli.options import options, shared
+from inspector.cli.options import TYPED_SERVER, options, shared
+from inspector.domain.closest import closest
 from inspector.domain.error import ConnectError, ToolsightError
 
 # Each command's module, and its name in the module if it differs.
@@ -43,8 +44,58 @@ _MODULES = {
 _NEW_OBJECTS = 50_000
 
 
+_ABOUT = frozenset({"--help", "-h", "--version"})
+
+
+def _split(args: Sequence[str]) -> tuple[list[str], bool, list[str]]:
+    """The words before and after the first `--`, and whether there is one."""
+    if "--" not in args:
+        return list(args), False, []
+    at = list(args).index("--")
+    return list(args[:at]), True, list(args[at + 1 :])
+
+
+def _names_a_server(words: Sequence[str]) -> bool:
+    from inspector.adapters.files.typed_server import names_a_server
+
+    return names_a_server(words)
+
+
 class LazyGroup(click.Group):
     """Imports each command on use, so that the app's first frame does not wait for the headless ones."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take out a typed server, and give a command the shared options that stand before its name."""
+        before, dashes, after = _split(args)
+        try:
+            rest = self.make_parser(ctx).parse_args(list(before))[1]
+        except click.UsageError:
+            return super().parse_args(ctx, args)
+        given = before[: len(before) - len(rest)]
+        if rest and not dashes and rest[0] not in _MODULES and _names_a_server(rest):
+            rest, after = [], rest
+        if dashes and not after:
+            raise click.UsageError("nothing stands after --: name a server as you would start it", ctx)
+        if after:
+            ctx.meta[TYPED_SERVER] = tuple(after)
+        if given and rest and not _ABOUT.intersection(given):
+            name = 1 + self._has_subcommand(ctx, rest)
+            given, rest = [], [*rest[:name], *given, *rest[name:]]
+        return super().parse_args(ctx, [*given, *rest])
+
+    def _has_subcommand(self, ctx: click.Context, words: Sequence[str]) -> bool:
+        command = self.get_command(ctx, words[0])
+        return isinstance(command, click.Group) and len(words) > 1 and words[1] in command.commands
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; the error for an unknown one says what was meant."""
+        if args[0] not in _MODULES:
+            near = closest(args[0], list(_MODULES), limit=1)
+            meant = f"Did you mean `{near[0]}`?" if near else f"For a server, write `toolsight -- {args[0]}`."
+            raise click.UsageError(f"There is no command '{args[0]}'. {meant}", ctx)
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_MODULES)
@@ -67,7 +118,13 @@ class LazyGroup(click.Group):
 def cli(context: click.Context, /, **values: Any) -> None:
     """See what tools an LLM agent sees, what they cost, and why a search finds them or not.
 
-    Without a command, open the app on --config or on this folder's configuration.
+    Without a command, open the app: on the server after `--` (a command, a script, an address, or a stored
+    answer to tools/list), on --config, or on this folder's configuration.
+
+    \b
+    toolsight server.py                 open the app on a server
+    toolsight -- npx -y @scope/server   the same, for any command
+    toolsight search "late orders" -- python server.py
     """
     if context.invoked_subcommand is None:
         from inspector.cli.open_app import open_app

@@ -37,6 +37,7 @@ def describe(configuration: Configuration) -> tuple[ServerConsent, ...]:
             header_names=tuple(sorted(spec.headers)),
         )
         for spec in configuration.servers
+        if not spec.lacks
     )
     if not configuration.predicates:
         return servers

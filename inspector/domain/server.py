@@ -18,7 +18,12 @@ class Era(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """How to reach one server: a `command` (stdio) or a `url` (streamable HTTP), never both."""
+    """How to reach one server: a `command` (stdio), a `url` (streamable HTTP) or a `listing`, one of them.
+
+    A `listing` is a file with a stored answer to `tools/list`. With `inherits_environment` a command gets all
+    variables of Toolsight's own process. `lacks` names a value that the configuration needs and nobody set,
+    `advice` says how to set it; such a server is not started.
+    """
 
     name: str
     command: str = ""
@@ -26,7 +31,11 @@ class ServerSpec:
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: str = ""
     url: str = ""
+    listing: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    inherits_environment: bool = False
+    lacks: str = ""
+    advice: str = ""
     defer_loading: bool = False
     tags: tuple[str, ...] = ()
     era: Era | None = None
@@ -44,6 +53,7 @@ class ServerSpec:
     def fingerprint(self) -> str:
         """A hash of everything that decides what runs; consent covers exactly this."""
         parts = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]
+        parts += [each for each in (self.listing, self.lacks) if each]
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
 

@@ -235,6 +235,8 @@ class _Connection:
             self._on_tools()
 
     async def _connect(self) -> None:
+        if self._spec.lacks:
+            raise ConnectError(f"needs {self._spec.lacks}", hint=self._spec.advice)
         began = self._clock.monotonic()
         fingerprint = self._spec.fingerprint()
         remembered = self._memory.era(fingerprint)
@@ -358,7 +360,9 @@ def _difference(old: Sequence[Tool], new: Sequence[Tool]) -> tuple[tuple[str, ..
 
 
 def target(spec: ServerSpec) -> str:
-    """The command line or URL, for people: without passwords and values of secret flags."""
+    """The command line, URL or file, for people: without passwords and values of secret flags."""
+    if spec.listing:
+        return spec.listing
     if spec.is_http:
         return _USER_INFO.sub("", re.split(r"[?#]", spec.url, maxsplit=1)[0])
     shown: list[str] = []

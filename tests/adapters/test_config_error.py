@@ -9,6 +9,7 @@ import pytest
 from inspector.adapters.files import content
 from inspector.adapters.files.config import read
 from inspector.domain.error import ConfigError
+from inspector.domain.server import ServerSpec
 
 SERVER: dict[str, Any] = {"command": "x"}
 
@@ -26,6 +27,19 @@ def refused_content(folder: Path, content: object) -> str:
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     error = refused(path)
     return error.message.removeprefix(str(path)) + " | " + error.hint
+
+
+def found(folder: Path, content: object) -> tuple[ServerSpec, ...]:
+    path = folder / "c.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return read(path, environment={"HOME": "/home/me", "API_KEY": "k"}).servers
+
+
+def advice(folder: Path, content: object) -> str:
+    """What the only server says that it lacks."""
+    (spec,) = found(folder, content)
+    assert spec.lacks
+    return spec.advice
 
 
 def own(**server: Any) -> dict[str, Any]:
@@ -182,13 +196,25 @@ def test_a_server_that_cannot_be_started_is_refused(tmp_path: Path, server: obje
             {"url": "http://a", "headers": {"A": "${input:key}"}},
             "mcpServers.s.headers.A: the input key has no value",
         ),
-        ({"command": "${command:pick.one}"}, "only an editor can fill in ${command:pick.one}"),
     ],
 )
 def test_a_missing_variable_is_told_with_its_server_and_key(
     tmp_path: Path, server: object, expected: str
 ) -> None:
-    assert expected in refused_content(tmp_path, {"mcpServers": {"s": server}})
+    assert expected in advice(tmp_path, {"mcpServers": {"s": server}})
+
+
+def test_what_only_an_editor_knows_is_refused(tmp_path: Path) -> None:
+    content = {"mcpServers": {"s": {"command": "${command:pick.one}"}}}
+    assert "only an editor can fill in ${command:pick.one}" in refused_content(tmp_path, content)
+
+
+def test_a_server_that_lacks_a_value_leaves_the_others_as_they_are(tmp_path: Path) -> None:
+    lacking, healthy = found(
+        tmp_path, {"mcpServers": {"s": {"command": "x", "env": {"K": "${MY_TOKEN}"}}, "t": {"command": "y"}}}
+    )
+    assert (lacking.name, lacking.lacks) == ("s", "MY_TOKEN")
+    assert (healthy.name, healthy.lacks) == ("t", "")
 
 
 def test_an_input_without_a_value_is_told_with_its_description(tmp_path: Path) -> None:
@@ -196,7 +222,7 @@ def test_an_input_without_a_value_is_told_with_its_description(tmp_path: Path) -
         "inputs": [{"id": "key", "type": "promptString", "description": "The API key"}],
         "servers": {"s": {"command": "${input:key}"}},
     }
-    assert "servers.s.command: the input key (The API key) has no value" in refused_content(tmp_path, content)
+    assert "servers.s.command: the input key (The API key) has no value" in advice(tmp_path, content)
 
 
 @pytest.mark.parametrize("name", ["", " ", "a:b", "a\nb", "\u202eab"])

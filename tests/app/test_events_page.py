@@ -56,7 +56,7 @@ def test_pieces_of_answers_stand_only_with_the_model() -> None:
 
 def test_a_shortened_conversation_stands_out_with_the_guards_and_with_the_model() -> None:
     reduced = record(1, ContextReduced("truncate", 9000, 7000, 2, "2 results shortened"))
-    assert [name for name in GROUPS if in_group([reduced], name)] == ["all", "guards", "model"]
+    assert [name for name in GROUPS if in_group([reduced], name)] == ["main", "guards", "model", "all"]
     assert event_row(reduced).tone == "warning"
 
 

@@ -148,6 +148,7 @@ PAGES: Mapping[str, Picture] = {
         _acts(
             Opens(lambda: CompareScreen(LATE, "shop:cancel_order")),
             Shows("hybrid"),
+            Lacks("ranking", "#facts"),
             Lacks("to come", "#facts"),
         ),
     ),
@@ -182,7 +183,9 @@ PAGES: Mapping[str, Picture] = {
     "manifest": Picture(ManifestScreen, Shown, _acts("f3", Shows("weather"))),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
-    "budget": Picture(BudgetScreen, _firm, _acts(Asked("late"), "f5", Shows("tools tax so far"))),
+    "budget": Picture(
+        BudgetScreen, _firm, _acts(Asked("late"), "f5", Shows("tools tax so far"), Lacks("  …"))
+    ),
     "events": Picture(EventsScreen, _failing, _acts("f6", "end")),
     "timeline": Picture(
         TimelineScreen,

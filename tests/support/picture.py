@@ -82,10 +82,10 @@ class Shows:
 
 @dataclass(frozen=True, slots=True)
 class Lacks:
-    """Wait until a text is gone from the Static of a selector."""
+    """Wait until a text is gone from the screen, or from the Static of a selector."""
 
     text: str
-    within: str
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ async def _act(pilot: Pilot[None], app: Shown, act: Act) -> None:
         case Shows(text, within):
             await until(pilot, lambda: text in (said(pilot, within) if within else seen(pilot)))
         case Lacks(text, within):
-            await until(pilot, lambda: text not in said(pilot, within))
+            await until(pilot, lambda: text not in (said(pilot, within) if within else seen(pilot)))
         case Asked(question):
             await app.rig.bench.chat(question)
             await until(pilot, lambda: is_up_to_date(pilot, app.rig))

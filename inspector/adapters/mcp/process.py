@@ -198,8 +198,9 @@ class _Outgoing:
 
 
 def child_environment(spec: ServerSpec, environment: Mapping[str, str]) -> dict[str, str]:
-    """The few variables that the SDK passes on, overridden by the configured ones."""
-    inherited = {name: environment[name] for name in DEFAULT_INHERITED_ENV_VARS if name in environment}
+    """The few variables that the SDK passes on, or all of them, overridden by the configured ones."""
+    names = environment if spec.inherits_environment else DEFAULT_INHERITED_ENV_VARS
+    inherited = {name: environment[name] for name in names if name in environment}
     # A value that starts like this is an exported shell function, which the SDK leaves out as a risk.
     kept = {name: value for name, value in inherited.items() if not value.startswith("()")}
     return {**kept, **spec.env}

@@ -1,5 +1,7 @@
 """The text of the consent dialog: what a configuration would start."""
 
+import shlex
+
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
@@ -24,7 +26,7 @@ def _server(server: ServerConsent) -> Content:
     lines = [plain(server.name, newlines=False).stylize("bold $accent")]
     facts = (
         ("address", server.url),
-        ("command", repr(list(server.argv)) if server.argv else ""),
+        ("command", shlex.join(server.argv)),
         ("folder", server.cwd),
         ("gets", ", ".join(server.env_names)),
         ("headers", ", ".join(server.header_names)),

@@ -16,8 +16,8 @@ _SUMMARY_LIMIT = 500
 
 
 def feed_rows(records: tuple[EventRecord, ...]) -> tuple[Record, ...]:
-    """Return one row per event."""
-    return tuple(feed_row(record) for record in records)
+    """Return one row per event that is not routine."""
+    return tuple(feed_row(record) for record in records if not record.event.is_routine)
 
 
 def feed_row(record: EventRecord) -> Record:

@@ -82,6 +82,9 @@ def run_audit(options: Options, assumed: Assumed) -> Audit:
 
 
 def _find(options: Options) -> _Found:
+    if options.server:
+        typed = composition.read_configuration(options)
+        return _Found((ClientConfiguration("command line", "", typed),), (), ())
     candidates = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
     there = [file for file in candidates if is_there(file)]
     if options.config is not None:
@@ -122,6 +125,7 @@ def _readings(
         for one in configurations
         if _is_allowed(one, memory, approve=approve)
         for spec in one.configuration.servers
+        if not spec.lacks
     ]
     clock = SystemClock()
     progress = Progress(clock)
@@ -142,7 +146,7 @@ def _readings(
 
 def _is_allowed(one: ClientConfiguration, memory: ServerMemory, *, approve: bool) -> bool:
     """Whether a person consents to starting the file's servers; asks if there is a terminal."""
-    if not one.configuration.servers:
+    if all(spec.lacks for spec in one.configuration.servers):
         return False
     name = (
         f"{one.configuration.source} ({one.client}, {one.scope})" if one.scope else one.configuration.source

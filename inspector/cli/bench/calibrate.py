@@ -10,14 +10,11 @@ import click
 from inspector.adapters.clock import SystemClock
 from inspector.cli import composition
 from inspector.cli.bench.command import INTERRUPTED
-from inspector.cli.bench.dataset import Selection, read_datasets
+from inspector.cli.bench.dataset import Selection, generated, read_datasets
 from inspector.cli.bench.report import BAR_CELLS
-from inspector.cli.live_catalog import connect_catalog
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say, say_json
-from inspector.domain.error import ConfigError
-from inspector.domain.evaluation import EvalSet
 from inspector.domain.number import bar, percent
 from inspector.domain.settings import Settings
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
@@ -31,7 +28,6 @@ from inspector.engine.measure.calibrate import (
     calibrate,
     threshold_of,
 )
-from inspector.engine.measure.generate import generate
 from inspector.engine.measure.prepare import prepare
 from inspector.engine.measure.ranker_bench import DataSet
 from inspector.engine.measure.report import NOTHING
@@ -50,7 +46,6 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
     help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
     "By default, requests are generated from the tools.",
 )
-@click.option("--demo", is_flag=True, help="Use the tools of the demo servers.")
 @click.option(
     "--embedding-model",
     default="",
@@ -58,9 +53,7 @@ _ROW = "{:>9}  {:<16}  {:>9}  {:>6}  {:>10}  {:>8}  {}"
 )
 @as_json
 @shared
-def command(
-    ranker: str, data: Path | None, demo: bool, embedding_model: str, as_json: bool, **values: Any
-) -> None:
+def command(ranker: str, data: Path | None, embedding_model: str, as_json: bool, **values: Any) -> None:
     """Find the threshold below which a search should answer that no tool fits.
 
     For hybrid it is a probability, and requests are counted: those with a right tool among the first five.
@@ -68,10 +61,7 @@ def command(
     threshold of the per-turn gate. What dense finds also holds for the ranker three-tier.
     """
     chosen = options(**values)
-    dataset = _dataset(data, chosen, demo=demo)
-    if data is None:
-        say("Requests are generated from the tools' own texts: easier than what people ask.", err=True)
-        say("hint:  Label your own with `toolsight eval add`, and pass them with --data.", err=True)
+    dataset = generated(chosen) if data is None else read_datasets(Selection((data,)), chosen)[0]
     found = _calibrated(dataset, ranker, embedding_model, chosen)
     if found is None:
         say("cancelled: nothing was measured", err=True)
@@ -82,16 +72,6 @@ def command(
         return
     for line in text_calibration(found, now):
         say(line)
-
-
-def _dataset(data: Path | None, chosen: Options, *, demo: bool) -> DataSet:
-    if data is not None:
-        return read_datasets(Selection((data,), demo), chosen)[0]
-    live = connect_catalog(chosen, demo=demo)
-    tools = live.catalog.tools
-    if not tools:
-        raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
-    return DataSet(EvalSet("generated", tools, generate(tools)), live.settings, live.gate)
 
 
 def _calibrated(dataset: DataSet, ranker: str, model: str, chosen: Options) -> Calibration | None:

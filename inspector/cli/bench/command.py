@@ -49,7 +49,6 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
     "May be repeated. By default, the demo's requests.",
 )
-@click.option("--demo", is_flag=True, help="Files of requests are for the demo servers.")
 @click.option(
     "--ranker",
     "rankers",
@@ -96,7 +95,6 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
 @shared
 def bench(
     data: tuple[Path, ...],
-    demo: bool,
     rankers: tuple[str, ...],
     distractors: Path | None,
     count: int | None,
@@ -117,7 +115,7 @@ def bench(
     if output is not None and not output.parent.is_dir():
         hint = "Create the folder first."
         raise ConfigError(f"{output} cannot be written: its folder does not exist", hint=hint)
-    datasets = read_datasets(Selection(data, demo, distractors, count), chosen)
+    datasets = read_datasets(Selection(data, distractors, count), chosen)
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows = [one.row for one in measured]
     if rows:

@@ -10,32 +10,49 @@ from inspector.adapters.files.evalset import read_cases, read_evalset, read_tool
 from inspector.cli.composition import fixtures_path
 from inspector.cli.live_catalog import LiveCatalog, connect_catalog
 from inspector.cli.options import Options
+from inspector.cli.render import say
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.settings import DiscoverySettings
+from inspector.engine.measure.generate import generate
 from inspector.engine.measure.ranker_bench import DataSet
 from widgets import visible
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The data sets that were asked for. Without paths, the demo's labelled requests."""
+    """The data sets that were asked for.
+
+    Without paths, requests generated from the tools of the servers that were named, or else the demo's own.
+    """
 
     paths: tuple[Path, ...]
-    demo: bool
     distractors: Path | None = None
     count: int | None = None
 
 
 def read_datasets(selection: Selection, options: Options) -> list[DataSet]:
     """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError."""
-    demo = selection.demo or not selection.paths
-    live = cache(lambda: connect_catalog(options, demo=demo))
+    if not selection.paths and (options.server or options.config is not None):
+        return [_shaped(generated(options), selection)]
+    options = options if selection.paths else replace(options, demo=True)
+    live = cache(lambda: connect_catalog(options))
     paths = selection.paths or (fixtures_path() / "evalsets" / "demo.jsonl",)
     datasets = [_shaped(_read(path, live), selection) for path in paths]
     _require_different([dataset.evalset.name for dataset in datasets])
     return datasets
+
+
+def generated(options: Options) -> DataSet:
+    """Requests made of the texts of the tools that the options name. Raises ConfigError."""
+    say("Requests are generated from the tools' own texts: easier than what people ask.", err=True)
+    say("hint:  Label your own with `toolsight eval add`, and pass them with --data.", err=True)
+    live = connect_catalog(options)
+    tools = live.catalog.tools
+    if not tools:
+        raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
+    return DataSet(EvalSet("generated", tools, generate(tools)), live.settings, live.gate)
 
 
 def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:

@@ -20,7 +20,6 @@ from inspector.domain.number import count
 from inspector.engine.measure.generate import PER_TOOL, generate as generate_cases, numbered, query_key
 from inspector.engine.measure.logged import logged_cases
 
-_demo = click.option("--demo", is_flag=True, help="Use the tools of the demo servers.")
 _Path = click.Path(path_type=Path)
 
 
@@ -39,13 +38,12 @@ def evaluate() -> None:
     show_default=True,
     help="The maximum number of exact, and of paraphrased, requests per tool.",
 )
-@_demo
 @shared
-def generate(output: Path, seed: int, per_tool: int, demo: bool, **values: Any) -> None:
+def generate(output: Path, seed: int, per_tool: int, **values: Any) -> None:
     """Write requests for every tool of the configuration, without a language model, for you to review."""
     if is_there(output):
         raise ConfigError(f"{output} already exists", hint="Name another file: labels are not overwritten.")
-    live = connect_catalog(options(**values), demo=demo)
+    live = connect_catalog(options(**values))
     if not live.catalog.tools:
         raise ConfigError("there are no tools to search for", hint="`toolsight servers` shows why.")
     cases = generate_cases(live.catalog.tools, seed, per_tool)
@@ -80,7 +78,6 @@ def _groups(
 @click.option("--impossible", is_flag=True, help="No tool fits the request.")
 @click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
 @click.option("--session", default="", help="With --from-log: only this session.")
-@_demo
 @shared
 def add(
     file: Path,
@@ -89,10 +86,9 @@ def add(
     impossible: bool,
     from_log: bool,
     session: str,
-    demo: bool,
     **values: Any,
 ) -> None:
-    """Add labelled requests to FILE. With --config or --demo, the tools must exist."""
+    """Add labelled requests to FILE. If a server is named, its tools must exist."""
     if [bool(tools), impossible, from_log].count(True) != 1:
         raise click.UsageError("Give exactly one of --tool, --impossible and --from-log.")
     if from_log == bool(query.strip()) or (session and not from_log):
@@ -100,8 +96,8 @@ def add(
     chosen = options(**values)
     known = read_cases(file) if is_there(file) else ()
     cases = _logged(chosen, session, known) if from_log else (_labelled(query, tools, known),)
-    if cases and (demo or chosen.config is not None):
-        _require_known(cases, chosen, demo=demo)
+    if cases and (chosen.demo or chosen.server or chosen.config is not None):
+        _require_known(cases, chosen)
     if cases:
         append_cases(file, numbered(cases, [case.id for case in known]))
     say(f"added {len(cases)}, {file} now has {count(len(known) + len(cases), 'request')}")
@@ -130,7 +126,7 @@ def _logged(chosen: Options, session: str, known: Sequence[EvalCase]) -> tuple[E
     return tuple(case for case in logged_cases(records) if query_key(case.query) not in there)
 
 
-def _require_known(cases: Sequence[EvalCase], chosen: Options, *, demo: bool) -> None:
-    live = connect_catalog(chosen, demo=demo)
+def _require_known(cases: Sequence[EvalCase], chosen: Options) -> None:
+    live = connect_catalog(chosen)
     unknown = EvalSet("", live.catalog.tools, tuple(cases)).unknown()
     require_tools(live, unknown, where="nothing was added")

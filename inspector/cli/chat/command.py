@@ -31,7 +31,7 @@ def chat(message: tuple[str, ...], as_json: bool, **values: Any) -> None:
             say()
             say_budget(bench.state.budget)
 
-    run_headless(options(**values), work)
+    run_headless(options(**values), work, record=True)
 
 
 async def converse(bench: Workbench, messages: tuple[str, ...], *, quiet: bool = False) -> None:

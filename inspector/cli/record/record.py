@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,11 +28,17 @@ def sessions(as_json: bool, **values: Any) -> None:
         say("No session has been recorded yet. `toolsight demo --headless` records one.")
         return
     rows = [
-        (s.id, _time(s.started_at), s.model, str(s.events), str(s.searches), str(s.calls), s.config)
+        (
+            s.id,
+            f"{_time(s.started_at):.16}",
+            str(s.searches),
+            str(s.calls),
+            f"{Path(s.config).name} with {s.model}",
+        )
         for s in stored
     ]
-    headers = ("session", "started (UTC)", "model", "events", "searches", "calls", "configuration")
-    say_table(headers, rows, right=frozenset({3, 4, 5}))
+    headers = ("session", "started (UTC)", "searches", "calls", "servers and model")
+    say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0, 1}))
 
 
 @click.command()

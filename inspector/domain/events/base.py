@@ -28,6 +28,11 @@ class Event(ABC):
     groups: ClassVar[frozenset[Group]] = frozenset()
     tone: ClassVar[Tone] = ""
 
+    @property
+    def is_routine(self) -> bool:
+        """Whether it only keeps count or tells progress: feeds leave it out, to show what happened."""
+        return False
+
     @abstractmethod
     def summary(self) -> str:
         """What happened, on one line for feeds and tables. Raw text: whoever prints it must sanitize it."""

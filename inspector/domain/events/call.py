@@ -123,6 +123,10 @@ class CallCounted(Event):
     exempt: bool = False
     restarts: Restarts = ""
 
+    @property
+    def is_routine(self) -> bool:
+        return True
+
     def summary(self) -> str:
         exempt = ", exempt" if self.exempt else ""
         counts = f"{self.in_time}x in the time window, {self.in_calls}x in the last calls"

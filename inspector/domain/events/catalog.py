@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from inspector.domain.events.base import Event, Group
-from inspector.domain.index_state import IndexState
+from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.number import count
 from inspector.domain.search_offer import SearchOffer
 
@@ -63,6 +63,11 @@ class IndexChanged(Event):
     kind: ClassVar[str] = "index"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     index: IndexState
+
+    @property
+    def is_routine(self) -> bool:
+        """Progress is; an end is not."""
+        return self.index.phase in (IndexPhase.DOWNLOADING, IndexPhase.LOADING, IndexPhase.EMBEDDING)
 
     def summary(self) -> str:
         index = self.index

@@ -98,6 +98,10 @@ class AnswerStreamed(Event):
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     text: str
 
+    @property
+    def is_routine(self) -> bool:
+        return True
+
     def summary(self) -> str:
         return self.text
 
@@ -125,6 +129,10 @@ class BudgetMeasured(Event):
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     tone: ClassVar[Tone] = "muted"
     budget: Budget
+
+    @property
+    def is_routine(self) -> bool:
+        return True
 
     def summary(self) -> str:
         budget = self.budget

@@ -8,14 +8,14 @@ from typing import Any
 from inspector.adapters.files.config import setting
 from inspector.adapters.files.config.dialect import SECTIONS, Form, normalised
 from inspector.adapters.files.config.expansion import Scope
-from inspector.adapters.files.config.model import FileModel
+from inspector.adapters.files.config.model import FileModel, ServerModel
 from inspector.adapters.files.config.server import ServerReader
 from inspector.adapters.files.config.toolset import toolset
 from inspector.adapters.files.json_text import load_object
 from inspector.adapters.files.problem import validated
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
-from inspector.domain.error import ConfigError
+from inspector.domain.error import ConfigError, MissingValue
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
 
@@ -53,7 +53,7 @@ def configured(
     reader = ServerReader(path, form, _scope(path, form, environment, variables, inputs))
     return Configuration(
         source=str(path),
-        servers=tuple(reader.spec(name, entry) for name, entry in model.mcpServers.items()),
+        servers=tuple(_spec(reader, name, entry) for name, entry in model.mcpServers.items()),
         toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
         settings=Settings(discovery=_discovery(path, model)),
         profile=setting.profile(path, model.profile),
@@ -82,6 +82,22 @@ def servers(
         except ConfigError as error:
             by_name[name] = error
     return by_name
+
+
+def _spec(reader: ServerReader, name: str, entry: ServerModel) -> ServerSpec:
+    """The server, or one that only says which value it lacks: the others start without it."""
+    try:
+        return reader.spec(name, entry)
+    except MissingValue as error:
+        return ServerSpec(
+            name,
+            command=entry.command,
+            url=entry.url,
+            defer_loading=entry.defer_loading,
+            tags=tuple(entry.tags),
+            lacks=error.name,
+            advice=f"{error.message}. {error.hint}",
+        )
 
 
 def _model(path: Path, form: Form) -> FileModel:

@@ -89,7 +89,9 @@ async def ask_servers(
 
 
 def stored(spec: ServerSpec, memory: ServerMemory) -> Reading:
-    """The snapshot of a server that may not be started, if there is one. Raises StoreError."""
+    """The snapshot of a server that may not or cannot be started, if there is one. Raises StoreError."""
+    if spec.lacks:
+        return Reading(reason=f"needs {spec.lacks}", hint=spec.advice)
     snapshot = memory.snapshot(spec.fingerprint())
     if snapshot is None:
         return Reading(

@@ -13,12 +13,15 @@ COLUMNS = (
     Column("kind", "kind", width=10),
     Column("what", "what", weight=5, min_width=16),
 )
+MAIN = "main"
 ALL = "all"
-GROUPS: tuple[str, ...] = (ALL, *Group)
+GROUPS: tuple[str, ...] = (MAIN, *Group, ALL)
 
 
 def in_group(records: Sequence[Record], group: str) -> tuple[Record, ...]:
-    """Return the records of a group; ALL leaves out the pieces of streamed answers."""
+    """Return the records of a group: MAIN has all but routine, ALL all but pieces of streamed answers."""
+    if group == MAIN:
+        return tuple(record for record in records if not record.event.is_routine)
     if group == ALL:
         return tuple(record for record in records if not isinstance(record.event, AnswerStreamed))
     return tuple(record for record in records if group in record.event.groups)

@@ -13,7 +13,7 @@ from textual.widgets import Tab, Tabs
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.trace.events.content import ALL, COLUMNS, GROUPS, continued, event_row, in_group
+from inspector.app.pages.trace.events.content import COLUMNS, GROUPS, MAIN, continued, event_row, in_group
 from inspector.domain.events import Record
 from inspector.domain.events.json import json_lines
 from inspector.domain.number import count
@@ -26,7 +26,7 @@ class EventsScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#events RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Every event of the session in order, as stored in the database.",
+        "The events of the session in order, as stored in the database: main has what happened, all has all.",
         "k shows the next group of events, / filters by text, x exports the events shown.",
         "`toolsight events` prints the same without the app.",
     )
@@ -40,7 +40,7 @@ class EventsScreen(BaseScreen):
         self._records: list[Record] = []
         self._shown: dict[str, Record] = {}
         self._rows: dict[int, Row] = {}
-        self._group = ALL
+        self._group = MAIN
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)

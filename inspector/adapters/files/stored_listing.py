@@ -1,0 +1,72 @@
+"""A server that is only a file: the stored answer to `tools/list`, which can be searched but not called."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from inspector.adapters.files.recording.definition import read_definitions
+from inspector.domain.error import ConfigError, ConnectError, ServerExited
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.server import Era, ServerInfo, ServerSpec
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Connector, ServerLink, ToolListing
+
+NO_SERVER = "This is a stored listing: there is no server to call. Start the server itself to call its tools."
+
+
+class WithStoredListings:
+    """A Connector that reads the specs with a `listing`, and leaves all others to another Connector."""
+
+    def __init__(self, others: Connector) -> None:
+        self._others = others
+
+    @asynccontextmanager
+    async def connect(
+        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+    ) -> AsyncGenerator[ServerLink, None]:
+        """See `Connector`."""
+        if spec.listing:
+            yield StoredLink(spec.name, await asyncio.to_thread(_tools, spec))
+            return
+        async with self._others.connect(spec, era=era, on_tools_changed=on_tools_changed) as link:
+            yield link
+
+
+class StoredLink:
+    """A ServerLink to a listing; it is never lost."""
+
+    def __init__(self, name: str, tools: tuple[Tool, ...]) -> None:
+        self.info = ServerInfo(name, protocol="stored")
+        self._tools = tools
+
+    async def list_tools(self) -> ToolListing:
+        return ToolListing(self._tools)
+
+    async def call(
+        self,
+        tool: str,  # noqa: ARG002 - every call has the same answer
+        arguments: JsonObject,  # noqa: ARG002
+        *,
+        timeout: float,  # noqa: ARG002
+    ) -> ToolResult:
+        return ToolResult(NO_SERVER, is_error=True)
+
+    async def wait_closed(self) -> ServerExited:
+        await asyncio.Event().wait()
+        raise AssertionError("a stored listing is never lost")
+
+    def stderr_tail(self) -> str:
+        return ""
+
+
+def _tools(spec: ServerSpec) -> tuple[Tool, ...]:
+    """The tools of the file, as those of one server; of two with the same name the first counts."""
+    try:
+        found = read_definitions([Path(spec.listing)])
+    except ConfigError as error:
+        raise ConnectError(error.message, hint=error.hint) from error
+    named = {tool.name: replace(tool, server=spec.name) for tool in reversed(found)}
+    return tuple(reversed(named.values()))

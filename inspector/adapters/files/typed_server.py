@@ -1,0 +1,96 @@
+"""The configuration of one server that a person typed: a command, script, address or stored listing."""
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from inspector.adapters.files.config import read
+from inspector.adapters.files.config.dialect import SECTIONS
+from inspector.adapters.files.json_text import load_value
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError
+from inspector.domain.server import ServerSpec
+from inspector.domain.settings import DiscoverySettings, Settings
+
+_RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
+_VERSION = re.compile(r"(?<=.)@.*$")
+_UNFIT = re.compile(r"[^\w.-]+")
+
+
+def names_a_server(words: Sequence[str]) -> bool:
+    """Whether words without an option can only mean a server: an address, a file, or a command with words."""
+    first = words[0]
+    return _is_address(first) or _is_file(first) or (len(words) > 1 and shutil.which(first) is not None)
+
+
+def typed_configuration(words: Sequence[str], *, environment: Mapping[str, str]) -> Configuration:
+    """The configuration that starts what the words name; who typed it has agreed to that.
+
+    A JSON file is a stored answer to `tools/list`, or a client's configuration. Raises ConfigError.
+    """
+    first = words[0]
+    if len(words) == 1 and first.endswith((".json", ".jsonl")) and _is_file(first):
+        if _is_configuration(Path(first)):
+            return read(Path(first), environment=environment)
+        return _alone(ServerSpec(_name(Path(first).stem), listing=str(Path(first).absolute())))
+    if len(words) == 1 and _is_address(first):
+        return _alone(ServerSpec(_name(urlsplit(first).hostname or "server"), url=first))
+    command = _command(words)
+    return _alone(
+        ServerSpec(_name(_told(words)), command=command[0], args=command[1:], inherits_environment=True)
+    )
+
+
+def _alone(spec: ServerSpec) -> Configuration:
+    source = spec.url or spec.listing or " ".join(spec.argv)
+    settings = Settings(discovery=DiscoverySettings(enabled=True, defer_all=True))
+    return Configuration(source, (spec,), settings=settings, trusted=True)
+
+
+def _command(words: Sequence[str]) -> tuple[str, ...]:
+    """The words, with what runs a script in front of it."""
+    first, *rest = words
+    path = Path(first)
+    runner = _RUNNERS.get(path.suffix)
+    if runner is not None and _is_file(first):
+        own = path.absolute().parent / ".venv" / "bin" / "python"
+        return (str(own) if path.suffix == ".py" and own.exists() else runner, first, *rest)
+    if not _is_file(first) and shutil.which(first) is None:
+        raise ConfigError(
+            f"there is no command, file or address '{first}'",
+            hint="Name a server as you would start it: `toolsight -- python server.py`, or its address.",
+        )
+    return (str(path.absolute()) if _is_file(first) else first, *rest)
+
+
+def _told(words: Sequence[str]) -> str:
+    """The word that tells servers apart: the script, the package, or else the command."""
+    others = [word for word in words if not word.startswith("-")]
+    scripts = [word for word in others if Path(word).suffix in _RUNNERS]
+    packages = [word for word in others[1:] if "/" in word or "-" in word]
+    word = next(iter((*scripts, *packages, *others)))
+    return Path(_VERSION.sub("", word)).name.removesuffix(Path(word).suffix if scripts else "")
+
+
+def _name(text: str) -> str:
+    return _UNFIT.sub("-", text).strip("-.") or "server"
+
+
+def _is_address(word: str) -> bool:
+    return word.startswith(("http://", "https://"))
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_configuration(path: Path) -> bool:
+    if path.suffix == ".jsonl":
+        return False
+    value = load_value(path, "servers or tools", hint="It has the tools of a server, or a configuration.")
+    return isinstance(value, dict) and any(isinstance(value.get(key), dict) for key in SECTIONS)

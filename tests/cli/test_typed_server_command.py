@@ -1,0 +1,94 @@
+"""Commands on a server that is typed after `--`, and options before a command's name."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolsight
+from tests.support import light_server
+
+LIGHT = ("--", sys.executable, light_server.__file__)
+WORDS_ALONE = ("--set", "discovery.embedding_model=none")
+
+
+@pytest.mark.slow
+def test_a_typed_server_is_started_without_a_question(toolsight: Toolsight) -> None:
+    listed = toolsight("tools", *LIGHT)
+    assert listed.exit_code == 0, listed.stderr
+    assert "light_server:get_forecast" in listed.stdout
+    found = toolsight("search", "forecast for a city", *WORDS_ALONE, *LIGHT)
+    assert "light_server:get_forecast" in found.stdout
+    audited = json.loads(toolsight("budget", "--json", *LIGHT).stdout)
+    assert audited["configurations"][0]["servers"][0]["tools"]
+
+
+def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, tmp_path: Path) -> None:
+    file = tmp_path / "crm.json"
+    file.write_text(json.dumps({"tools": [{"name": "late_orders", "description": "Orders that are late."}]}))
+    found = toolsight("search", "late orders", *WORDS_ALONE, "--", str(file))
+    assert found.exit_code == 0, found.stderr
+    assert "crm:late_orders" in found.stdout
+    servers = toolsight("servers", "--", str(file))
+    assert "stored" in servers.stdout
+
+
+def test_a_file_that_is_no_listing_says_what_it_should_be(toolsight: Toolsight, tmp_path: Path) -> None:
+    file = tmp_path / "odd.json"
+    file.write_text("[]")
+    done = toolsight("servers", "--", str(file))
+    assert "has no tools" in done.stdout
+    assert "answer to tools/list" in done.stdout
+
+
+def test_options_count_before_and_after_the_name_of_a_command(toolsight: Toolsight, tmp_path: Path) -> None:
+    file = tmp_path / "crm.json"
+    file.write_text(json.dumps({"mcpServers": {"a": {"command": "no-such-command"}}}))
+    for words in (
+        ("--config", str(file), "--approve", "servers"),
+        ("--approve", "servers", "--config", str(file)),
+    ):
+        done = toolsight(*words)
+        assert "Command not found: `no-such-command`" in done.stdout, done.stderr
+    nested = toolsight("--profile", "prd", "scenario", "run", "no-such-scenario")
+    assert "there is no scenario or file 'no-such-scenario'" in nested.stderr
+
+
+def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(toolsight: Toolsight) -> None:
+    done = toolsight("--yes", "reproduce", "latency")
+    assert done.exit_code == 2
+    assert "--yes" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("serach",), "Did you mean `search`?"),
+        (("mcp-server-time",), "toolsight -- mcp-server-time"),
+        (("tools", "--"), "name a server"),
+        (("tools", "--config", "x.json", "--", "sh"), "only one of them"),
+        (("tools", "--", "no-such-command"), "there is no command, file or address"),
+    ],
+)
+def test_what_cannot_be_understood_says_what_to_type(
+    toolsight: Toolsight, words: tuple[str, ...], said: str
+) -> None:
+    done = toolsight(*words)
+    assert done.exit_code in (1, 2)
+    assert said in done.stderr
+
+
+def test_a_server_that_lacks_a_value_is_listed_with_it_and_the_others_start(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    listing = tmp_path / "config.json"
+    servers = {
+        "crm": {"command": "crm", "env": {"KEY": "${MY_TOKEN}"}},
+        "weather": {"command": sys.executable, "args": [str(Path("fixtures/servers/weather.py").absolute())]},
+    }
+    listing.write_text(json.dumps({"mcpServers": servers}))
+    done = toolsight("servers", "--config", str(listing), "--approve")
+    assert "needs MY_TOKEN" in done.stdout
+    assert "Set MY_TOKEN" in done.stdout + done.stderr
+    assert "ready" in done.stdout
