@@ -33,12 +33,11 @@ class Prompt(TextArea, inherit_bindings=False):
         *(b for b in TextArea.BINDINGS if isinstance(b, Binding) and b.key not in _KEYS_OF_OTHERS),
         Binding("up", "earlier", "earlier message", show=False),
         Binding("down", "later", "later message", show=False),
-        Binding("ctrl+j", "new_line", "new line", show=False),
     ]
 
     @dataclass
     class Submitted(Message):
-        """Enter was pressed; the prompt is still as it was."""
+        """Enter was pressed: `value` is what stood in the prompt, which is empty again."""
 
         prompt: Prompt
         value: str
@@ -69,16 +68,17 @@ class Prompt(TextArea, inherit_bindings=False):
         return super().edit(edit)
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key != "enter":
+        """Handle keys whose order among typed letters matters: an action would come after those behind it."""
+        if event.key not in ("enter", "ctrl+j"):
             await super()._on_key(event)
             return
         event.stop()
         event.prevent_default()
-        self.post_message(self.Submitted(self, self.text))
-
-    def action_new_line(self) -> None:
-        """Start a line at the cursor."""
-        self.replace("\n", *self.selection)
+        if event.key == "ctrl+j":
+            self.replace("\n", *self.selection)
+        elif text := self.text.strip():
+            self.value = ""
+            self.post_message(self.Submitted(self, text))
 
     def action_earlier(self) -> None:
         """Move up, or in the first line show what was sent before."""

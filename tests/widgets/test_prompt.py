@@ -21,7 +21,6 @@ class _Host(App[None]):
     @on(Prompt.Submitted)
     def _submitted(self, event: Prompt.Submitted) -> None:
         self.submitted.append(event.value)
-        event.prompt.value = ""
 
 
 @asynccontextmanager
@@ -49,6 +48,16 @@ async def test_enter_sends_every_line() -> None:
     async with prompt() as (pilot, _):
         await pilot.press("a", "ctrl+j", "b", "enter", "c", "enter")
         assert submitted(pilot) == ["a\nb", "c"]
+
+
+async def test_what_is_typed_in_a_burst_stays_in_order() -> None:
+    async with prompt() as (pilot, widget):
+        for key in (*"ab", "ctrl+j", *"cd", "enter", "enter", *"ef"):
+            character = {"enter": "\r", "ctrl+j": "\n"}.get(key, key)
+            pilot.app.post_message(events.Key(key, character))
+        await pilot.pause()
+        assert submitted(pilot) == ["ab\ncd"]
+        assert widget.value == "ef"
 
 
 async def test_pasted_lines_stay_whole_and_are_not_sent() -> None:

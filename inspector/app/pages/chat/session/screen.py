@@ -100,12 +100,10 @@ class SessionScreen(BaseScreen):
 
     @on(Prompt.Submitted, "#prompt")
     def _send(self, event: Prompt.Submitted) -> None:
-        text = event.value.strip()
-        if text:
-            event.prompt.value = ""
-            turn = self.run_command(lambda commands: commands.chat(text), group="chat")
-            self._turns = [*self._unfinished, _Turn(text, turn)]
-            self._show_progress()
+        text = event.value
+        turn = self.run_command(lambda commands: commands.chat(text), group="chat")
+        self._turns = [*self._unfinished, _Turn(text, turn)]
+        self._show_progress()
 
     @property
     def _unfinished(self) -> list["_Turn"]:
