@@ -1,0 +1,109 @@
+"""The app in a real terminal: bytes as a keyboard sends them, and what is recorded of them."""
+
+import os
+import pty
+import subprocess
+import sys
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fcntl import ioctl
+from pathlib import Path
+from select import select
+from struct import pack
+
+import pytest
+
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.domain.events import Event, TurnEnded, UserSaid
+from tests.support import light_server
+
+pytestmark = pytest.mark.slow
+PATIENCE = 60.0
+_NAP = 0.05
+_QUIT = b"\x11"
+
+
+class Terminal:
+    """A terminal of 80 by 24 in which the app runs on one light server."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._ours, theirs = pty.openpty()
+        ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
+        command = [sys.executable, "-m", "inspector", "--", sys.executable, light_server.__file__]
+        variables = {"TOOLSIGHT_DB": str(database), "TERM": "xterm-256color"}
+        self.process = subprocess.Popen(
+            command,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, **variables},
+            start_new_session=True,
+        )
+        os.close(theirs)
+
+    def type(self, keys: str) -> None:
+        """Send it all at once, as a fast typist on a slow machine does."""
+        os.write(self._ours, keys.encode())
+
+    def events(self, *kinds: str) -> list[Event]:
+        if not self._database.exists():
+            return []
+        with SqliteStore(self._database) as store:
+            found = store.sessions()
+            return [record.event for record in store.read(found[0].id, kinds=kinds)] if found else []
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Read what the app draws until the condition holds."""
+        tries = int(PATIENCE / _NAP)
+        while not holds():
+            tries -= 1
+            assert tries > 0, "the app never got there"
+            assert self.process.poll() is None, "the app ended"
+            if select([self._ours], [], [], _NAP)[0]:
+                os.read(self._ours, 1 << 16)
+
+    def quit(self) -> int:
+        """Press the key that leaves the app; return the exit code."""
+        os.write(self._ours, _QUIT)
+        # Its end of the terminal closes when the process ends.
+        with suppress(OSError):
+            while select([self._ours], [], [], PATIENCE)[0]:
+                os.read(self._ours, 1 << 16)
+        return self.process.wait(PATIENCE)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        os.close(self._ours)
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    opened = Terminal(tmp_path_factory.mktemp("terminal") / "t.db")
+    try:
+        opened.until(lambda: bool(opened.events("ready")))
+        yield opened
+    finally:
+        opened.close()
+
+
+def test_lines_that_are_sent_at_once_are_answered_one_after_the_other(terminal: Terminal) -> None:
+    terminal.type("forecast for Oslo\r\rsevere weather alerts for Bergen\r")
+    terminal.until(lambda: len(terminal.events("end")) == 2)
+    first, answer, second, other = terminal.events("user", "end")
+    assert (first, second) == (UserSaid("forecast for Oslo"), UserSaid("severe weather alerts for Bergen"))
+    assert isinstance(answer, TurnEnded)
+    assert isinstance(other, TurnEnded)
+
+
+def test_a_pasted_text_of_several_lines_is_one_message(terminal: Terminal) -> None:
+    before = len(terminal.events("user"))
+    terminal.type("\x1b[200~one\ntwo\nthree\x1b[201~\r")
+    terminal.until(lambda: len(terminal.events("user")) > before)
+    assert terminal.events("user")[before:] == [UserSaid("one\ntwo\nthree")]
+
+
+def test_the_app_leaves_with_its_key_and_without_an_error(terminal: Terminal) -> None:
+    assert terminal.quit() == 0
