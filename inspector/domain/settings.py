@@ -235,6 +235,9 @@ class ChatSettings:
     server_instructions: bool = knob(
         False, "add the instructions that the servers send to the system prompt, as most clients do"
     )
+    examples: tuple[str, ...] = knob(
+        (), "requests that an empty chat offers; without any, they are made of the tools' descriptions"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,10 +235,7 @@ class _Connection:
             self._on_tools()
 
     async def _connect(self) -> None:
-        if self._spec.lacks:
-            raise ConnectError(f"needs {self._spec.lacks}", hint=self._spec.advice)
-        began = self._clock.monotonic()
-        fingerprint = self._spec.fingerprint()
+        began, fingerprint = self._clock.monotonic(), _startable(self._spec).fingerprint()
         remembered = self._memory.era(fingerprint)
         self._changed.clear()
         opening = self._connector.connect(self._spec, era=remembered, on_tools_changed=self._changed.set)
@@ -338,6 +335,13 @@ class _Connection:
 
     def _forget(self) -> None:
         self._link, self.tools, self.summary, self.instructions = None, (), "", ""
+
+
+def _startable(spec: ServerSpec) -> ServerSpec:
+    """The spec. Raises ConnectError if it lacks a value."""
+    if spec.lacks:
+        raise ConnectError(f"needs {spec.lacks}", hint=spec.advice)
+    return spec
 
 
 def _failure(server: str, error: ToolsightError) -> ServerFailed:

@@ -11,6 +11,7 @@ from inspector.app.pages.chat.session.conversation_panel import ConversationPane
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.error import ModelError
 from inspector.domain.events import TurnEnded, UserSaid
+from inspector.domain.example_request import example_requests
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding
 from inspector.engine.ports import Decision
@@ -164,6 +165,31 @@ async def test_up_brings_back_what_was_said() -> None:
         await until(pilot, lambda: bool(pilot.app.screen.query_one(Prompt).sent))
         await pilot.press("up")
         assert pilot.app.screen.query_one(Prompt).value == "hello"
+
+
+async def test_the_examples_are_of_the_connected_tools_and_a_key_or_a_click_away() -> None:
+    async with app_rig(says("fine"), at_home=True) as (pilot, rig):
+        examples = example_requests(rig.bench.catalog.tools)
+        empty = str(pilot.app.screen.query_one("#conversation-empty", Static).render())
+        assert len(examples) == 3
+        assert all(text in empty for text in examples)
+        await pilot.press("up")
+        prompt = pilot.app.screen.query_one(Prompt)
+        assert prompt.value == examples[0]
+        await pilot.press("up")
+        assert prompt.value == examples[1]
+        rows = seen(pilot).splitlines()
+        row = next(number for number, line in enumerate(rows) if f"› {examples[2]}" in line)
+        await pilot.click(offset=(rows[row].index(examples[2]) + 1, row))
+        assert prompt.value == examples[2]
+
+
+async def test_without_discovery_nobody_says_that_the_model_searches() -> None:
+    async with app_rig(at_home=True) as (pilot, rig):
+        empty = pilot.app.screen.query_one("#conversation-empty", Static)
+        assert "search_tools" in str(empty.render())
+        rig.bench.change_setting("discovery.enabled", False)
+        await until(pilot, lambda: "search_tools" not in str(empty.render()))
 
 
 async def test_a_call_that_changes_something_waits_for_a_yes() -> None:

@@ -45,14 +45,14 @@ def test_the_header_counts_what_a_person_can_act_on(width: int) -> None:
 
 
 def test_an_empty_conversation_says_that_no_message_will_be_answered_and_why() -> None:
-    text = welcome(state(TYPO)).plain
+    text = welcome(state(TYPO), ()).plain
     assert "No message is answered until the settings are put right" in text
     assert TYPO.sentence in text
     assert TYPO.hint in text
 
 
 def test_an_empty_conversation_says_what_cannot_be_checked_without_alarm() -> None:
-    text = welcome(state(AWAY)).plain
+    text = welcome(state(AWAY), ()).plain
     assert AWAY.sentence in text
     assert "No message is answered" not in text
 

@@ -32,7 +32,8 @@ from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
 from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 from inspector.engine.tokens.cost.planned_request import planned_requests
-from inspector.engine.tokens.cost.recorded_plan import own_delivery, plan_of
+from inspector.engine.tokens.cost.priced_session import own_delivery
+from inspector.engine.tokens.cost.recorded_plan import plan_of
 from inspector.engine.tokens.cost.setup_change import Setup
 from tests.support.counting import character_meter
 from tests.support.hostile import with_hostile_text

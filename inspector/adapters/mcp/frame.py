@@ -38,6 +38,15 @@ def read_frame(line: bytes) -> Frame | None:
         return _salvaged(readable)
 
 
+def stray_hint(line: str) -> str:
+    """What to do about a server that printed this line on stdout; "" for none."""
+    return (
+        f"It printed “{line}” on stdout, which is for protocol messages: print to stderr instead."
+        if line
+        else ""
+    )
+
+
 def _salvaged(text: str) -> Frame | None:
     try:
         value: Any = json.loads(text)

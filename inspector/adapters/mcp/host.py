@@ -15,8 +15,8 @@ from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT, Implementation, ToolLi
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from inspector.adapters.mcp.frame import stray_hint
 from inspector.adapters.mcp.log import LOG
-from inspector.adapters.mcp.process import stray_hint
 from inspector.adapters.mcp.tap import Streams, Tap, flaw_text
 from inspector.domain.error import ConnectError, ConnectTimeout, ServerExited
 

@@ -19,7 +19,7 @@ from anyio.streams.memory import MemoryObjectSendStream
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 
-from inspector.adapters.mcp.frame import read_frame
+from inspector.adapters.mcp.frame import read_frame, stray_hint
 from inspector.adapters.mcp.log import LOG, StderrFile
 from inspector.adapters.mcp.tap import Streams
 from inspector.domain.error import ConnectError, ServerExited
@@ -204,15 +204,6 @@ def child_environment(spec: ServerSpec, environment: Mapping[str, str]) -> dict[
     # A value that starts like this is an exported shell function, which the SDK leaves out as a risk.
     kept = {name: value for name, value in inherited.items() if not value.startswith("()")}
     return {**kept, **spec.env}
-
-
-def stray_hint(line: str) -> str:
-    """What to do about a server that printed this line on stdout; "" for none."""
-    return (
-        f"It printed “{line}” on stdout, which is for protocol messages: print to stderr instead."
-        if line
-        else ""
-    )
 
 
 def exit_text(code: int | None) -> str:

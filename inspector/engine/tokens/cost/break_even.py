@@ -10,7 +10,7 @@ from typing import Any
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.delivery_cost import Delivery, session_cost
-from inspector.engine.tokens.cost.plan import Assumptions, Plan, PlannedCall, PlannedTool
+from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedCall, PlannedTool
 
 MOST = 5000
 _EXPIRY = CacheTerms().ttl_seconds
@@ -157,7 +157,7 @@ def scaled(plan: Plan, tools: int) -> Plan:
     """The same conversation over `tools` tools of the plan's mean size.
 
     The numbers of pinned, found and gated tools stay the same as far as possible. Manifest and summaries grow
-    with the catalog (`Overhead.grown`). Tools that are never bound form a single entry.
+    with the catalog, the manifest up to its limit. Tools that are never bound form a single entry.
     """
     known = len(plan.tools)
     if not known or tools < 1:
@@ -177,7 +177,7 @@ def scaled(plan: Plan, tools: int) -> Plan:
     return replace(
         plan,
         tools=(*named, PlannedTool("rest", rest)) if rest else tuple(named),
-        overhead=plan.overhead.grown(tools / known),
+        overhead=_grown(plan.overhead, tools / known),
         calls=tuple(calls),
     )
 
@@ -203,3 +203,10 @@ def _moved(
 ) -> PlannedCall:
     found = (moved[positions[id_]] for id_ in call.discovered if positions.get(id_) in moved)
     return replace(call, discovered=tuple(map(str, found)), gated=tuple(map(str, gate)))
+
+
+def _grown(overhead: Overhead, factor: float) -> Overhead:
+    manifest = round((overhead.manifest_in_full or overhead.manifest) * factor)
+    if overhead.manifest_limit:
+        manifest = min(manifest, overhead.manifest_limit)
+    return replace(overhead, manifest=manifest, pool=round(overhead.pool * factor))

@@ -44,13 +44,6 @@ class Overhead:
     manifest_limit: int = 0
     manifest_in_full: int = 0
 
-    def grown(self, factor: float) -> "Overhead":
-        """The overhead of a catalog that is `factor` times as large: manifest and summaries grow with it."""
-        manifest = round((self.manifest_in_full or self.manifest) * factor)
-        if self.manifest_limit:
-            manifest = min(manifest, self.manifest_limit)
-        return replace(self, manifest=manifest, pool=round(self.pool * factor))
-
 
 @dataclass(frozen=True, slots=True)
 class PlannedCall:

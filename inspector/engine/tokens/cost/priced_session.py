@@ -7,6 +7,7 @@ from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.price import Prices, cache_terms
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.settings import Settings
+from inspector.engine.loop.binding.delivery import effective_delivery, has_proxy, is_native
 from inspector.engine.tokens.cost.break_even import BreakEven, break_even_range
 from inspector.engine.tokens.cost.catalog_plan import catalog_plan
 from inspector.engine.tokens.cost.delivery_cost import (
@@ -17,7 +18,6 @@ from inspector.engine.tokens.cost.delivery_cost import (
     session_cost,
 )
 from inspector.engine.tokens.cost.plan import Assumptions, Plan
-from inspector.engine.tokens.cost.recorded_plan import own_delivery
 from inspector.engine.tokens.cost.setup_change import FirstCall, Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
 
@@ -95,6 +95,19 @@ def price_session(
 def catalog_planner(setup: Setup, meter: BudgetMeter) -> Planner:
     """Plans future sessions over the setup's tools. Raises ConfigError for an unknown toolset."""
     return lambda assumed: catalog_plan(setup, meter, assumed)
+
+
+def own_delivery(settings: Settings, features: ModelFeatures) -> Delivery:
+    """Which delivery a session with these settings uses with a model; deferral stands as CALL_TOOL."""
+    binding = settings.binding
+    if not settings.discovery.enabled or binding.policy == "all":
+        return Delivery.STATIC
+    if binding.policy == "gate":
+        return Delivery.GATE
+    sent = effective_delivery(binding, features)
+    if has_proxy(sent) or is_native(sent):
+        return Delivery.CALL_TOOL
+    return Delivery.APPEND if sent == "append" else Delivery.REWRITE
 
 
 def discovery_delivery(settings: Settings, features: ModelFeatures) -> Delivery:

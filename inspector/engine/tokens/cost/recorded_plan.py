@@ -19,11 +19,9 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.jsonvalue import compact
-from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.number import plural
-from inspector.domain.settings import Settings
 from inspector.domain.solved import solved_steps
-from inspector.engine.loop.binding.delivery import effective_delivery, has_proxy, is_native
+from inspector.engine.loop.binding.delivery import has_proxy, is_native
 from inspector.engine.tokens.cost.plan import (
     Assumptions,
     Gate,
@@ -33,7 +31,6 @@ from inspector.engine.tokens.cost.plan import (
     PlannedTool,
     with_searches,
 )
-from inspector.engine.tokens.cost.planned_request import Delivery
 
 
 @dataclass(slots=True)
@@ -237,16 +234,3 @@ def _manifest_limit(records: Sequence[Record], catalog: CatalogBuilt | None, man
     changes = (record.event for record in reversed(records))
     settings = next((e.settings for e in changes if isinstance(e, SessionStarted | SettingsChanged)), {})
     return int(settings.get("manifest", {}).get("max_tokens") or 0)
-
-
-def own_delivery(settings: Settings, features: ModelFeatures) -> Delivery:
-    """Which delivery a session with these settings uses with a model; deferral stands as CALL_TOOL."""
-    binding = settings.binding
-    if not settings.discovery.enabled or binding.policy == "all":
-        return Delivery.STATIC
-    if binding.policy == "gate":
-        return Delivery.GATE
-    sent = effective_delivery(binding, features)
-    if has_proxy(sent) or is_native(sent):
-        return Delivery.CALL_TOOL
-    return Delivery.APPEND if sent == "append" else Delivery.REWRITE

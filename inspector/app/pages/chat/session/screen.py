@@ -19,9 +19,10 @@ from inspector.app.pages.chat.session.budget_panel import BudgetPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
-from inspector.app.pages.chat.session.welcome import EXAMPLES, welcome
+from inspector.app.pages.chat.session.welcome import welcome
 from inspector.domain.conversation import Item, ItemKind
 from inspector.domain.events import TurnEnded
+from inspector.domain.example_request import example_requests
 from inspector.domain.number import count, plural
 from widgets import KeyBar, Prompt, RecordList
 
@@ -54,11 +55,6 @@ class SessionScreen(BaseScreen):
         Binding("tab", "app.focus_next", "next part", show=False),
         Binding("pageup", "scroll_conversation('up')", "earlier", show=False),
         Binding("pagedown", "scroll_conversation('down')", "later", show=False),
-        # A terminal sends alt+1 as a character, so without priority the prompt would type it.
-        *(
-            Binding(f"alt+{n}", f"example({n - 1})", f"example {n}", show=False, priority=True)
-            for n in (1, 2, 3)
-        ),
     ]
 
     def __init__(self) -> None:
@@ -83,12 +79,14 @@ class SessionScreen(BaseScreen):
     def show_view(self, view: View) -> None:
         session = view.state
         conversation = self.query_one(ConversationPanel)
-        conversation.empty = welcome(session)
+        conversation.empty = welcome(session, self._examples)
         conversation.conversation = session.conversation
         self._show_progress()
-        self.query_one(Prompt).sent = [
-            item.text for item in session.conversation.items if item.kind is ItemKind.USER
-        ]
+        prompt = self.query_one(Prompt)
+        said = [item.text for item in session.conversation.items if item.kind is ItemKind.USER]
+        # The key that brings back the newest message brings the first example.
+        prompt.sent = said or self._examples[::-1]
+        prompt.border_subtitle = _stand_in(session.model)
         self.query_one(BudgetPanel).session = session
         self.query_one(ToolsPanel).session = session
         self.query_one("#feed", RecordList).records = feed_rows(view.feed)
@@ -136,8 +134,13 @@ class SessionScreen(BaseScreen):
     def action_example(self, index: int) -> None:
         """Fill an example into the prompt."""
         prompt = self.query_one("#prompt", Prompt)
-        prompt.value = EXAMPLES[index]
+        prompt.value = self._examples[index]
         prompt.focus()
+
+    @property
+    def _examples(self) -> tuple[str, ...]:
+        """Requests to try first: the configuration's own, or made of the tools."""
+        return self.session.setup.settings.chat.examples or example_requests(self.session.catalog.tools)
 
     @on(ItemBlock.Opened)
     def _open_item(self, event: ItemBlock.Opened) -> None:
@@ -154,6 +157,14 @@ class SessionScreen(BaseScreen):
     @on(RecordList.Selected, "#feed")
     def _open_events(self) -> None:
         self.open(Page("events"))
+
+
+def _stand_in(model: str) -> str:
+    """What is to be said of a model that only stands in for one."""
+    if not model.startswith("demo/"):
+        return ""
+    how = "a script" if model.startswith("demo/script") else "rules"
+    return f"answers: {how}, no LLM; ctrl+o takes a real one"
 
 
 def _full_text(item: Item) -> str:

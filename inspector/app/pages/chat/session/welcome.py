@@ -1,6 +1,9 @@
 """The text of an empty conversation."""
 
+from collections.abc import Sequence
+
 from textual.content import Content
+from textual.style import Style
 
 from inspector.app.draw.problem import problem_lines
 from inspector.app.draw.style import MUTED
@@ -8,17 +11,15 @@ from inspector.domain.number import count
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import SessionState
 from inspector.domain.setting_problem import refusal
+from widgets import plain
 
 _PROBLEMS = 4
-EXAMPLES = (
-    "Which orders shipped late? Mail the list to sales@example.com.",
-    "Is there severe weather in Singapore? Lock the garage.",
-    "What is 6 times 7?",
-)
+_SEARCHES = "The model starts with search_tools and finds the other tools by searching."
+_BOUND = "Every tool is bound: the model has nothing to search for."
 
 
-def welcome(session: SessionState) -> Content:
-    """Return the state of the servers, and what to try."""
+def welcome(session: SessionState, examples: Sequence[str]) -> Content:
+    """Return the state of the servers, and what to try; a click on an example is `example(its place)`."""
     phases = [server.phase for server in session.servers.values()]
     connecting = phases.count(ServerPhase.CONNECTING)
     failed = phases.count(ServerPhase.FAILED)
@@ -34,14 +35,18 @@ def welcome(session: SessionState) -> Content:
             + (f", {failed} failed (f2 says why)" if failed else ""),
         ),
         *problems,
-        Content("The model starts with search_tools and finds the other tools by searching."),
+        Content(_SEARCHES if session.has_search else _BOUND) if session.tools else Content(""),
         Content(""),
-        Content.styled("Type a request, or press alt and a number for an example:", MUTED),
     ]
-    lines += [
-        Content.assemble((f"  {n}  ", "bold $accent"), text) for n, text in enumerate(EXAMPLES, start=1)
-    ]
+    if examples:
+        lines.append(Content.styled("Type a request. ↑ brings an example, or click one:", MUTED))
+        lines += [_example(place, text) for place, text in enumerate(examples)]
     return Content("\n").join(lines)
+
+
+def _example(place: int, text: str) -> Content:
+    click = Style.from_meta({"@click": f"screen.example({place})"})
+    return Content.assemble(("  › ", "bold $accent"), plain(text, newlines=False).stylize(click))
 
 
 def _problems(session: SessionState) -> list[Content]:

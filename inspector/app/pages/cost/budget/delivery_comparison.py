@@ -13,9 +13,10 @@ from inspector.engine.tokens.cost.priced_session import (
     PricedSession,
     catalog_planner,
     discovery_delivery,
+    own_delivery,
     price_session,
 )
-from inspector.engine.tokens.cost.recorded_plan import own_delivery, plan_of
+from inspector.engine.tokens.cost.recorded_plan import plan_of
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
 

@@ -1,0 +1,37 @@
+"""The requests that an empty chat offers."""
+
+from hypothesis import given, strategies as st
+
+from inspector.domain.example_request import example_requests
+from inspector.domain.tool import Annotations, Tool
+
+READS = Annotations(read_only=True)
+
+
+def test_examples_are_what_tools_of_different_servers_say_they_do() -> None:
+    tools = (
+        Tool("shop", "list_orders", "List the orders. Newest first.", annotations=READS),
+        Tool("shop", "get_order", "Get one order.", annotations=READS),
+        Tool("mail", "send", "Send a message."),
+    )
+    assert example_requests(tools) == ("List the orders", "Send a message", "Get one order")
+    assert example_requests(tools, most=1) == ("List the orders",)
+
+
+def test_what_only_reads_is_offered_before_what_changes_something() -> None:
+    tools = (Tool("shop", "refund", "Refund an order."), Tool("shop", "get", "Get one.", annotations=READS))
+    assert example_requests(tools) == ("Get one", "Refund an order")
+
+
+def test_a_tool_that_says_nothing_is_no_example() -> None:
+    assert example_requests((Tool("a", "b"), Tool("a", "c", "  "))) == ()
+
+
+@given(st.lists(st.builds(Tool, st.sampled_from("ab"), st.just("t"), st.text(max_size=300)), max_size=9))
+def test_examples_are_few_short_different_and_on_one_line(tools: list[Tool]) -> None:
+    found = example_requests(tools)
+    assert len(found) == len(set(found)) <= 3
+    for text in found:
+        assert text.strip()
+        assert len(text) <= 72
+        assert "\n" not in text
