@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from widgets.confirm import Choice, Confirm
     from widgets.filter_bar import FilterBar
     from widgets.form_field import NOTHING, Field
+    from widgets.hanging import Hanging
     from widgets.key_bar import KeyBar
     from widgets.meter import Meter, Segment, legend, short_number
     from widgets.plain_input import PlainInput
@@ -29,6 +30,7 @@ _MODULES = {
     "confirm": ("Choice", "Confirm"),
     "filter_bar": ("FilterBar",),
     "form_field": ("NOTHING", "Field"),
+    "hanging": ("Hanging",),
     "key_bar": ("KeyBar",),
     "meter": ("Meter", "Segment", "legend", "short_number"),
     "plain_input": ("PlainInput",),
@@ -51,6 +53,7 @@ __all__ = [
     "Confirm",
     "Field",
     "FilterBar",
+    "Hanging",
     "KeyBar",
     "Meter",
     "PlainInput",

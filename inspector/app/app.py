@@ -41,7 +41,8 @@ class ToolsightApp(App[None]):
     """Shows one workbench; the app is the `Context` of its pages.
 
     `start` opens the workbench, and the caller that passed `start` closes it after the app has ended.
-    `failure` is the error that kept the session from opening, if any.
+    `failure` is the error that kept the session from opening, if any; `copied_to` says where the last copy
+    is, "" if only the terminal may know.
     """
 
     TITLE = "Toolsight"
@@ -54,6 +55,7 @@ class ToolsightApp(App[None]):
     def __init__(self, start: "Callable[[], Awaitable[Opened]]") -> None:
         super().__init__()
         self.failure: ToolsightError | None = None
+        self.copied_to = ""
         self._start = start
         self._opened: Opened | None = None
         self._bridge: Bridge | None = None
@@ -86,6 +88,12 @@ class ToolsightApp(App[None]):
     @property
     def reproduction(self) -> "Reproduction | None":
         return self._opened.reproduction if self._opened is not None else None
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""
+        super().copy_to_clipboard(text)
+        clipboard = self._opened.clipboard if self._opened is not None else None
+        self.copied_to = clipboard.copy(text) if clipboard is not None else ""
 
     def compose(self) -> ComposeResult:
         yield Static("Toolsight   starting …", id="starting", markup=False)

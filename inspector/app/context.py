@@ -149,9 +149,15 @@ class InContext(Widget):
         self.notify(message, title=title, severity="error", markup=False, timeout=10)
 
     def copied(self, text: str = "") -> None:
-        """Say in a toast what was copied."""
+        """Say in a toast what was copied, and where it is as far as is known."""
         shown = visible(text, limit=_COPIED_SHOWN, newlines=False)
-        self.notify(shown, title="Copied", markup=False, timeout=_TOAST)
+        where = getattr(self.app, "copied_to", "")
+        if where:
+            self.notify(shown, title=f"Copied to {where}", markup=False, timeout=_TOAST)
+            return
+        doubt = "If it is not on your clipboard, your terminal does not allow that (OSC 52)."
+        told = "\n".join(filter(None, (shown, doubt)))
+        self.notify(told, title="Sent to the terminal", markup=False, timeout=_TOAST)
 
     def copy(self, text: str, what: str) -> None:
         """Copy a text with its hidden characters made visible; `what` names it in the toast."""

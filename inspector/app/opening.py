@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.consent import ConsentDialog
@@ -17,11 +17,19 @@ if TYPE_CHECKING:
     from inspector.app.scenario_job import Lab
 
 
+class Clipboard(Protocol):
+    """Copies text."""
+
+    def copy(self, text: str) -> str:
+        """Copy a text and say where it is now; "" if it is nowhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A workbench without connections, and what else the app needs.
 
-    Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured.
+    Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured;
+    without a `clipboard` only the terminal is asked to copy.
     """
 
     bench: Workbench
@@ -29,6 +37,7 @@ class Opened:
     approver: ModalApprover
     lab: "Lab | None" = None
     reproduction: "Reproduction | None" = None
+    clipboard: Clipboard | None = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

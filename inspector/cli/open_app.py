@@ -1,6 +1,7 @@
 """Opens the app. This imports only what the first frame needs; the rest is imported while it is shown."""
 
 import asyncio
+import os
 import tempfile
 from contextlib import AsyncExitStack
 from importlib import import_module
@@ -31,6 +32,7 @@ def open_app(options: Options, *, demo: bool = False) -> None:
 async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Opened":
     """Open a workbench with the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
+    from inspector.adapters.clipboard import SystemClipboard
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.opening import Opened
     from inspector.app.reproduction import Reproduction
@@ -47,7 +49,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     bench = composition.make_workbench(configuration, options, approver, memory)
     await stack.enter_async_context(bench)
     reproduction = Reproduction(lambda: _open_source(stack))
-    return Opened(bench, memory, approver, ShippedLab(options), reproduction)
+    clipboard = SystemClipboard(os.environ)
+    return Opened(bench, memory, approver, ShippedLab(options), reproduction, clipboard)
 
 
 def _open_source(stack: AsyncExitStack) -> "Source":

@@ -13,32 +13,45 @@ from inspector.cli.options import TYPED_SERVER, options, shared
 from inspector.domain.closest import closest
 from inspector.domain.error import ConnectError, ToolsightError
 
-# Each command's module, and its name in the module if it differs.
-_MODULES = {
-    "demo": "chat.demo",
-    "servers": "catalog.inspect",
-    "tools": "catalog.inspect",
-    "manifest": "catalog.inspect",
-    "search": "search.search",
-    "confusable": "search.search",
-    "whatif": "search.whatif",
-    "budget": "audit.command",
-    "cost": "cost.command",
-    "settings": "settings",
-    "chat": "chat.command",
-    "sessions": "record.record",
-    "events": "record.record",
-    "timeline": "record.timeline",
-    "scenario": "scenario.command",
-    "compare": "scenario.compare",
-    "race": "scenario.race",
-    "bench": "bench.command",
-    "eval": "bench.evaluate:evaluate",
-    "calibrate": "bench.calibrate:command",
-    "reproduce": "research.command",
-    "runs": "runs.command",
+# Each command's module by what people want, and its name in the module if it differs.
+_SECTIONS = {
+    "Look": {
+        "servers": "catalog.inspect",
+        "tools": "catalog.inspect",
+        "manifest": "catalog.inspect",
+        "call": "catalog.call",
+        "settings": "settings",
+    },
+    "Find": {
+        "search": "search.search",
+        "whatif": "search.whatif",
+        "confusable": "search.search",
+    },
+    "Cost": {
+        "budget": "audit.command",
+        "cost": "cost.command",
+        "race": "scenario.race",
+    },
+    "Talk": {
+        "demo": "chat.demo",
+        "chat": "chat.command",
+        "scenario": "scenario.command",
+        "compare": "scenario.compare",
+    },
+    "Trace": {
+        "sessions": "record.record",
+        "events": "record.record",
+        "timeline": "record.timeline",
+    },
+    "Measure": {
+        "bench": "bench.command",
+        "calibrate": "bench.calibrate:command",
+        "eval": "bench.evaluate:evaluate",
+        "runs": "runs.command",
+        "reproduce": "research.command",
+    },
 }
-
+_MODULES = {name: module for section in _SECTIONS.values() for name, module in section.items()}
 
 # How many objects are made between two looks for garbage; Python's own 700 are few for 1,000 modules.
 _NEW_OBJECTS = 50_000
@@ -99,6 +112,20 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_MODULES)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, and then the options, which most of them share."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in sections."""
+        width = formatter.width - 6 - max(map(len, _MODULES))
+        for title, names in _SECTIONS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, found.get_short_help_str(width)) for name, found in commands if found is not None]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _MODULES:

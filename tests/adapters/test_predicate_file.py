@@ -181,5 +181,5 @@ def test_the_terminal_shows_what_would_be_executed(written: Written) -> None:
     text = "\n".join(map(consent_text, describe(configuration(path))))
     assert repr(str(path)) in text
     assert digest(path)[:12] in text
-    assert "['notes-server']" in text
+    assert "command  notes-server" in text
     assert text.count("command") == 1

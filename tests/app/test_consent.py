@@ -20,9 +20,9 @@ def dialog() -> ConsentDialog:
     return ConsentDialog("/home/me/mcp.json", MANY)
 
 
-def test_the_command_line_is_a_list_so_that_a_space_is_no_separator() -> None:
+def test_the_command_line_is_quoted_so_that_a_space_is_no_separator() -> None:
     text = consent_body("mcp.json", (LOCAL,)).plain
-    assert "['npx', '-y', 'notes server', '--root', '/srv']" in text
+    assert "npx -y 'notes server' --root /srv" in text
     assert "TOKEN, URL" in text
     assert "1 server with" in text
 

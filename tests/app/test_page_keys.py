@@ -12,7 +12,9 @@ from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.trace.events.content import ALL, GROUPS, MAIN
 from inspector.domain.error import ConnectError
+from inspector.domain.events import Group
 from inspector.domain.server import ServerPhase
 from inspector.domain.tool import Tool
 from tests.support.app import app_rig, seen, until
@@ -67,10 +69,12 @@ async def test_the_events_page_filters_by_kind_and_by_text() -> None:
     async with app_rig() as (pilot, rig):
         await pilot.press("f6")
         events = pilot.app.screen.query_one("#events", RecordList)
+        happened = [record for record in rig.store.read("s") if not record.event.is_routine]
+        await until(pilot, lambda: len(events.records) == len(happened))
+        await pilot.press(*["k"] * (GROUPS.index(ALL) - GROUPS.index(MAIN)))
         await until(pilot, lambda: len(events.records) == len(rig.store.read("s")))
-        for _ in range(5):
-            await pilot.press("k")
-        await until(pilot, lambda: 0 < len(events.records) < len(rig.store.read("s")))
+        await pilot.press(*["k"] * (1 + GROUPS.index(Group.SERVERS)))
+        await until(pilot, lambda: 0 < len(events.records) < len(happened))
         await pilot.press("slash", *"weather", "enter")
         await until(pilot, lambda: 0 < len(events.shown) < len(events.records))
 
@@ -89,7 +93,7 @@ async def test_an_export_is_json_lines_and_never_overwrites_at_once(
     async with app_rig() as (pilot, rig):
         written = tmp_path / "toolsight-s.jsonl"
         written.write_text("mine")
-        await pilot.press("f6", "x")
+        await pilot.press("f6", *["k"] * GROUPS.index(ALL), "x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         await pilot.press("enter")
         problem = pilot.app.screen.query_one("#export-problem", Static)

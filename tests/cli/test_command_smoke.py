@@ -25,6 +25,7 @@ SMOKES = {
     "servers": (("servers", WEATHER), 0, "ready"),
     "tools": (("tools", WEATHER), 0, "3 tools, tokens by o200k_base"),
     "manifest": (("manifest", WEATHER), 0, "- weather ("),
+    "call": (("call", "weather:get_alerts", "city=Oslo", WEATHER), 0, "get_alerts of Oslo: sunny"),
     "search": (("search", "forecast for a city", WEATHER), 0, "weather:get_forecast"),
     "confusable": (("confusable", WEATHER), 0, "shared terms"),
     "whatif": (("whatif", "get_alerts", "late", "--description", "Late.", WEATHER), 0, "nothing was sent"),

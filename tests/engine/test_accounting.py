@@ -103,7 +103,8 @@ def test_marks_are_charged_for_as_long_as_they_are_kept(
 ) -> None:
     settings = Settings(budget=BudgetSettings(prompt_cache=chosen))
     accounting = character_accounting(LiveModel(settings, Marked()), own)
-    assert (accounting.ttl, accounting.terms) == (ttl, terms)
+    kept = terms if ttl is None else replace(terms, marked=True)
+    assert (accounting.ttl, accounting.terms) == (ttl, kept)
 
 
 def test_a_model_that_takes_no_marks_is_charged_as_its_provider_does() -> None:
@@ -124,7 +125,7 @@ async def test_a_charge_follows_the_marks(chosen: CacheTtl, written: bool) -> No
     assert (second.charge.read > 0) is written
     assert (first.breakpoints is not None) is written
     assert first.charge.tokens == first.tokens.input
-    assert second.terms == (HOURLY.terms if written else UNCACHED)
+    assert second.terms == (replace(HOURLY.terms, marked=True) if written else UNCACHED)
 
 
 @pytest.mark.parametrize(("model", "reads"), [(Marked, False), (ToldModel, True)])

@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from inspector.app.pages.chat.session.conversation import block
 from inspector.domain.conversation import Conversation, Item, ItemKind
+from widgets import Hanging
 
 # Blocks are widgets, so only the newest of a long conversation stay mounted.
 _MOUNTED = 200
@@ -34,14 +35,14 @@ class ItemBlock(Static, can_focus=True):
             self.item = item
 
     def __init__(self, item: Item) -> None:
-        super().__init__(block(item), classes=f"item -{item.kind}", markup=False)
+        super().__init__(Hanging(block(item)), classes=f"item -{item.kind}", markup=False)
         self.item = item
 
     def show(self, item: Item) -> None:
         """Draw the item's current state."""
         if item is not self.item:
             self.item = item
-            self.update(block(item))
+            self.update(Hanging(block(item)))
 
     def action_open(self) -> None:
         self.post_message(self.Opened(self.item))

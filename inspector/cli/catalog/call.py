@@ -1,0 +1,117 @@
+"""Calls one tool by hand."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from inspector.cli.composition import read_configuration
+from inspector.cli.consent import TerminalApprover
+from inspector.cli.launch import headless
+from inspector.cli.options import Options, as_json, options, shared
+from inspector.cli.render import say, say_json
+from inspector.domain.approval import why_ask
+from inspector.domain.closest import closest
+from inspector.domain.configuration import Configuration
+from inspector.domain.error import ConfigError, ToolsightError
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.schema import SchemaField, fields
+from inspector.domain.server import ServerPhase
+from inspector.domain.tool import Tool
+from inspector.engine.ports import ApprovalRequest, Decision
+
+_TEXT = ("string", "any")
+
+
+@click.command()
+@click.argument("tool", metavar="SERVER:TOOL")
+@click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--arguments", default="", metavar="JSON", help="All arguments as one JSON object.")
+@shared
+@as_json
+def call(tool: str, pairs: tuple[str, ...], arguments: str, as_json: bool, **values: Any) -> None:
+    """Call SERVER:TOOL with these arguments and print its result.
+
+    A value is read as its parameter's type: text as it is, anything else as JSON. A call that may change
+    something asks first (--yes allows it). The exit code is 1 if the tool reports an error or was not called.
+    """
+    if arguments and pairs:
+        raise click.UsageError("give KEY=VALUE pairs or --arguments, not both")
+    result = asyncio.run(_called(tool, pairs, arguments, options(**values)))
+    if as_json:
+        say_json(result)
+    else:
+        say(result.text)
+    if result.is_error:
+        sys.exit(1)
+
+
+async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options) -> ToolResult:
+    configuration = _with_its_server(read_configuration(chosen), tool_id)
+    async with headless(chosen, configuration, record=True, listing=True) as bench:
+        for server in bench.state.servers.values():
+            if server.phase is ServerPhase.FAILED:
+                raise ToolsightError(f"{server.name}: {server.reason}", hint=server.hint)
+        tool = bench.catalog.get(tool_id)
+        if tool is None:
+            near = ", ".join(closest(tool_id, list(bench.catalog.by_id))) or "none"
+            raise ToolsightError(f"there is no tool '{tool_id}'", hint=f"Closest: {near}.")
+        given = _object(text) if text else _read(tool, pairs)
+        why = why_ask(tool)
+        approver = TerminalApprover(yes=chosen.yes)
+        if why and await approver.ask(ApprovalRequest(tool, given, why)) is Decision.NO:
+            raise ToolsightError(f"{tool.id} was not called")
+        return await bench.call(tool.id, given)
+
+
+def _with_its_server(configuration: Configuration, tool_id: str) -> Configuration:
+    """The configuration with the tool's server alone: no other has to start. Raises ConfigError."""
+    name, colon, _ = tool_id.partition(":")
+    known = [spec.name for spec in configuration.servers]
+    if not colon or name not in known:
+        near = ", ".join(closest(name, known) or known)
+        raise ConfigError(f"'{tool_id}' names no server", hint=f"Write SERVER:TOOL; servers: {near}.")
+    servers = tuple(spec for spec in configuration.servers if spec.name == name)
+    return replace(configuration, servers=servers, toolsets={})
+
+
+def _read(tool: Tool, pairs: Sequence[str]) -> JsonObject:
+    """The arguments in KEY=VALUE pairs, each value read as its parameter's type. Raises ConfigError."""
+    known = {field.name: field for field in fields(tool.input_schema)}
+    arguments: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
+        if not sign:
+            raise ConfigError(f"'{pair}' has no value", hint=f"Write {name}=VALUE.")
+        if name not in known and known:
+            near = ", ".join(closest(name, list(known)) or known)
+            raise ConfigError(f"{tool.id} has no parameter '{name}'", hint=f"Parameters: {near}.")
+        arguments[name] = _value(known.get(name), name, text)
+    return arguments
+
+
+def _value(field: SchemaField | None, name: str, text: str) -> Any:
+    if field is None or field.type in _TEXT or (field.choices and text in field.choices):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        hint = f"As JSON: {name}=7, {name}=true, {name}='[\"a\"]'."
+        raise ConfigError(f"{name} is {field.type}, and '{text}' is none", hint=hint) from error
+
+
+def _object(text: str) -> JsonObject:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"--arguments is not JSON: {error}", hint="Write an object: '{\"a\": 1}'."
+        ) from error
+    if not isinstance(value, dict):
+        raise ConfigError("--arguments is no JSON object", hint="Write an object: '{\"a\": 1}'.")
+    return value

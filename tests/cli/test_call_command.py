@@ -1,0 +1,76 @@
+"""A tool called by hand from the command line."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Toolsight
+from tests.support.mcp_case import SERVERS
+
+CALC = ("--", sys.executable, str(SERVERS / "calc.py"))
+SHOP = ("--", sys.executable, str(SERVERS / "shop.py"))
+
+
+@pytest.fixture(scope="module")
+def variables(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return {**variables, "TOOLSIGHT_STATE": str(tmp_path_factory.mktemp("state"))}
+
+
+def test_a_value_is_read_as_its_parameters_type(toolsight: Toolsight) -> None:
+    done = toolsight("call", "calc:evaluate", "expression=6 * 7", *CALC)
+    assert done.exit_code == 0, done.stderr
+    assert "42" in done.stdout
+    listed = toolsight("call", "shop:list_orders", "limit=1", "--json", *SHOP)
+    assert listed.exit_code == 0, listed.stderr
+    assert json.loads(listed.stdout)["is_error"] is False
+
+
+def test_arguments_can_be_one_object(toolsight: Toolsight) -> None:
+    done = toolsight("call", "calc:evaluate", "--arguments", '{"expression": "1 + 1"}', *CALC)
+    assert "2" in done.stdout
+    for text, said in (("[1]", "no JSON object"), ("{", "not JSON")):
+        refused = toolsight("call", "calc:evaluate", "--arguments", text, *CALC)
+        assert refused.exit_code == 1
+        assert said in refused.stderr
+
+
+def test_an_error_of_the_tool_is_the_exit_code(toolsight: Toolsight) -> None:
+    done = toolsight("call", "calc:evaluate", "expression=1 / 0", *CALC)
+    assert done.exit_code == 1
+    assert "zero" in done.stdout + done.stderr
+
+
+def test_what_changes_something_is_not_called_without_a_yes(toolsight: Toolsight) -> None:
+    note = ("shop:add_order_note", "order_id=1042", "note=Called.")
+    refused = toolsight("call", *note, *SHOP)
+    assert refused.exit_code == 1
+    assert "--yes" in refused.stderr
+    assert "Called." not in toolsight("call", "shop:get_order", "order_id=1042", *SHOP).stdout
+    assert toolsight("call", "--yes", *note, *SHOP).exit_code == 0
+    assert "Called." in toolsight("call", "shop:get_order", "order_id=1042", *SHOP).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("calc:evalute", "expression=1"), "Closest: calc:evaluate"),
+        (("clac:evaluate",), "servers: calc"),
+        (("evaluate",), "Write SERVER:TOOL"),
+        (("calc:evaluate", "expresion=1"), "Parameters: expression"),
+        (("calc:evaluate", "expression"), "Write expression=VALUE"),
+    ],
+)
+def test_a_slip_is_told_with_what_was_meant(toolsight: Toolsight, words: tuple[str, ...], said: str) -> None:
+    done = toolsight("call", *words, *CALC)
+    assert done.exit_code == 1
+    assert said in done.stderr
+
+
+def test_a_stored_listing_has_nothing_to_call(toolsight: Toolsight, tmp_path: Path) -> None:
+    file = tmp_path / "crm.json"
+    file.write_text(json.dumps({"tools": [{"name": "a", "annotations": {"readOnlyHint": True}}]}))
+    done = toolsight("call", "crm:a", "--", str(file))
+    assert done.exit_code == 1
+    assert "no server to call" in done.stdout
