@@ -14,7 +14,7 @@ EDITABLE := --quiet --no-deps --no-build-isolation --editable .
 SPREAD := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check format bench bench-retrieval reproduce screenshots lock clean
+.PHONY: help setup demo test test-all check format bench bench-retrieval reproduce screenshots lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -33,6 +33,8 @@ $(STAMP): requirements.lock pyproject.toml | $(BIN)/python $(UV)
 	$(UV) pip install --python $(BIN)/python $(EDITABLE) || $(BIN)/python -m pip install $(EDITABLE)
 	@$(BIN)/python -m compileall -q -j 0 inspector widgets fixtures/servers
 	@touch $@
+
+setup: $(STAMP) ## set up .venv
 
 demo: $(STAMP) ## set up, then open the app on the demo servers (headless without a terminal)
 	$(BIN)/toolsight demo

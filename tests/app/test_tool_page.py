@@ -17,7 +17,7 @@ from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding
 from inspector.domain.tool import Annotations, Tool
 from tests.support.app import app_rig, seen, until
-from tests.support.hostile import LONG_KINDS
+from tests.support.hostile import KINDS
 from tests.support.workbench import CITY, READS, Rig, shop_and_weather
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -194,7 +194,7 @@ async def test_what_was_typed_survives_a_new_catalog() -> None:
 
 
 async def _hostile_answer(name: str, _arguments: JsonObject) -> ToolResult:
-    return ToolResult(LONG_KINDS[name], structured={LONG_KINDS[name]: LONG_KINDS[name]})
+    return ToolResult(KINDS[name], structured={KINDS[name]: KINDS[name]})
 
 
 def _hostile_tool(name: str, text: str) -> Tool:
@@ -206,7 +206,7 @@ def _hostile_tool(name: str, text: str) -> Tool:
 @pytest.mark.slow
 async def test_hostile_tools_do_no_harm() -> None:
     """The strings of a kind share a tool, because each tool is five pages to draw."""
-    tools = [_hostile_tool(name, text) for name, text in LONG_KINDS.items()]
+    tools = [_hostile_tool(name, text) for name, text in KINDS.items()]
     async with _opened(FORECAST, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
         for tool in tools:
             await pilot.app.push_screen(ToolScreen(tool.id))

@@ -342,9 +342,8 @@ def _hostile() -> dict[str, MemoryServer]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(80, 24), (120, 32)])
-async def test_hostile_texts_do_no_harm_and_stay_as_they_are(size: tuple[int, int]) -> None:
-    async with app_rig(servers=_hostile(), size=size) as (pilot, rig):
+async def test_hostile_texts_do_no_harm_and_stay_as_they_are() -> None:
+    async with app_rig(servers=_hostile(), size=(80, 24)) as (pilot, rig):
         for tool_id in ("bad:every", rig.bench.retrieval.index.tools[5].id, "big:big"):
             await _opened(pilot, tool_id, "\x1b[2J \ud800")
             assert not dangerous("".join(lines(pilot.app)))
