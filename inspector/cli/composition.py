@@ -31,6 +31,7 @@ from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.folder import FOUND_IN_FOLDER, found_in
 from inspector.cli.models import counter_for, model_for
 from inspector.cli.options import Options
 from inspector.domain.closest import closest
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from inspector.engine.scenario.run import ScenarioRun
 
 APP = "toolsight"
-FOUND_IN_FOLDER = ("toolsight.json", ".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
 
 
 def database_path(options: Options) -> Path:
@@ -101,7 +101,7 @@ def fixtures_path() -> Path:
 
 def configuration_path(options: Options) -> Path | None:
     """The file that `options` names, or the first one found in the current folder."""
-    return options.config or _found_in(Path.cwd())
+    return options.config or found_in(Path.cwd())
 
 
 def read_configuration(options: Options) -> Configuration:
@@ -203,7 +203,7 @@ def make_workbench(
         clock=clock or SystemClock(),
         approver=approver,
         model_for=lambda name: model_for(name, api_base=options.api_base or None),
-        counter_for=counter_for if not listing else lambda name: _remembered(name, options),
+        counter_for=counter_for if not listing else lambda name: remembered_counter(name, options),
         embedder_for=make_embedder if not listing else lambda _name: None,
         vectors=open_vectors(options),
         prices=make_prices(),
@@ -302,7 +302,7 @@ def new_session_id() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def _remembered(name: str, options: Options) -> TokenCounter:
+def remembered_counter(name: str, options: Options) -> TokenCounter:
     """A counter that knows the counts of earlier sessions."""
     return RememberedLengths(counter_for(name), database_path(options))
 
@@ -330,8 +330,3 @@ def _with_predicates(configuration: Configuration, options: Options) -> Configur
 def _anchored(values: Mapping[str, Any]) -> dict[str, Any]:
     """Resolve the file names given on the command line against the current folder."""
     return {path: anchored(Path.cwd(), path, value) for path, value in values.items()}
-
-
-def _found_in(folder: Path) -> Path | None:
-    candidates = (folder / name for name in FOUND_IN_FOLDER)
-    return next((path for path in candidates if path.is_file()), None)

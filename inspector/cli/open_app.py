@@ -2,17 +2,22 @@
 
 import asyncio
 import os
+import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.app.app import ToolsightApp
+from inspector.cli.folder import found_in
 from inspector.cli.options import Options
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
+    from inspector.app.start.way import Way
     from inspector.research.source import Source
 
 
@@ -20,13 +25,43 @@ def open_app(options: Options, *, demo: bool = False) -> None:
     """Run the app on the configuration of `options`, or on the demo. Raises the error if it cannot open."""
 
     async def run() -> None:
+        chosen = options if demo or _is_named(options) else await _asked(options)
+        if chosen is None:
+            return
         async with AsyncExitStack() as stack:
-            app = ToolsightApp(lambda: _start(options, stack, demo=demo))
+            app = ToolsightApp(lambda: _start(chosen, stack, demo=demo))
             await app.run_async()
             if app.failure is not None:
                 raise app.failure
 
     asyncio.run(run())
+
+
+def _is_named(options: Options) -> bool:
+    """Whether it is clear what to open; without a terminal nobody can be asked."""
+    named = options.server or options.demo or options.config or found_in(Path.cwd())
+    return bool(named) or not sys.stdin.isatty()
+
+
+async def _asked(options: Options) -> Options | None:
+    """The options with what a person chose on the start page; None if they left."""
+    from inspector.app.start.app import StartApp
+
+    def find() -> "Sequence[Way]":
+        from inspector.cli.start import ways
+
+        return ways(options)
+
+    def problem(words: tuple[str, ...]) -> str:
+        from inspector.cli.start import problem
+
+        return problem(words)
+
+    chosen = await StartApp(find, problem).run_async()
+    if chosen is None:
+        return None
+    config = Path(chosen.config) if chosen.config else None
+    return replace(options, config=config, server=chosen.server, demo=chosen.demo)
 
 
 async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Opened":

@@ -55,8 +55,7 @@ _MODULES = {name: module for section in _SECTIONS.values() for name, module in s
 
 # How many objects are made between two looks for garbage; Python's own 700 are few for 1,000 modules.
 _NEW_OBJECTS = 50_000
-
-
+# These stay with the program instead of moving to a command.
 _ABOUT = frozenset({"--help", "-h", "--version"})
 
 

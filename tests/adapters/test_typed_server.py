@@ -26,10 +26,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("folder")
-def test_a_script_runs_with_the_python_of_the_shell() -> None:
+def test_a_script_runs_with_the_python_of_the_shell(folder: Path) -> None:
     spec = typed("server.py", "--verbose")
-    assert (spec.name, spec.argv) == ("server", ("python3", "server.py", "--verbose"))
+    assert (spec.name, spec.argv) == ("server", ("python3", str(folder / "server.py"), "--verbose"))
 
 
 def test_a_script_runs_with_the_environment_beside_it(folder: Path) -> None:

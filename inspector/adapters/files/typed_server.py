@@ -1,6 +1,7 @@
 """The configuration of one server that a person typed: a command, script, address or stored listing."""
 
 import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,7 +45,7 @@ def typed_configuration(words: Sequence[str], *, environment: Mapping[str, str])
 
 
 def _alone(spec: ServerSpec) -> Configuration:
-    source = spec.url or spec.listing or " ".join(spec.argv)
+    source = spec.url or spec.listing or shlex.join(spec.argv)
     settings = Settings(discovery=DiscoverySettings(enabled=True, defer_all=True))
     return Configuration(source, (spec,), settings=settings, trusted=True)
 
@@ -56,7 +57,7 @@ def _command(words: Sequence[str]) -> tuple[str, ...]:
     runner = _RUNNERS.get(path.suffix)
     if runner is not None and _is_file(first):
         own = path.absolute().parent / ".venv" / "bin" / "python"
-        return (str(own) if path.suffix == ".py" and own.exists() else runner, first, *rest)
+        return (str(own) if path.suffix == ".py" and own.exists() else runner, str(path.absolute()), *rest)
     if not _is_file(first) and shutil.which(first) is None:
         raise ConfigError(
             f"there is no command, file or address '{first}'",

@@ -1,0 +1,1 @@
+"""The page before a session: what to open, if nothing was named."""

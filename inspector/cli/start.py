@@ -1,0 +1,101 @@
+"""What can be opened where nothing was named: used before, found on this machine, or the demo."""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from inspector.adapters.files.client_config import (
+    ClientConfiguration,
+    client_files,
+    is_there,
+    read_client_file,
+)
+from inspector.adapters.files.typed_server import typed_configuration
+from inspector.app.start.way import Opens, Way
+from inspector.cli import composition
+from inspector.cli.options import Options
+from inspector.domain.error import ToolsightError
+from inspector.domain.number import count
+from inspector.domain.server import ServerSpec
+from inspector.engine.ports import ServerMemory
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
+
+_RECENT = 5
+_NAMED = 4
+
+
+def problem(words: tuple[str, ...]) -> str:
+    """Why a server cannot be started by these words; "" if it can be tried."""
+    try:
+        typed_configuration(words, environment=os.environ)
+    except ToolsightError as error:
+        return f"{error.message}. {error.hint}"
+    return ""
+
+
+def ways(options: Options) -> Sequence[Way]:
+    """What was used before, the configurations of this machine, and the demo, in this order."""
+    recent = list(_recent(options))
+    known = {way.opens for way in recent}
+    found = [way for way in _found(options) if way.opens not in known]
+    demo = Way("demo", "nine demo servers", "weather, shop, office, notes, …", "84 tools", Opens(demo=True))
+    return [*recent, *found, demo]
+
+
+def _recent(options: Options) -> Iterator[Way]:
+    """The servers of the last sessions that are still there, newest first, each once."""
+    demo = str(composition.fixtures_path() / "configs" / "demo.json")
+    sources = dict.fromkeys(session.config for session in composition.open_store(options).sessions())
+    named = [source for source in sources if source and source != demo][:_RECENT]
+    for source in named:
+        path = Path(source)
+        if _is_file(path) and path.suffix == ".json":
+            yield Way("recent", _short(path), "", "", Opens(config=str(path.absolute())))
+        elif (words := _words(source)) and not problem(words):
+            yield Way("recent", source, "", "", Opens(server=words))
+
+
+def _found(options: Options) -> Iterator[Way]:
+    """The files of clients on this machine that have servers."""
+    memory = composition.open_memory(options)
+    inputs = composition.given_inputs(options)
+    counter = composition.remembered_counter(options.model, options)
+    meter = BudgetMeter(counter, FixedWindow(0))
+    for file in filter(is_there, client_files(Path.home(), Path.cwd(), sys.platform, os.environ)):
+        parts = read_client_file(file, environment=os.environ, inputs=inputs)
+        whole = [part for part in parts if isinstance(part, ClientConfiguration)]
+        if whole and whole[0].configuration.servers:
+            specs = whole[0].configuration.servers
+            names = ", ".join([spec.name for spec in specs[:_NAMED]] + ["…"] * (len(specs) > _NAMED))
+            title = f"{file.client}  {_short(file.path)}"
+            opens = Opens(config=str(file.path.absolute()))
+            yield Way("found", title, names, _known(specs, memory, meter), opens)
+
+
+def _known(specs: Sequence[ServerSpec], memory: ServerMemory, meter: BudgetMeter) -> str:
+    """What the servers had when they were last connected."""
+    snapshots = [memory.snapshot(spec.fingerprint()) for spec in specs]
+    tools = [tool for snapshot in snapshots if snapshot is not None for tool in snapshot.tools]
+    return f"{count(len(tools), 'tool')}, {meter.static(tools):,} tokens" if tools else ""
+
+
+def _words(source: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(source))
+    except ValueError:
+        return ()
+
+
+def _short(path: Path) -> str:
+    """The path as people write it."""
+    full = path.absolute()
+    return f"~/{full.relative_to(Path.home())}" if full.is_relative_to(Path.home()) else str(full)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

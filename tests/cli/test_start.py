@@ -1,0 +1,88 @@
+"""What the start page offers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.sqlite.memory import SqliteServerMemory
+from inspector.adapters.sqlite.store import SqliteStore
+from inspector.app.start.way import Opens
+from inspector.cli.options import Options
+from inspector.cli.start import problem, ways
+from inspector.domain.events import Record, SessionStarted
+from inspector.domain.server import ServerSpec
+from inspector.domain.tool import Tool
+from inspector.engine.ports import Snapshot
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder, which is the current folder too."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def options(home: Path) -> Options:
+    return Options(database=home / "t.db")
+
+
+def session(options: Options, name: str, config: str) -> None:
+    assert options.database is not None
+    with SqliteStore(options.database) as store:
+        store.append(Record(name, 1, 1.0, SessionStarted(config, (), "", "m", "m", 1000)))
+
+
+def test_without_anything_there_is_the_demo(options: Options) -> None:
+    assert [way.opens for way in ways(options)] == [Opens(demo=True)]
+
+
+def test_a_clients_configuration_is_found_with_its_servers_and_what_is_known(
+    home: Path, options: Options
+) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"mcpServers": {"notes": {"command": "notes"}, "shop": {"command": "shop"}}}))
+    assert options.database is not None
+    memory = SqliteServerMemory(options.database)
+    spec = ServerSpec("notes", "notes", defer_loading=False)
+    memory.remember_tools(spec.fingerprint(), Snapshot((Tool("notes", "add", "Add a note."),), 1.0))
+    found, _ = ways(options)
+    assert (found.kind, found.opens) == ("found", Opens(config=str(file)))
+    assert "Cursor" in found.title
+    assert "~/.cursor/mcp.json" in found.title
+    assert found.servers == "notes, shop"
+    assert found.known.startswith("1 tool, ")
+
+
+def test_what_was_used_before_comes_first_and_once(home: Path, options: Options) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"mcpServers": {"notes": {"command": "notes"}}}))
+    session(options, "1", str(file))
+    session(options, "2", "sh -c 'exit 0'")
+    session(options, "3", "no-such-command --here")
+    session(options, "4", str(home / "gone.json"))
+    assert {way.opens for way in ways(options)} == {
+        Opens(config=str(file)),
+        Opens(server=("sh", "-c", "exit 0")),
+        Opens(demo=True),
+    }
+    assert [way.kind for way in ways(options)] == ["recent", "recent", "demo"]
+
+
+def test_a_broken_file_of_a_client_hides_nothing_else(home: Path, options: Options) -> None:
+    for folder, text in ((".cursor", "{"), (".gemini", json.dumps({"mcpServers": {"a": {"command": "b"}}}))):
+        (home / folder).mkdir()
+        (home / folder / ("mcp.json" if folder == ".cursor" else "settings.json")).write_text(text)
+    assert [way.kind for way in ways(options)] == ["found", "demo"]
+
+
+@pytest.mark.usefixtures("home")
+def test_words_that_start_nothing_say_why() -> None:
+    assert problem(("sh", "-c", "true")) == ""
+    assert "no-such-command" in problem(("no-such-command", "x"))
