@@ -24,6 +24,12 @@ def test_a_typed_server_is_started_without_a_question(toolsight: Toolsight) -> N
     assert audited["configurations"][0]["servers"][0]["tools"]
 
 
+@pytest.mark.slow
+def test_the_demos_servers_can_be_named(toolsight: Toolsight) -> None:
+    (audited,) = json.loads(toolsight("budget", "--demo", "--json").stdout)["configurations"]
+    assert {"weather", "shop", "calc"} <= {server["name"] for server in audited["servers"]}
+
+
 def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, tmp_path: Path) -> None:
     file = tmp_path / "crm.json"
     file.write_text(json.dumps({"tools": [{"name": "late_orders", "description": "Orders that are late."}]}))

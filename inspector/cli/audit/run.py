@@ -82,7 +82,7 @@ def run_audit(options: Options, assumed: Assumed) -> Audit:
 
 
 def _find(options: Options) -> _Found:
-    if options.server:
+    if options.server or options.demo:
         typed = composition.read_configuration(options)
         return _Found((ClientConfiguration("command line", "", typed),), (), ())
     candidates = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
