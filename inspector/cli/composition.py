@@ -137,6 +137,11 @@ def _demo_state() -> Path:
     return Path(folder.name)
 
 
+def demo_path() -> Path:
+    """The configuration of the demo."""
+    return fixtures_path() / "configs" / "demo.json"
+
+
 def demo_configuration(state: Path) -> Configuration:
     """The shipped demo servers, with their data in the folder `state`. Toolsight's own, so it is trusted."""
     fixtures = fixtures_path()
@@ -145,7 +150,7 @@ def demo_configuration(state: Path) -> Configuration:
         "TOOLSIGHT_FIXTURES": str(fixtures),
         "TOOLSIGHT_STATE": str(state),
     }
-    configuration = read(fixtures / "configs" / "demo.json", environment=os.environ, variables=variables)
+    configuration = read(demo_path(), environment=os.environ, variables=variables)
     return replace(configuration, trusted=True)
 
 

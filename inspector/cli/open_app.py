@@ -4,9 +4,10 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +19,23 @@ from inspector.cli.options import Options
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.start.way import Way
+    from inspector.domain.server import ServerSpec
+    from inspector.engine.workbench import Workbench
     from inspector.research.source import Source
 
 
-def open_app(options: Options, *, demo: bool = False) -> None:
-    """Run the app on the configuration of `options`, or on the demo. Raises the error if it cannot open."""
+def open_app(options: Options, *, demo: bool = False, watch: bool = False) -> None:
+    """Run the app on what `options` name, or on the demo. Raises the error if it cannot open.
+
+    With `watch` a server starts again when its files change.
+    """
 
     async def run() -> None:
         chosen = options if demo or _is_named(options) else await _asked(options)
         if chosen is None:
             return
         async with AsyncExitStack() as stack:
-            app = ToolsightApp(lambda: _start(chosen, stack, demo=demo))
+            app = ToolsightApp(lambda: _start(chosen, stack, demo=demo, watch=watch))
             await app.run_async()
             if app.failure is not None:
                 raise app.failure
@@ -64,7 +70,7 @@ async def _asked(options: Options) -> Options | None:
     return replace(options, config=config, server=chosen.server, demo=chosen.demo)
 
 
-async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Opened":
+async def _start(options: Options, stack: AsyncExitStack, *, demo: bool, watch: bool) -> "Opened":
     """Open a workbench with the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.adapters.clipboard import SystemClipboard
@@ -83,9 +89,29 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool) -> "Ope
     approver = ModalApprover(yes=options.yes)
     bench = composition.make_workbench(configuration, options, approver, memory)
     await stack.enter_async_context(bench)
+    if watch:
+        await stack.enter_async_context(_watched(bench))
     reproduction = Reproduction(lambda: _open_source(stack))
     clipboard = SystemClipboard(os.environ)
     return Opened(bench, memory, approver, ShippedLab(options), reproduction, clipboard)
+
+
+@asynccontextmanager
+async def _watched(bench: "Workbench") -> AsyncIterator[None]:
+    """Connect a server again whenever its files have changed."""
+    from inspector.adapters.files.watch import changes, server_files
+
+    async def follow(spec: "ServerSpec") -> None:
+        async for _ in changes(partial(server_files, spec)):
+            await bench.reconnect(spec.name)
+
+    tasks = [asyncio.create_task(follow(spec)) for spec in bench.configuration.servers]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _open_source(stack: AsyncExitStack) -> "Source":

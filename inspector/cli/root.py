@@ -139,23 +139,24 @@ class LazyGroup(click.Group):
     cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, prog_name="toolsight")
+@click.option("--watch", is_flag=True, help="In the app: start a server again when its files change.")
 @shared
 @click.pass_context
-def cli(context: click.Context, /, **values: Any) -> None:
+def cli(context: click.Context, /, watch: bool, **values: Any) -> None:
     """See what tools an LLM agent sees, what they cost, and why a search finds them or not.
 
     Without a command, open the app: on the server after `--` (a command, a script, an address, or a stored
     answer to tools/list), on --config, or on this folder's configuration.
 
     \b
-    toolsight server.py                 open the app on a server
+    toolsight --watch server.py         open the app on a server that you work on
     toolsight -- npx -y @scope/server   the same, for any command
     toolsight search "late orders" -- python server.py
     """
     if context.invoked_subcommand is None:
         from inspector.cli.open_app import open_app
 
-        open_app(options(**values))
+        open_app(options(**values), watch=watch)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

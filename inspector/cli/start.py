@@ -46,7 +46,7 @@ def ways(options: Options) -> Sequence[Way]:
 
 def _recent(options: Options) -> Iterator[Way]:
     """The servers of the last sessions that are still there, newest first, each once."""
-    demo = str(composition.fixtures_path() / "configs" / "demo.json")
+    demo = str(composition.demo_path())
     sources = dict.fromkeys(session.config for session in composition.open_store(options).sessions())
     named = [source for source in sources if source and source != demo][:_RECENT]
     for source in named:

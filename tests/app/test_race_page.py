@@ -68,6 +68,15 @@ async def _raced(pilot: Pilot[None], key: str = "r") -> None:
     await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
 
 
+async def test_a_race_on_other_servers_says_so(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab) as (pilot, _):
+        assert "not on yours" not in said(pilot, "#race-status")
+    lab.source = "demo.json"
+    async with opened(lab, size=(80, 24)) as (pilot, _):
+        assert "on the demo's servers, not on yours" in said(pilot, "#race-status")
+
+
 async def test_r_races_the_demo_under_static_and_the_profile_of_the_session(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     async with opened(lab) as (pilot, _):

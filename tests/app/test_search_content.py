@@ -277,6 +277,16 @@ def test_what_was_typed_becomes_a_request(typed: tuple[str, str, str], request_:
     assert content.request_of(*typed) == request_
 
 
+def test_a_tool_whose_rank_has_changed_tells_the_earlier_one() -> None:
+    hits = tuple(Hit(rank, Score(tool, 1.0, ()), Outcome.FOUND) for rank, tool in ((1, "s:a"), (2, "s:b")))
+    report = SearchReport(SearchRequest("q"), "bm25", hits, limit=5)
+    before = {"s:a": 2, "s:b": 2, "s:gone": 1}
+    cells = {row.key: str(row.cells[-1]) for row in content.rows(report, (), before)}
+    assert cells["s:a"].startswith("was 2")
+    assert "was" not in cells["s:b"]
+    assert set(cells) == {"s:a", "s:b"}
+
+
 @with_hostile_text
 def test_hostile_text_does_no_harm(text: str) -> None:
     hit = Hit(1, Score(text, 1.0, (Part(Signal.EXACT, text, 1.0),)), Outcome.FOUND)

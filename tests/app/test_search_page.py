@@ -1,5 +1,7 @@
 """The search screen, driven by keys."""
 
+from dataclasses import replace
+
 import pytest
 from textual.pilot import Pilot
 
@@ -151,6 +153,18 @@ async def test_a_search_that_fits_no_tool_says_so_and_shows_what_came_closest() 
         assert {row.tone for row in found.shown} == {"muted"}
         assert found.current == found.shown[0]
         assert "cosine  mean weight" in seen(pilot)
+
+
+async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() -> None:
+    async with app_rig() as (pilot, rig):
+        found = await _searched(pilot, "refund", "late", "order")
+        assert [record.key for record in found.shown[:2]] == ["shop:refund_order", "shop:list_orders"]
+        lists, refunds = rig.servers["shop"].tools
+        better = replace(lists, description="Refund a late order. Refund orders that are late.")
+        rig.servers["shop"].change([better, refunds])
+        await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
+        assert str(found.shown[0].cells[-1]).startswith("was 2")
+        assert str(found.shown[1].cells[-1]).startswith("was 1")
 
 
 async def test_k_changes_the_ranker_of_the_session_and_searches_again() -> None:

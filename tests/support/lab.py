@@ -20,6 +20,7 @@ from inspector.adapters.memory.fakes import (
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.app.scenario_job import ScenarioFile
 from inspector.demo.script_model import ScriptModel
+from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
 from inspector.domain.message import ToolResult
@@ -71,8 +72,12 @@ class MemoryLab:
         self.gate.set()
         self.runs: list[tuple[str, str, Mapping[str, Any]]] = []
         self.cancelled = 0
+        self.source = "test.json"
         self._folder = folder
         self._servers = servers
+
+    def has_servers_of(self, configuration: Configuration) -> bool:
+        return configuration.source == self.source
 
     def scenarios(self) -> Sequence[ScenarioFile]:
         return [_file(path) for path in sorted(self._folder.glob("*.yaml"))]

@@ -27,9 +27,17 @@ _MEANS = {
 }
 
 
-def status(title: str, racer: Racer, playback: Playback, width: int) -> Content:
-    """Return scenario, tokenizer, pace and model, as far as they fit."""
-    pieces = [Content.styled(visible(title, limit=60, newlines=False), "bold")]
+ELSEWHERE = "on the demo's servers, not on yours"
+
+
+def status(title: str, racer: Racer, playback: Playback, width: int, *, elsewhere: bool = False) -> Content:
+    """Return scenario, tokenizer, pace and model, as far as they fit.
+
+    With `elsewhere` the race is not on the session's servers.
+    """
+    scenario = visible(title, limit=60, newlines=False)
+    about = (f"  {ELSEWHERE}", "$text-warning") if elsewhere else ""
+    pieces = [Content.assemble((scenario, "bold"), about)]
     if playback.is_paused:
         pieces.append(Content.styled("paused, space resumes", "$text-warning"))
     if racer.tokenizer:

@@ -167,7 +167,8 @@ class RaceScreen(LabScreen):
     def show_status(self) -> None:
         title = self._file.title if self._file is not None else "Race"
         racer = self._playback.frame(self._profile).racers[1]
-        line = content.status(title, racer, self._playback, self.size.width - 2)
+        elsewhere = self.lab is not None and not self.lab.has_servers_of(self.session.configuration)
+        line = content.status(title, racer, self._playback, self.size.width - 2, elsewhere=elsewhere)
         self.query_one("#race-status", Static).update(line)
 
     def action_pause(self) -> None:

@@ -1,7 +1,8 @@
 """A search report as a line of facts and as rows, with the reason for every tool that is no result."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from textual.content import Content
 
@@ -20,6 +21,7 @@ MORE = "\0more"
 # The minimum width of the terms.
 _TERMS = 12
 _GAP = "   "
+NO_RANKS: Mapping[str, int] = {}
 
 
 def request_of(query: str, server: str, names: str) -> SearchRequest:
@@ -113,8 +115,13 @@ def _model(index: IndexState) -> str:
     return middle(visible(index.model, limit=200, newlines=False), 40)
 
 
-def rows(report: SearchReport, bound: Collection[str]) -> tuple[Record, ...]:
-    """Return the results, then the other tools by reason; after abstaining, the closest tools first."""
+def rows(
+    report: SearchReport, bound: Collection[str], before: Mapping[str, int] = NO_RANKS
+) -> tuple[Record, ...]:
+    """Return the results, then the other tools by reason; after abstaining, the closest tools first.
+
+    `before` holds ranks of an earlier search: a tool whose rank has changed tells the earlier one.
+    """
     full = full_bars(report.hits)
     missed = [hit for hit in report.hits if not hit.outcome.is_result]
     apart = () if report.abstained else (Outcome.UNLIKELY, Outcome.BELOW_FLOOR)
@@ -124,11 +131,21 @@ def rows(report: SearchReport, bound: Collection[str]) -> tuple[Record, ...]:
         (UNLIKELY, "unlikely to fit", [hit for hit in missed if hit.outcome in apart[:1]]),
         (FLOOR, "below the floor", [hit for hit in missed if hit.outcome in apart[1:]]),
     )
-    return (
+    found = (
         *(_row(hit, full, bound) for hit in report.results),
         *(record for group in groups for record in _group(*group, full, bound)),
-        *_more(report),
     )
+    ranks = {hit.tool_id: hit.rank for hit in report.hits}
+    moved = {key: was for key, was in before.items() if ranks.get(key, was) != was}
+    return (*(_with_rank_before(record, moved) for record in found), *_more(report))
+
+
+def _with_rank_before(record: Record, before: Mapping[str, int]) -> Record:
+    if record.key not in before:
+        return record
+    *cells, outcome = record.cells
+    told = Content.assemble((f"was {before[record.key]}  ", "bold $accent"), outcome)
+    return replace(record, cells=(*cells, told))
 
 
 def _group(

@@ -17,8 +17,10 @@ from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.score_bar import BAR_WIDTH, LETTERS
 from inspector.app.pages.find.search import content
 from inspector.app.pages.find.search.bill import bill
+from inspector.app.pages.find.search.content import NO_RANKS
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.domain.tool import Tool
 from inspector.engine.discovery.index import ToolIndex
 from widgets import Column, KeyBar, PlainInput, RecordList, visible
 
@@ -65,6 +67,9 @@ class SearchScreen(QueryScreen):
         self._intro = _INTRO
         self._searched: ToolIndex | None = None
         self._searched_with = ""
+        # The tools when the question was asked; once they differ, the ranks until then.
+        self._asked_of: tuple[Tool, ...] = ()
+        self._asked_ranks = NO_RANKS
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -128,6 +133,7 @@ class SearchScreen(QueryScreen):
             self.fail(error)
             return
         self.request, self._searched = request, self.retrieval.index
+        self._asked_of, self._asked_ranks = self._searched.tools, NO_RANKS
         self._searched_with = self.retrieval.ranker_name
         self._show_report()
 
@@ -136,8 +142,12 @@ class SearchScreen(QueryScreen):
         if self._searched is None or self._searched is self.retrieval.index:
             return
         self._searched = self.retrieval.index
-        state = self.session.state
+        state, earlier = self.session.state, self._report
         self._report = self.retrieval.look(self.request, bound=state.bound_ids, pinned=state.pinned).report
+        if self._searched.tools == self._asked_of:
+            self._asked_ranks = NO_RANKS
+        elif earlier is not None and not self._asked_ranks:
+            self._asked_ranks = {hit.tool_id: hit.rank for hit in earlier.hits}
 
     def _show_report(self) -> None:
         assert self._report is not None
@@ -161,7 +171,9 @@ class SearchScreen(QueryScreen):
 
     def _show_rows(self) -> None:
         assert self._report is not None
-        self.query_one("#found", RecordList).records = content.rows(self._report, self._bound)
+        self.query_one("#found", RecordList).records = content.rows(
+            self._report, self._bound, self._asked_ranks
+        )
 
     @property
     def _bound(self) -> frozenset[str]:
