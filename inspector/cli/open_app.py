@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -24,18 +23,18 @@ if TYPE_CHECKING:
     from inspector.research.source import Source
 
 
-def open_app(options: Options, *, demo: bool = False, watch: bool = False) -> None:
-    """Run the app on what `options` name, or on the demo. Raises the error if it cannot open.
+def open_app(options: Options, *, watch: bool = False) -> None:
+    """Run the app on what `options` name; ask if they name nothing. Raises the error if it cannot open.
 
     With `watch` a server starts again when its files change.
     """
 
     async def run() -> None:
-        chosen = options if demo or _is_named(options) else await _asked(options)
+        chosen = options if _is_named(options) else await _asked(options)
         if chosen is None:
             return
         async with AsyncExitStack() as stack:
-            app = ToolsightApp(lambda: _start(chosen, stack, demo=demo, watch=watch))
+            app = ToolsightApp(lambda: _start(chosen, stack, watch=watch))
             await app.run_async()
             if app.failure is not None:
                 raise app.failure
@@ -70,7 +69,7 @@ async def _asked(options: Options) -> Options | None:
     return replace(options, config=config, server=chosen.server, demo=chosen.demo)
 
 
-async def _start(options: Options, stack: AsyncExitStack, *, demo: bool, watch: bool) -> "Opened":
+async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Opened":
     """Open a workbench with the real adapters; leaving the stack closes it."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.adapters.clipboard import SystemClipboard
@@ -80,11 +79,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, demo: bool, watch: 
     from inspector.cli import composition
     from inspector.cli.scenario.lab import ShippedLab
 
-    if demo:
-        state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-demo-"))
-        configuration = composition.demo_configuration(Path(state))
-    else:
-        configuration = composition.read_configuration(options)
+    configuration = composition.read_configuration(options)
     memory = composition.open_memory(options)
     approver = ModalApprover(yes=options.yes)
     bench = composition.make_workbench(configuration, options, approver, memory)

@@ -19,6 +19,7 @@ from inspector.cli.options import Options
 from inspector.domain.error import ToolsightError
 from inspector.domain.number import count
 from inspector.domain.server import ServerSpec
+from inspector.engine.connections import HIDDEN
 from inspector.engine.ports import ServerMemory
 from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
 
@@ -82,6 +83,9 @@ def _known(specs: Sequence[ServerSpec], memory: ServerMemory, meter: BudgetMeter
 
 
 def _words(source: str) -> tuple[str, ...]:
+    """The words of a recorded command; none if a secret of it was not recorded."""
+    if HIDDEN in source:
+        return ()
     try:
         return tuple(shlex.split(source))
     except ValueError:

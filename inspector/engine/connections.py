@@ -26,7 +26,7 @@ from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, S
 
 # Seconds in which a burst of change notifications counts as one.
 DEBOUNCE = 0.05
-_HIDDEN = "***"
+HIDDEN = "***"
 _SECRET_FLAG = re.compile(r"--?[\w-]*(?:key|token|secret|password|passwd|pwd|auth|credential)[\w-]*", re.I)
 _USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
 
@@ -369,13 +369,18 @@ def target(spec: ServerSpec) -> str:
         return spec.listing
     if spec.is_http:
         return _USER_INFO.sub("", re.split(r"[?#]", spec.url, maxsplit=1)[0])
+    return " ".join(without_secrets(spec.argv))
+
+
+def without_secrets(words: Sequence[str]) -> list[str]:
+    """The words of a command with `HIDDEN` for passwords and values of secret flags."""
     shown: list[str] = []
-    for argument in spec.argv:
-        flag, separator, _ = argument.partition("=")
-        if shown and _SECRET_FLAG.fullmatch(shown[-1]) and not argument.startswith("-"):
-            shown.append(_HIDDEN)
+    for word in words:
+        flag, separator, _ = word.partition("=")
+        if shown and _SECRET_FLAG.fullmatch(shown[-1]) and not word.startswith("-"):
+            shown.append(HIDDEN)
         elif separator and _SECRET_FLAG.fullmatch(flag):
-            shown.append(f"{flag}={_HIDDEN}")
+            shown.append(f"{flag}={HIDDEN}")
         else:
-            shown.append(_USER_INFO.sub("", argument))
-    return " ".join(shown)
+            shown.append(_USER_INFO.sub("", word))
+    return shown

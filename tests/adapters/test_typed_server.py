@@ -70,6 +70,14 @@ def test_a_configuration_is_read_as_one_and_still_needs_consent(folder: Path) ->
     assert not found.trusted
 
 
+def test_a_secret_on_the_command_line_is_not_part_of_what_is_recorded() -> None:
+    words = ("sh", "--api-key", "hunter2", "--token=hunter3", "x")
+    found = typed_configuration(words, environment={})
+    assert "hunter" not in found.source
+    assert "hunter2" in found.servers[0].argv
+    assert "hunter" not in typed_configuration(("https://u:hunter@a/mcp?key=hunter",), environment={}).source
+
+
 def test_who_types_a_command_has_agreed_to_it_and_gives_it_the_variables_of_the_shell() -> None:
     assert typed_configuration(("sh", "-c", "true"), environment={}).trusted
     shell = {"GITHUB_TOKEN": "t", "PATH": "/bin"}

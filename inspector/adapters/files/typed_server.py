@@ -14,6 +14,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
+from inspector.engine.connections import target, without_secrets
 
 _RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
 _VERSION = re.compile(r"(?<=.)@.*$")
@@ -45,7 +46,8 @@ def typed_configuration(words: Sequence[str], *, environment: Mapping[str, str])
 
 
 def _alone(spec: ServerSpec) -> Configuration:
-    source = spec.url or spec.listing or shlex.join(spec.argv)
+    # It is recorded with every session.
+    source = shlex.join(without_secrets(spec.argv)) if spec.command else target(spec)
     settings = Settings(discovery=DiscoverySettings(enabled=True, defer_all=True))
     return Configuration(source, (spec,), settings=settings, trusted=True)
 

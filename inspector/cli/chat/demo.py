@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -23,4 +24,4 @@ def demo(headless: bool, as_json: bool, **values: Any) -> None:
     else:
         from inspector.cli.open_app import open_app
 
-        open_app(chosen, demo=True)
+        open_app(replace(chosen, demo=True))
