@@ -227,10 +227,5 @@ class SessionState:
         return len(self.discovered & self.used) / len(self.discovered) if self.discovered else None
 
     @property
-    def tool_tokens(self) -> tuple[int, ...]:
-        """The tool tokens of each model call, in order."""
-        return tuple(cost.parts.tool_tokens for cost in self.costs)
-
-    @property
     def ready_servers(self) -> int:
         return sum(server.phase is ServerPhase.READY for server in self.servers.values())

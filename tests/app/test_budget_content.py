@@ -330,3 +330,13 @@ def test_ticks_are_whole_numbers_from_end_to_end(first: int, span: int) -> None:
     ticks = whole_ticks(first, first + span)
     assert (ticks[0], ticks[-1]) == (first, first + span)
     assert len(set(ticks)) == len(ticks) <= 5
+
+
+@given(st.integers(0, 200_000), st.integers(0, 200_000), st.integers(30, 120))
+def test_two_bars_share_a_scale_and_fill_their_width(now: int, static: int, width: int) -> None:
+    measured = Budget(128_000, TokenParts(tools=now), static)
+    first, second = budget.two_bars(session(DEAR, budget=measured), width).split("\n")
+    lengths = [sum(line.plain.count(block) for block in "▏▎▍▌▋▊▉█") for line in (first, second)]
+    assert (lengths[0] <= lengths[1]) if now <= static else (lengths[0] >= lengths[1])
+    assert max(first.cell_length, second.cell_length) <= max(width, 40)
+    assert not static or ("more" if now > static else "saved") in second.plain

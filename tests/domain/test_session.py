@@ -150,7 +150,7 @@ def test_a_call_counts_for_its_tool_and_its_turn() -> None:
     request = ModelRequested(3, ("a:one",), TokenParts(tools=10, meta=5), 2)
     state = after(built("a:one"), load("a:one"), request, CallFinished("c", "a:one", True, "fine"))
     assert (state.tools["a:one"].uses, state.tools["a:one"].last_call, state.calls) == (1, 3, 1)
-    assert state.tool_tokens == (15,)
+    assert [cost.parts.tool_tokens for cost in state.costs] == [15]
 
 
 def test_a_server_keeps_its_target_from_connecting_to_failure() -> None:

@@ -317,8 +317,9 @@ async def test_totals_are_those_of_the_stream(tmp_path: Path) -> None:
     assert (sums.model_calls, sums.searches, sums.loads, sums.calls) == (3, 1, 1, 1)
     assert (sums.evictions, sums.rejections, sums.loops, sums.redundant) == (0, 0, 0, 0)
     assert [cost.bound for cost in sums.costs] == [1, 2, 2]
-    assert tuple(cost.tool_tokens for cost in sums.costs) == state.tool_tokens
-    assert sums.tool_tokens == sum(state.tool_tokens) > 0
+    sent = [cost.parts.tool_tokens for cost in state.costs]
+    assert [cost.tool_tokens for cost in sums.costs] == sent
+    assert sums.tool_tokens == sum(sent) > 0
     assert sums.outcome == "answered"
 
 

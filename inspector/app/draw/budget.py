@@ -6,7 +6,7 @@ from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.budget import Budget, TokenParts, tools_tax, turns_left
-from inspector.domain.number import count, percent, tokens
+from inspector.domain.number import bar, count, percent, tokens
 from inspector.domain.session import SessionState
 from widgets import Segment, legend
 
@@ -21,6 +21,8 @@ COLORS = {
     "output": "$foreground 30%",
 }
 _GAP = Content("   ")
+# The columns of the two bars.
+_LABEL, _NUMBER_WIDTH, _BESIDE = 13, 7, 16
 
 
 def segments(parts: TokenParts) -> tuple[Segment, ...]:
@@ -80,17 +82,33 @@ def window_label(budget: Budget) -> str:
     return f"{tight}{tokens(budget.parts.used)} of {tokens(budget.window)}"
 
 
-def saving(budget: Budget) -> Content:
-    """Return the tool tokens now (searches included), those of binding every tool, and the saving."""
+def two_bars(session: SessionState, width: int) -> Content:
+    """Return the tool tokens of the next call (searches included) over those of binding every tool.
+
+    Two lines of `width` cells on one scale, and what is saved as a share.
+    """
+    budget = session.budget
+    if budget is None:
+        return Content()
+    now, static = budget.parts.discovery_tokens, budget.static_tools
     color = "$text-success" if budget.saved >= 0 else "$text-warning"
-    return Content.assemble(
-        ("tool tokens ", MUTED),
-        (tokens(budget.parts.discovery_tokens), "bold"),
-        ("   static ", MUTED),
-        tokens(budget.static_tools),
-        ("   saved ", MUTED),
-        (f"{tokens(budget.saved)}  {percent(budget.saved_fraction)}", f"bold {color}"),
+    saved = percent(abs(budget.saved_fraction))
+    share = f"{saved} {'saved' if budget.saved >= 0 else 'more'}" if static else ""
+    told = Content.styled(share, f"bold {color}")
+    here = "with search" if session.has_search else "this call"
+    rows = (
+        (here, now, "$primary", Content(f"{count(len(session.bound_ids), 'tool')} bound")),
+        ("all bound", static, "$foreground 40%", told),
     )
+    room = width - _LABEL - _NUMBER_WIDTH - _BESIDE
+    scale = max(now, static, 1)
+    lines = []
+    for label, value, tone, beside in rows:
+        number = Content.styled(tokens(value).rjust(_NUMBER_WIDTH), "bold")
+        drawn = Content.styled(bar(value / scale, max(room, 1)).ljust(room), tone)
+        gap = Content(" " * (_BESIDE - beside.cell_length))
+        lines.append(Content.assemble((label.ljust(_LABEL), MUTED), drawn, number, gap, beside))
+    return Content("\n").join(lines)
 
 
 def counted_by(budget: Budget) -> Content:
