@@ -62,8 +62,16 @@ class ConversationPanel(VerticalScroll, can_focus=False):
     def compose(self) -> ComposeResult:
         yield Static(id="conversation-empty", markup=False)
 
-    def on_mount(self) -> None:
-        self.anchor()
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._follow)
+
+    def _follow(self) -> None:
+        """Keep the end in sight from when there is more than fits; what fits begins at the top."""
+        overflows = self.max_scroll_y > 0
+        if overflows != self.is_anchored:
+            self.anchor(overflows)
+        if not overflows:
+            self.scroll_home(animate=False, force=True)
 
     def watch_empty(self, empty: Content) -> None:
         self.query_one("#conversation-empty", Static).update(empty)
@@ -81,5 +89,6 @@ class ConversationPanel(VerticalScroll, can_focus=False):
                 shown.show(item)
         await self.remove_children([*blocks.values()])
         await self.mount(*fresh)
-        if any(shown.item.kind is ItemKind.USER for shown in fresh):
+        if self.is_anchored and any(shown.item.kind is ItemKind.USER for shown in fresh):
             self.anchor()
+        self.call_after_refresh(self._follow)
