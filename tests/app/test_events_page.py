@@ -6,16 +6,22 @@ from pathlib import Path
 import pytest
 
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.draw.event_row import feed_rows
 from inspector.app.pages.trace.events.content import GROUPS, continued, event_row, in_group
+from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.events import (
     AnswerStreamed,
+    BudgetMeasured,
+    CallCounted,
     ContextReduced,
     Event,
     Failed,
+    IndexChanged,
     Record,
     ServerStopped,
     UserSaid,
 )
+from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import SearchRequest
 from tests.support.app import app_rig, until
 from tests.support.hostile import with_hostile_text
@@ -52,6 +58,18 @@ def test_pieces_of_answers_stand_only_with_the_model() -> None:
     records = [record(1, UserSaid("x")), record(2, AnswerStreamed("y"))]
     assert [r.seq for r in in_group(records, "all")] == [1]
     assert [r.seq for r in in_group(records, "model")] == [1, 2]
+
+
+def test_what_only_keeps_count_or_tells_progress_is_left_out_of_what_happened() -> None:
+    progress, ready = (
+        IndexChanged(IndexState(phase, "m", 1, 2)) for phase in (IndexPhase.EMBEDDING, IndexPhase.READY)
+    )
+    counted = CallCounted("a:b", "5f", "{}", 1, 1)
+    measured = BudgetMeasured(Budget(100, TokenParts(), 0))
+    stream = [record(n, event) for n, event in enumerate((progress, counted, measured, ready), start=1)]
+    assert [row.event for row in in_group(stream, "main")] == [ready]
+    assert [row.key for row in feed_rows(tuple(stream))] == ["4"]
+    assert len(in_group(stream, "all")) == 4
 
 
 def test_a_shortened_conversation_stands_out_with_the_guards_and_with_the_model() -> None:

@@ -7,6 +7,7 @@ import pytest
 from inspector.domain.error import ConfigError, ServerExited, ToolsightError
 from inspector.domain.events import CallFinished, Record
 from inspector.domain.fold import fold
+from inspector.domain.message import ToolResult
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding
@@ -173,3 +174,25 @@ async def test_a_turn_that_waits_for_a_server_can_be_cancelled() -> None:
             await turn
         assert [event.outcome for event in rig.events("end")] == ["cancelled"]
         assert rig.model.requests == []
+
+
+async def test_a_second_message_waits_for_the_end_of_the_first() -> None:
+    answered = asyncio.Event()
+
+    async def answer(*_: object) -> ToolResult:
+        await answered.wait()
+        return ToolResult("1")
+
+    async with connected(calls(("calc__evaluate", {})), says("first"), says("second")) as rig:
+        rig.servers["calc"].answer = answer
+        first = asyncio.create_task(rig.bench.chat("a"))
+        await happens(rig.bench, "call")
+        second = asyncio.create_task(rig.bench.chat("b"))
+        # Every task that can go on has gone on.
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert len(rig.events("user")) == 1
+        answered.set()
+        await asyncio.gather(first, second)
+        kinds = [record.kind for record in rig.bench.records(("user", "end"))]
+        assert kinds == ["user", "end", "user", "end"]
