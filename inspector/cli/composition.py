@@ -21,6 +21,7 @@ import platformdirs
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.config import read
 from inspector.adapters.files.config.setting import anchored
+from inspector.adapters.files.content import is_file
 from inspector.adapters.files.predicate_file import digest, load_predicates
 from inspector.adapters.files.stored_listing import WithStoredListings
 from inspector.adapters.files.typed_server import typed_configuration
@@ -109,7 +110,8 @@ def read_configuration(options: Options) -> Configuration:
     if options.demo:
         return demo_configuration(_demo_state())
     if options.server:
-        return _with_predicates(typed_configuration(options.server, environment=os.environ), options)
+        typed = typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
+        return _with_predicates(typed, options)
     path = configuration_path(options)
     if path is None:
         raise ConfigError(
@@ -165,11 +167,7 @@ def scenario_path(name: str) -> Path:
     if name in shipped:
         return shipped[name]
     path = Path(name)
-    try:
-        is_file = path.is_file()
-    except (OSError, ValueError):
-        is_file = False
-    if is_file:
+    if is_file(path):
         return path
     near = ", ".join(closest(path.stem, list(shipped)) or tuple(shipped))
     raise ConfigError(f"there is no scenario or file '{name}'", hint=f"Shipped scenarios: {near}.")

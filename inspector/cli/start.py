@@ -12,6 +12,7 @@ from inspector.adapters.files.client_config import (
     is_there,
     read_client_file,
 )
+from inspector.adapters.files.content import is_file
 from inspector.adapters.files.typed_server import typed_configuration
 from inspector.app.start.way import Opens, Way
 from inspector.cli import composition
@@ -41,7 +42,8 @@ def ways(options: Options) -> Sequence[Way]:
     recent = list(_recent(options))
     known = {way.opens for way in recent}
     found = [way for way in _found(options) if way.opens not in known]
-    demo = Way("demo", "nine demo servers", "weather, shop, office, notes, …", "84 tools", Opens(demo=True))
+    specs = composition.demo_configuration(Path.cwd()).servers
+    demo = Way("demo", count(len(specs), "demo server"), _names(specs), "", Opens(demo=True))
     return [*recent, *found, demo]
 
 
@@ -52,7 +54,7 @@ def _recent(options: Options) -> Iterator[Way]:
     named = [source for source in sources if source and source != demo][:_RECENT]
     for source in named:
         path = Path(source)
-        if _is_file(path) and path.suffix == ".json":
+        if is_file(path) and path.suffix == ".json":
             yield Way("recent", _short(path), "", "", Opens(config=str(path.absolute())))
         elif (words := _words(source)) and not problem(words):
             yield Way("recent", source, "", "", Opens(server=words))
@@ -69,10 +71,13 @@ def _found(options: Options) -> Iterator[Way]:
         whole = [part for part in parts if isinstance(part, ClientConfiguration)]
         if whole and whole[0].configuration.servers:
             specs = whole[0].configuration.servers
-            names = ", ".join([spec.name for spec in specs[:_NAMED]] + ["…"] * (len(specs) > _NAMED))
             title = f"{file.client}  {_short(file.path)}"
             opens = Opens(config=str(file.path.absolute()))
-            yield Way("found", title, names, _known(specs, memory, meter), opens)
+            yield Way("found", title, _names(specs), _known(specs, memory, meter), opens)
+
+
+def _names(specs: Sequence[ServerSpec]) -> str:
+    return ", ".join([spec.name for spec in specs[:_NAMED]] + ["…"] * (len(specs) > _NAMED))
 
 
 def _known(specs: Sequence[ServerSpec], memory: ServerMemory, meter: BudgetMeter) -> str:
@@ -96,10 +101,3 @@ def _short(path: Path) -> str:
     """The path as people write it."""
     full = path.absolute()
     return f"~/{full.relative_to(Path.home())}" if full.is_relative_to(Path.home()) else str(full)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False

@@ -70,6 +70,13 @@ def test_a_configuration_is_read_as_one_and_still_needs_consent(folder: Path) ->
     assert not found.trusted
 
 
+def test_a_typed_configuration_gets_the_values_it_asks_for(folder: Path) -> None:
+    server = {"command": "x", "env": {"KEY": "${input:key}"}}
+    (folder / "mcp.json").write_text(json.dumps({"servers": {"a": server}}))
+    (spec,) = typed_configuration(("mcp.json",), environment={}, inputs={"key": "given"}).servers
+    assert dict(spec.env) == {"KEY": "given"}
+
+
 def test_a_secret_on_the_command_line_is_not_part_of_what_is_recorded() -> None:
     words = ("sh", "--api-key", "hunter2", "--token=hunter3", "x")
     found = typed_configuration(words, environment={})

@@ -38,7 +38,9 @@ def session(options: Options, name: str, config: str) -> None:
 
 
 def test_without_anything_there_is_the_demo(options: Options) -> None:
-    assert [way.opens for way in ways(options)] == [Opens(demo=True)]
+    (demo,) = ways(options)
+    assert demo.opens == Opens(demo=True)
+    assert (demo.title, demo.servers) == ("9 demo servers", "weather, home-automation, notes, files, …")
 
 
 def test_a_clients_configuration_is_found_with_its_servers_and_what_is_known(

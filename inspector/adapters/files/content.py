@@ -13,6 +13,14 @@ _HINTS = {
 }
 
 
+def is_file(path: Path) -> bool:
+    """Whether the path is a file, for any text that a person typed: one that cannot be a path is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def read_bytes(path: Path, kind: str, *, limit: int | None = None, missing: str = "Check the name.") -> bytes:
     """Read a file's bytes. Raises ConfigError.
 

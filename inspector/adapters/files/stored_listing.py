@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from inspector.adapters.files.recording.definition import read_definitions
-from inspector.domain.error import ConfigError, ConnectError, ServerExited
-from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.error import ConfigError, ConnectError
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Connector, ServerLink, ToolListing
+from inspector.engine.ports import Connector, ServerLink
+from inspector.engine.recorded.servers import RecordedLink
 
 NO_SERVER = "This is a stored listing: there is no server to call. Start the server itself to call its tools."
 
@@ -29,37 +29,11 @@ class WithStoredListings:
     ) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`."""
         if spec.listing:
-            yield StoredLink(spec.name, await asyncio.to_thread(_tools, spec))
+            tools, info = await asyncio.to_thread(_tools, spec), ServerInfo(spec.name, protocol="stored")
+            yield RecordedLink(info, tools, otherwise=ToolResult(NO_SERVER, is_error=True))
             return
         async with self._others.connect(spec, era=era, on_tools_changed=on_tools_changed) as link:
             yield link
-
-
-class StoredLink:
-    """A ServerLink to a listing; it is never lost."""
-
-    def __init__(self, name: str, tools: tuple[Tool, ...]) -> None:
-        self.info = ServerInfo(name, protocol="stored")
-        self._tools = tools
-
-    async def list_tools(self) -> ToolListing:
-        return ToolListing(self._tools)
-
-    async def call(
-        self,
-        tool: str,  # noqa: ARG002 - every call has the same answer
-        arguments: JsonObject,  # noqa: ARG002
-        *,
-        timeout: float,  # noqa: ARG002
-    ) -> ToolResult:
-        return ToolResult(NO_SERVER, is_error=True)
-
-    async def wait_closed(self) -> ServerExited:
-        await asyncio.Event().wait()
-        raise AssertionError("a stored listing is never lost")
-
-    def stderr_tail(self) -> str:
-        return ""
 
 
 def _tools(spec: ServerSpec) -> tuple[Tool, ...]:

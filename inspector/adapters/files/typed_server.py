@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from inspector.adapters.files.config import read
 from inspector.adapters.files.config.dialect import SECTIONS
+from inspector.adapters.files.content import is_file
 from inspector.adapters.files.json_text import load_value
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
@@ -18,24 +19,28 @@ from inspector.engine.connections import target, without_secrets
 
 _RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
 _VERSION = re.compile(r"(?<=.)@.*$")
+_NOTHING: Mapping[str, str] = {}
 _UNFIT = re.compile(r"[^\w.-]+")
 
 
 def names_a_server(words: Sequence[str]) -> bool:
     """Whether words without an option can only mean a server: an address, a file, or a command with words."""
     first = words[0]
-    return _is_address(first) or _is_file(first) or (len(words) > 1 and shutil.which(first) is not None)
+    return _is_address(first) or is_file(Path(first)) or (len(words) > 1 and shutil.which(first) is not None)
 
 
-def typed_configuration(words: Sequence[str], *, environment: Mapping[str, str]) -> Configuration:
+def typed_configuration(
+    words: Sequence[str], *, environment: Mapping[str, str], inputs: Mapping[str, str] = _NOTHING
+) -> Configuration:
     """The configuration that starts what the words name; who typed it has agreed to that.
 
-    A JSON file is a stored answer to `tools/list`, or a client's configuration. Raises ConfigError.
+    A JSON file is a stored answer to `tools/list`, or a client's configuration, for which `inputs` are the
+    values of `${input:id}`. Raises ConfigError.
     """
     first = words[0]
-    if len(words) == 1 and first.endswith((".json", ".jsonl")) and _is_file(first):
+    if len(words) == 1 and first.endswith((".json", ".jsonl")) and is_file(Path(first)):
         if _is_configuration(Path(first)):
-            return read(Path(first), environment=environment)
+            return read(Path(first), environment=environment, inputs=inputs)
         return _alone(ServerSpec(_name(Path(first).stem), listing=str(Path(first).absolute())))
     if len(words) == 1 and _is_address(first):
         return _alone(ServerSpec(_name(urlsplit(first).hostname or "server"), url=first))
@@ -56,16 +61,17 @@ def _command(words: Sequence[str]) -> tuple[str, ...]:
     """The words, with what runs a script in front of it."""
     first, *rest = words
     path = Path(first)
+    is_there = is_file(path)
     runner = _RUNNERS.get(path.suffix)
-    if runner is not None and _is_file(first):
+    if runner is not None and is_there:
         own = path.absolute().parent / ".venv" / "bin" / "python"
         return (str(own) if path.suffix == ".py" and own.exists() else runner, str(path.absolute()), *rest)
-    if not _is_file(first) and shutil.which(first) is None:
+    if not is_there and shutil.which(first) is None:
         raise ConfigError(
             f"there is no command, file or address '{first}'",
             hint="Name a server as you would start it: `toolsight -- python server.py`, or its address.",
         )
-    return (str(path.absolute()) if _is_file(first) else first, *rest)
+    return (str(path.absolute()) if is_there else first, *rest)
 
 
 def _told(words: Sequence[str]) -> str:
@@ -83,13 +89,6 @@ def _name(text: str) -> str:
 
 def _is_address(word: str) -> bool:
     return word.startswith(("http://", "https://"))
-
-
-def _is_file(word: str) -> bool:
-    try:
-        return Path(word).is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _is_configuration(path: Path) -> bool:

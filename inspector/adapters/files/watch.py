@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
+from inspector.adapters.files.content import is_file
 from inspector.domain.server import ServerSpec
 
 _EVERY = 0.5
@@ -15,16 +16,20 @@ def server_files(spec: ServerSpec) -> list[Path]:
     if spec.listing:
         return [Path(spec.listing)]
     folder = Path(spec.cwd) if spec.cwd else Path.cwd()
-    named = [path for word in spec.args if _is_file(path := folder / word)]
+    named = [path for word in spec.args if is_file(path := folder / word)]
     return sorted({beside for path in named for beside in path.parent.glob(f"*{path.suffix}")})
 
 
 async def changes(files: Callable[[], Iterable[Path]]) -> AsyncIterator[None]:
-    """Yield whenever the files have changed."""
-    looks = Looks(await asyncio.to_thread(file_state, files()))
+    """Yield whenever the files have changed; they are listed and looked at in a thread."""
+
+    def look() -> State:
+        return file_state(files())
+
+    looks = Looks(await asyncio.to_thread(look))
     while True:
         await asyncio.sleep(_EVERY)
-        if looks.changed(await asyncio.to_thread(file_state, files())):
+        if looks.changed(await asyncio.to_thread(look)):
             yield
 
 
@@ -53,10 +58,3 @@ def file_state(files: Iterable[Path]) -> State:
             continue
         state[path] = (found.st_mtime_ns, found.st_size)
     return state
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False

@@ -20,7 +20,9 @@ class ShippedLab:
     """A `Lab`. It records sessions where the options say; the servers are always the demo's."""
 
     def __init__(self, options: Options) -> None:
-        self._options = replace(options, config=None, toolset="", profile="", values={})
+        self._options = replace(
+            options, config=None, server=(), demo=False, toolset="", profile="", values={}
+        )
 
     def has_servers_of(self, configuration: Configuration) -> bool:
         """See `Lab`."""

@@ -14,6 +14,8 @@ from inspector.domain.tool import Tool
 from inspector.engine.ports import ToolListing
 
 NO_RESULT = "[The recording has no result of this call.]"
+_UNKNOWN = ToolResult(NO_RESULT)
+_NO_RESULTS: Mapping[str, deque[ToolResult]] = {}
 
 
 class RecordedServers:
@@ -44,21 +46,25 @@ class RecordedServers:
         *,
         era: Era | None,  # noqa: ARG002 - a recording has no protocol
         on_tools_changed: Callable[[], None],  # noqa: ARG002 - nor changes
-    ) -> AsyncGenerator["_RecordedLink", None]:
+    ) -> AsyncGenerator["RecordedLink", None]:
         """See `Connector`."""
-        yield _RecordedLink(spec.name, tuple(self._tools[spec.name]), self._results)
+        yield RecordedLink(ServerInfo(spec.name), tuple(self._tools[spec.name]), self._results)
 
 
-class _RecordedLink:
-    """A ServerLink that answers from the recording."""
+class RecordedLink:
+    """A ServerLink that answers from a recording, by tool and in order; other calls get `otherwise`."""
 
     def __init__(
-        self, server: str, tools: tuple[Tool, ...], results: Mapping[str, deque[ToolResult]]
+        self,
+        info: ServerInfo,
+        tools: tuple[Tool, ...],
+        results: Mapping[str, deque[ToolResult]] = _NO_RESULTS,
+        otherwise: ToolResult = _UNKNOWN,
     ) -> None:
-        self.info = ServerInfo(server)
-        self._server = server
+        self.info = info
         self._tools = tools
         self._results = results
+        self._otherwise = otherwise
 
     async def list_tools(self) -> ToolListing:
         return ToolListing(self._tools)
@@ -70,8 +76,8 @@ class _RecordedLink:
         *,
         timeout: float,  # noqa: ARG002
     ) -> ToolResult:
-        waiting = self._results.get(f"{self._server}:{tool}")
-        return waiting.popleft() if waiting else ToolResult(NO_RESULT)
+        waiting = self._results.get(f"{self.info.name}:{tool}")
+        return waiting.popleft() if waiting else self._otherwise
 
     async def wait_closed(self) -> ServerExited:
         await asyncio.Event().wait()

@@ -79,13 +79,14 @@ class SessionScreen(BaseScreen):
     def show_view(self, view: View) -> None:
         session = view.state
         conversation = self.query_one(ConversationPanel)
-        conversation.empty = welcome(session, self._examples)
+        said = [item.text for item in session.conversation.items if item.kind is ItemKind.USER]
+        # The key that brings back the newest message brings the first example.
+        examples = () if said else self._examples
+        conversation.empty = welcome(session, examples)
         conversation.conversation = session.conversation
         self._show_progress()
         prompt = self.query_one(Prompt)
-        said = [item.text for item in session.conversation.items if item.kind is ItemKind.USER]
-        # The key that brings back the newest message brings the first example.
-        prompt.sent = said or self._examples[::-1]
+        prompt.sent = said or examples[::-1]
         prompt.border_subtitle = _stand_in(session.model)
         self.query_one(BudgetPanel).session = session
         self.query_one(ToolsPanel).session = session
