@@ -20,6 +20,7 @@ from inspector.domain.scenario import Scenario
 from inspector.engine.view import SessionView
 
 if TYPE_CHECKING:
+    from inspector.engine.scenario.ground import Ground
     from inspector.engine.scenario.run import ScenarioResult
 
 
@@ -59,6 +60,17 @@ class Lab(Protocol):
         The scenario's settings override the profile's, and `values`, by setting path, override both. `tell`
         gets every record.
         """
+        ...
+
+    async def race(
+        self,
+        scenario: Scenario,
+        ground: "Ground",
+        profile: str,
+        values: Mapping[str, Any],
+        tell: Callable[[Record], None],
+    ) -> "ScenarioResult":
+        """Run one side of a race, on fresh processes of the ground's servers; see `run`. Asks nobody."""
         ...
 
 

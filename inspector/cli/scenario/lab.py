@@ -1,4 +1,4 @@
-"""The app's lab: the shipped scenarios, each run on its own demo servers."""
+"""The app's lab: scenarios on their own demo servers, and races on copies of the session's servers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,13 +11,15 @@ from inspector.cli.options import Options
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
+from inspector.domain.scenario import Scenario
 
 if TYPE_CHECKING:
+    from inspector.engine.scenario.ground import Ground
     from inspector.engine.scenario.run import ScenarioResult
 
 
 class ShippedLab:
-    """A `Lab`. It records sessions where the options say; the servers are always the demo's."""
+    """A `Lab`. It records sessions where the options say; the servers of `run` are always the demo's."""
 
     def __init__(self, options: Options) -> None:
         self._options = replace(
@@ -40,6 +42,19 @@ class ShippedLab:
             raise ConfigError(file.problem)
         options = replace(self._options, model=f"demo/script:{file.path}", values=values)
         async with open_lab(file.scenario, options, profile, tell=tell) as lab:
+            return await lab.run.run()
+
+    async def race(
+        self,
+        scenario: Scenario,
+        ground: "Ground",
+        profile: str,
+        values: Mapping[str, Any],
+        tell: Callable[[Record], None],
+    ) -> "ScenarioResult":
+        """See `Lab`. On the demo's servers every side has data of its own, so it may change them."""
+        options = replace(self._options, model=ground.model, toolset=ground.toolset, values=values)
+        async with open_lab(scenario, options, profile, tell=tell, ground=ground) as lab:
             return await lab.run.run()
 
 

@@ -1,16 +1,17 @@
-"""A race between static binding and discovery: drawn call by call on a terminal, or as files for a talk."""
+"""A race between static binding and discovery: a question, or a scenario; drawn on a terminal or as files."""
 
 import asyncio
 import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from inspector.adapters.files.content import is_file
 from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
 from inspector.app.pages.chat.race.export import exported
 from inspector.app.pages.chat.race.job import both, static_file
@@ -28,6 +29,8 @@ from inspector.cli.scenario.command import (
 )
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
+from inspector.domain.scenario import Scenario
+from inspector.engine.scenario.ground import Ground, question, require_fit
 from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
 from inspector.engine.scenario.racer import Racer
@@ -41,7 +44,7 @@ _CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 
 
 @click.command(cls=ScenarioCommand)
-@click.argument("name", metavar="[FILE|NAME]", default="demo")
+@click.argument("name", metavar="[QUESTION|FILE|NAME]", default="demo")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write a slide to this file.")
 @click.option("--cast", type=click.Path(path_type=Path), help="Write an asciinema recording to this file.")
 @click.option(
@@ -65,21 +68,27 @@ def race(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Play a scenario once with every tool bound and once with discovery, and count what each sends.
+    """Ask a question once with every tool bound and once with discovery, and count what each sends.
 
-    Without --model the scenario's script answers, and static binding plays it without the searches. The other
-    profile is --profile, else the scenario's own, else toolsight.
+    \b
+    toolsight race "Which orders are late?" -- python server.py
+    toolsight race loop                a scenario, on the demo's servers or on those that are named
+
+    Of a scenario, its script answers unless there is a --model, and static binding plays it without the
+    searches. The other profile is --profile, else that of the scenario or the configuration. Calls that may
+    change something are not made, as they would be made twice; --yes makes them, and so do the demo's servers.
     """
     _require_endings((svg, ".svg"), (cast, ".cast"))
-    setup, one = options(**values), NamedScenario.find(name)
-    race = _race(one, setup, scripted=not names_model(context))
+    setup = options(**values)
+    one = _entry(name, setup, names_model=names_model(context))
+    race = _race(one, setup)
     screen = _Screen(race, pace) if _is_terminal() and not as_json else None
     played = asyncio.run(_run(one, setup, race, screen))
     for path in (svg, cast):
         if path is not None:
             _write(path, exported(race, path))
     if as_json:
-        say_json(_json(race, played))
+        say_json(_json(race, played, asked=one.path is None))
     elif screen is None:
         _print(race)
     require_answers(played)
@@ -91,44 +100,68 @@ def _require_endings(*wanted: tuple[Path | None, str]) -> None:
             raise click.UsageError(f"{path} must end in {ending}.")
 
 
-def _race(one: NamedScenario, setup: Options, *, scripted: bool) -> Race:
-    other = setup.profile or one.scenario.profile or DEFAULT_PROFILE
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What is raced: a question, or the scenario of a file. The ground is None for the demo's servers."""
+
+    name: str
+    scenario: Scenario
+    path: Path | None
+    ground: Ground | None
+    scripted: bool
+
+    def file(self, static: ScenarioFile, side: int) -> ScenarioFile:
+        """The scenario as one side plays it."""
+        return static if side == 0 else ScenarioFile(self.path or static.path, self.scenario)
+
+
+def _entry(name: str, setup: Options, *, names_model: bool) -> _Entry:
+    """A question is what no file is called and has more than one word. Raises ConfigError."""
+    if len(name.split()) > 1 and not is_file(Path(name)):
+        ground = Ground(composition.read_configuration(setup), setup.model, setup.toolset)
+        return _Entry(name, question(name), None, ground, scripted=False)
+    is_named = setup.config is not None or setup.server
+    one = NamedScenario.find(name)
+    own = Ground(composition.read_configuration(setup), setup.model, setup.toolset) if is_named else None
+    return _Entry(name, one.scenario, one.path, own, scripted=not names_model)
+
+
+def _race(one: _Entry, setup: Options) -> Race:
+    own = one.ground.configuration.profile if one.path is None and one.ground is not None else ""
+    other = setup.profile or one.scenario.profile or (own if own != STATIC else "") or DEFAULT_PROFILE
     if other == STATIC:
         hint = "Name another profile with --profile; see `toolsight settings --profiles`."
         raise ConfigError("static binding cannot race against itself", hint=hint)
-    return Race(one.scenario, (STATIC, other), scripted=scripted)
+    return Race(one.scenario, (STATIC, other), scripted=one.scripted)
 
 
-async def _run(one: NamedScenario, setup: Options, race: Race, screen: "_Screen | None") -> list[Played]:
-    """Run and draw both at once; if a run may ask for approval, one after the other."""
+async def _run(one: _Entry, setup: Options, race: Race, screen: "_Screen | None") -> list[Played]:
+    """Run both sides at once, and draw them."""
     with static_file(one.scenario) as static:
-        files = (static, ScenarioFile(one.path, one.scenario))
-        runs = [_play(one.name, file, setup, race, side) for side, file in enumerate(files)]
-        if setup.config is None:
-            drawing = asyncio.ensure_future(screen.follow()) if screen is not None else None
-            try:
-                played = await both(*runs)
-                if drawing is not None:
-                    await drawing
-            finally:
-                if drawing is not None:
-                    drawing.cancel()
-            return played
-        played = [await run for run in runs]
-        if screen is not None:
-            await screen.follow()
+        drawing = asyncio.ensure_future(screen.follow()) if screen is not None else None
+        try:
+            played = await both(*(_play(one, static, setup, race, side) for side in (0, 1)))
+            if drawing is not None:
+                await drawing
+        finally:
+            if drawing is not None:
+                drawing.cancel()
         return played
 
 
-async def _play(name: str, file: ScenarioFile, setup: Options, race: Race, side: int) -> Played:
+async def _play(one: _Entry, static: ScenarioFile, setup: Options, race: Race, side: int) -> Played:
+    file = one.file(static, side)
     assert file.scenario is not None
     mine = replace(setup, model=f"demo/script:{file.path}") if race.scripted else setup
     if race.profiles[side] == STATIC:
         mine = replace(mine, values=static_settings(mine.values))
     profile, listen = race.profiles[side], race.listener(side)
-    async with composition.open_lab(file.scenario, mine, profile, tell=listen) as lab:
+    opening = composition.open_lab(file.scenario, mine, profile, tell=listen, ground=one.ground)
+    async with opening as lab:
+        if one.ground is not None:
+            require_fit(one.scenario, lab.bench.catalog)
         race.prices = lab.bench.accounting.prices()
-        played = Played(name, lab.bench.session_id, await lab.run.run())
+        played = Played(one.name, lab.bench.session_id, await lab.run.run())
     race.end(side, played.result)
     return played
 
@@ -209,14 +242,16 @@ def _lane_json(racer: Racer) -> dict[str, Any]:
     }
 
 
-def _json(race: Race, played: Sequence[Played]) -> dict[str, Any]:
+def _json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str, Any]:
     verdict = race.verdict
     assert verdict is not None
     return {
         "title": race.scenario.title,
+        "question": asked,
         "scripted": race.scripted,
         "sessions": [one.session for one in played],
         "lanes": [_lane_json(racer) for racer in verdict.racers],
+        "shortfall": verdict.shortfall,
         "saved": verdict.saved,
         "input_saved": verdict.input_saved,
         "billed_saved": verdict.billed_saved,

@@ -47,6 +47,19 @@ class Verdict:
     prices: Prices | None = None
 
     @property
+    def shortfall(self) -> str:
+        """Why the saving is no result, in a sentence; "" if both did the same work."""
+        static, other = self.racers
+        for racer in self.racers:
+            if racer.outcome != ANSWERED:
+                return f"No saving to tell: {racer.profile} did not answer ({racer.outcome or 'no outcome'})."
+        if static.solved.count == other.solved.count:
+            return ""
+        less, more = sorted(self.racers, key=lambda racer: racer.solved.count)
+        did = f"{less.profile} solved {count(less.solved.count, 'step')}, {more.profile} {more.solved.count}"
+        return f"No saving to tell: {did}. Fewer tokens for less work are no saving."
+
+    @property
     def saved(self) -> float | None:
         """The share saved of the tokens spent on tools."""
         return _saved(*(racer.tokens for racer in self.racers))
@@ -180,7 +193,16 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
         what = "more" if more > 0 else "fewer"
         why = ", each a wait for the model" if more > 0 else ""
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
+    if not static.solved.count + other.solved.count:
+        notes.append("Neither side made a tool call that succeeded: the number is about definitions alone.")
     for racer in racers:
+        if racer.failed:
+            notes.append(f"{racer.profile}: not started: {', '.join(racer.failed)}.")
+        if racer.refused:
+            calls, which = count(len(racer.refused), "call"), ", ".join(dict.fromkeys(racer.refused))
+            notes.append(
+                f"{racer.profile}: {calls} not made, as a race would change something twice: {which}."
+            )
         if racer.outcome != ANSWERED:
             notes.append(f"{racer.profile}: a message was not answered: {racer.outcome or 'no outcome'}.")
     return notes
