@@ -63,4 +63,11 @@ class ConfusablePage:
     """The tools that a search may confuse."""
 
 
-Destination = Page | ToolPage | SearchPage | WhyNotPage | ComparePage | StepsPage | EditPage | ConfusablePage
+@dataclass(frozen=True, slots=True)
+class RacePage:
+    """The race of the conversation's last question, to be started now."""
+
+
+Destination = (
+    Page | RacePage | ToolPage | SearchPage | WhyNotPage | ComparePage | StepsPage | EditPage | ConfusablePage
+)

@@ -10,6 +10,7 @@ from inspector.app.navigation import (
     Destination,
     EditPage,
     Page,
+    RacePage,
     SearchPage,
     StepsPage,
     ToolPage,
@@ -37,6 +38,10 @@ def screen_for(destination: Destination) -> BaseScreen:
     match destination:
         case Page(name):
             return page_class(name)()
+        case RacePage():
+            from inspector.app.pages.chat.race.screen import RaceScreen
+
+            return RaceScreen(begin=True)
         case ToolPage(tool_id):
             from inspector.app.pages.tools.tool.screen import ToolScreen
 

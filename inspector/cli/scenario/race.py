@@ -76,7 +76,7 @@ def race(
 
     Of a scenario, its script answers unless there is a --model, and static binding plays it without the
     searches. The other profile is --profile, else that of the scenario or the configuration. Calls that may
-    change something are not made, as they would be made twice; --yes makes them, and so do the demo's servers.
+    change something are not made, as they would be made twice, except with --yes or on the demo's servers.
     """
     _require_endings((svg, ".svg"), (cast, ".cast"))
     setup = options(**values)

@@ -77,7 +77,7 @@ def question(text: str) -> Scenario:
 
 
 def lacking(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
-    """The ids of the tools that a scenario needs and the catalog lacks, in the order in which it needs them."""
+    """The ids of the tools that a scenario needs and the catalog lacks, in the scenario's order."""
     needed = {_id(name): name for name in _needed(scenario)}
     for left_out in (*_added(scenario), *_made_up(scenario)):
         needed.pop(left_out, None)
@@ -119,7 +119,7 @@ def _added(scenario: Scenario) -> set[str]:
 
 
 def _made_up(scenario: Scenario) -> set[str]:
-    """The tools whose calls are to be rejected because nobody has them: no other event is expected of them."""
+    """The tools that nobody has: their calls are to be rejected, and nothing else is expected of them."""
     rejected, used = set(), set()
     for expected in scenario.expect:
         values = {one.field: one.value for one in expected.conditions if one.how is Operator.EQUALS}

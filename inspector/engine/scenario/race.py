@@ -81,7 +81,7 @@ class Race:
 
     `profiles` are `static` and the other one. With `scripted` the model follows the scenario's script, for
     static binding the one from `static_scenario`. `prices` convert the tokens of future model calls to
-    dollars.
+    dollars. `notes` come before those of the verdict.
     """
 
     def __init__(
@@ -91,11 +91,13 @@ class Race:
         *,
         scripted: bool = True,
         prices: Prices | None = None,
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.scenario = scenario
         self.profiles = profiles
         self.scripted = scripted
         self.prices = prices
+        self._own_notes = notes
         self._tracks = (_Track(Racer(profiles[0])), _Track(Racer(profiles[1])))
         self._results: list[ScenarioResult | None] = [None, None]
 
@@ -134,7 +136,7 @@ class Race:
             return None
         script = left_out(self.scenario) if self.scripted else ""
         notes = compare_profiles((first, second), scripted=self.scripted).notes
-        told = (*((script,) if script else ()), *notes, *_notes(self.racers))
+        told = (*self._own_notes, *((script,) if script else ()), *notes, *_notes(self.racers))
         return Verdict(self.racers, told, self.prices)
 
 
