@@ -67,7 +67,7 @@ async def test_a_request_runs_the_whole_loop_on_the_screen() -> None:
         await ended(pilot, rig)
         texts = blocks(pilot)
         assert has(texts, "You", "forecast for Oslo")
-        assert has(texts, "search_tools", "weather:get_forecast")
+        assert has(texts, "searched for", "1 of 4 tools fit", "weather:get_forecast", "+", "✓ called")
         assert has(texts, "weather:get_forecast", "city=Oslo", "ok")
         assert has(texts, "Sunny in Oslo.")
         assert "weather:get_forecast" in rows(pilot, "#tools-loaded")

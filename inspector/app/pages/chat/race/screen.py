@@ -46,6 +46,7 @@ class RaceScreen(LabScreen):
     CSS_PATH = "screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
+        Binding("x", "export", "slide", id="race.export"),
         Binding("space", "pause", "pause", id="race.pause"),
         Binding("left", "step(-1)", "step", key_display="← →", id="race.previous"),
         Binding("right", "step(1)", "step", show=False, id="race.next"),
@@ -53,7 +54,6 @@ class RaceScreen(LabScreen):
         Binding("minus", "pace(1)", "slower", key_display="-", id="race.slower"),
         Binding("s", "scenario", "scenario", id="race.scenario"),
         Binding("p", "profile", "profile", id="race.profile"),
-        Binding("x", "export", "slide", id="race.export"),
         Binding("up,k", "scroll_text(-1)", "up", show=False, id="race.up"),
         Binding("down,j", "scroll_text(1)", "down", show=False, id="race.down"),
         Binding("escape", "stop_or_leave", "back", show=False),

@@ -13,11 +13,13 @@ from textual.worker import Worker
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.draw.event_row import COLUMNS, feed_rows
-from inspector.app.navigation import Page, SearchPage
+from inspector.app.navigation import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
+from inspector.app.pages.chat.session.hint import hint, last_search
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import welcome
 from inspector.domain.conversation import Item, ItemKind
@@ -48,10 +50,14 @@ class SessionScreen(BaseScreen):
         "enter on a tool opens its description, its schema and a form to call it.",
         "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab goes to the next part.",
         "esc stops the model. A message sent while it works waits for its turn; esc brings it back.",
+        "esc leaves the prompt; then r races the last question, and w asks why a tool was not found.",
         "ctrl+j starts a new line, up brings back what you sent, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "stop", show=True),
+        Binding("escape", "leave", "race", key_display="esc r"),
+        Binding("r", "race", "race"),
+        Binding("w", "why_not", "why not", show=False),
         Binding("tab", "app.focus_next", "next part", show=False),
         Binding("pageup", "scroll_conversation('up')", "earlier", show=False),
         Binding("pagedown", "scroll_conversation('down')", "later", show=False),
@@ -84,6 +90,10 @@ class SessionScreen(BaseScreen):
         examples = () if said else self._examples
         conversation.empty = welcome(session, examples)
         conversation.conversation = session.conversation
+        offered = hint(session)
+        if bool(offered) != bool(conversation.hint):
+            self.refresh_bindings()
+        conversation.hint = offered
         self._show_progress()
         prompt = self.query_one(Prompt)
         prompt.sent = said or examples[::-1]
@@ -116,6 +126,40 @@ class SessionScreen(BaseScreen):
         waits = f"{count(waiting, 'message')} {plural(waiting, 'waits', 'wait')}   " if waiting > 0 else ""
         is_busy = self.view.state.busy
         self.query_one(ConversationPanel).border_subtitle = f"{waits}working … esc stops" if is_busy else ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what is about a finished turn only after one; esc stops a turn, or else leaves the prompt."""
+        if action in ("leave", "stop"):
+            return self._can_leave is (action == "leave")
+        if action in ("race", "why_not"):
+            return bool(hint(self.view.state))
+        return super().check_action(action, parameters)
+
+    @property
+    def _can_leave(self) -> bool:
+        """Whether the prompt can be left for the blocks of a finished turn."""
+        return bool(hint(self.view.state)) and not self._unfinished and self.query_one("#prompt").has_focus
+
+    def action_leave(self) -> None:
+        """Leave the prompt for the newest block, where letters are keys."""
+        self.query_one(ConversationPanel).focus_last()
+
+    def action_race(self) -> None:
+        """Race the last question: with everything bound, and with discovery."""
+        self.open(RacePage())
+
+    def action_why_not(self) -> None:
+        """Ask why the last search did not find a tool."""
+        request = last_search(self.view.state.conversation)
+        if request is None:
+            self.warn("Nothing was searched for yet.")
+            return
+
+        def explain(tool_id: str | None) -> None:
+            if tool_id:
+                self.open(WhyNotPage(tool_id, request))
+
+        self.app.push_screen(ToolPicker(self.session, "Why was this tool not found?"), explain)
 
     def action_stop(self) -> None:
         """Stop the model, if it is working; messages that waited come back to the prompt."""
