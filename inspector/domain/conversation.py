@@ -33,6 +33,8 @@ from inspector.domain.number import count, percent
 from inspector.domain.ranking import SearchReport
 from inspector.domain.setting_problem import Severity
 
+# Long because every event that adds to a conversation has its step here.
+
 
 class ItemKind(StrEnum):
     USER = "user"

@@ -98,9 +98,9 @@ async def opened(
         await until(pilot, lambda: is_up_to_date(pilot, rig))
         await pilot.app.push_screen(RaceScreen(lab, pace=pace))
         screen = _screen(pilot)
-        await until(pilot, lambda: bool(screen._files))
+        await until(pilot, lambda: bool(screen.selection.files))
         if scenario:
-            file = next(file for file in screen._files if file.path.stem == scenario)
+            file = next(file for file in screen.selection.files if file.path.stem == scenario)
             screen._choose_file(str(file.path))
         yield pilot, rig
 
@@ -221,7 +221,7 @@ async def test_a_race_goes_on_while_another_page_is_shown(tmp_path: Path) -> Non
         screen = _screen(pilot)
         await pilot.app.push_screen(HelpScreen(()))
         lab.gate.set()
-        await until(pilot, lambda: screen._playback.verdict is not None)
+        await until(pilot, lambda: screen.playback.verdict is not None)
         await pilot.app.pop_screen()
         await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
         assert lab.cancelled == 0
@@ -321,7 +321,7 @@ async def test_plus_and_minus_change_the_pace_and_without_animations_there_is_no
 async def test_with_a_pace_one_call_comes_after_the_other(tmp_path: Path) -> None:
     async with opened(race_lab(tmp_path), scenario="demo") as (pilot, _):
         await _raced(pilot)
-        playback = _screen(pilot)._playback
+        playback = _screen(pilot).playback
         assert playback.race is not None
         again = Playback(pace=0.6)
         again.race, again.verdict = playback.race, playback.verdict

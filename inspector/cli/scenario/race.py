@@ -1,46 +1,35 @@
 """A race between static binding and discovery: a question, or a scenario; drawn on a terminal or as files."""
 
 import asyncio
-import os
-import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from inspector.adapters.files.content import is_file
-from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
 from inspector.app.pages.chat.race.export import exported
 from inspector.app.pages.chat.race.job import both, static_file
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
 from inspector.cli.options import Options, as_json, options, shared
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.render import say, say_json
 from inspector.cli.scenario.command import (
     NamedScenario,
     Played,
     ScenarioCommand,
     names_model,
     require_answers,
-    terminal_width,
 )
+from inspector.cli.scenario.race_report import RaceDrawing, print_race, race_json
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.ground import Ground, question, require_fit
 from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
-from inspector.engine.scenario.racer import Racer
+from inspector.engine.scenario.race import SECONDS_A_CALL, Race
 from inspector.engine.scenario.static_script import static_settings
-
-_WIDEST = 110
-_UP = "\x1b[{}F"
-# Seconds between checks of a run in progress when the pace is 0.
-_WAIT = 0.05
-_CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 
 
 @click.command(cls=ScenarioCommand)
@@ -82,15 +71,15 @@ def race(
     setup = options(**values)
     one = _entry(name, setup, names_model=names_model(context))
     race = _race(one, setup)
-    screen = _Screen(race, pace) if _is_terminal() and not as_json else None
+    screen = RaceDrawing(race, pace) if _is_terminal() and not as_json else None
     played = asyncio.run(_run(one, setup, race, screen))
     for path in (svg, cast):
         if path is not None:
             _write(path, exported(race, path))
     if as_json:
-        say_json(_json(race, played, asked=one.path is None))
+        say_json(race_json(race, played, asked=one.path is None))
     elif screen is None:
-        _print(race)
+        print_race(race)
     require_answers(played)
 
 
@@ -135,7 +124,7 @@ def _race(one: _Entry, setup: Options) -> Race:
     return Race(one.scenario, (STATIC, other), scripted=one.scripted)
 
 
-async def _run(one: _Entry, setup: Options, race: Race, screen: "_Screen | None") -> list[Played]:
+async def _run(one: _Entry, setup: Options, race: Race, screen: "RaceDrawing | None") -> list[Played]:
     """Run both sides at once, and draw them."""
     with static_file(one.scenario) as static:
         drawing = asyncio.ensure_future(screen.follow()) if screen is not None else None
@@ -170,98 +159,9 @@ def _is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-class _Screen:
-    """Redraws a race in place, model call by model call."""
-
-    def __init__(self, race: Race, pace: float) -> None:
-        self._race = race
-        self._pace = pace
-        self._lines = 0
-
-    async def follow(self) -> None:
-        """Draw each frame as it comes, until the race is over and drawn."""
-        index = 0
-        while not (self._race.is_over and index == len(self._race.frames())):
-            if index < len(self._race.frames()):
-                self._draw(index)
-                index += 1
-            await asyncio.sleep(self._pace or _WAIT)
-        self._draw(index - 1, end=True)
-
-    def _draw(self, index: int, *, end: bool = False) -> None:
-        size = shutil.get_terminal_size()
-        width = min(size.columns - 1, _WIDEST)
-        most = max(racer.tokens for racer in self._race.racers)
-        verdict = self._race.verdict if end else None
-        lines = drawn(self._race.scenario.title, self._race.frames()[index], verdict, width, most)
-        if not end:
-            # A line that has scrolled off the screen cannot be redrawn; the last frame need not be.
-            lines = lines[: size.lines - 1]
-        text = "".join(f"{_shown(line, width)}{_CLEAR_LINE}\n" for line in lines)
-        click.echo(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}", nl=False)
-        self._lines = len(lines)
-
-
-def _shown(line: Line, width: int) -> str:
-    return ansi_line(line, width, colored="NO_COLOR" not in os.environ)
-
-
-def _print(race: Race) -> None:
-    """Print the end of the race, and the tokens of every model call."""
-    width, frames = min(terminal_width(), _WIDEST), race.frames()
-    for line in drawn(race.scenario.title, frames[-1], race.verdict, width):
-        say(ansi_line(line, width, colored=False))
-    say()
-    say("Tokens for tools, call by call")
-    heads = ("call", *(head for profile in race.profiles for head in (profile, "total")))
-    say_table(heads, [_row(frame) for frame in frames[1:]], right=frozenset(range(len(heads))))
-
-
-def _row(frame: RaceFrame) -> list[str]:
-    cells = [str(frame.call)]
-    for racer in frame.racers:
-        present = f"{racer.present:,}" if racer.calls == frame.call else "–"
-        cells += [present, f"{racer.tokens:,}"]
-    return cells
-
-
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
     say(f"written to {path}", err=True)
-
-
-def _lane_json(racer: Racer) -> dict[str, Any]:
-    return {
-        **asdict(racer),
-        "tokens": racer.tokens,
-        "solved": racer.solved.count,
-        "dollars_per_step": racer.dollars_per_step,
-    }
-
-
-def _json(race: Race, played: Sequence[Played], *, asked: bool) -> dict[str, Any]:
-    verdict = race.verdict
-    assert verdict is not None
-    return {
-        "title": race.scenario.title,
-        "question": asked,
-        "scripted": race.scripted,
-        "sessions": [one.session for one in played],
-        "lanes": [_lane_json(racer) for racer in verdict.racers],
-        "shortfall": verdict.shortfall,
-        "saved": verdict.saved,
-        "input_saved": verdict.input_saved,
-        "billed_saved": verdict.billed_saved,
-        "prices": asdict(verdict.prices) if verdict.prices is not None else None,
-        "notes": list(verdict.notes),
-        "frames": [
-            {
-                "call": frame.call,
-                "lanes": [{"tokens": racer.tokens, "present": racer.present} for racer in frame.racers],
-            }
-            for frame in race.frames()
-        ],
-    }
