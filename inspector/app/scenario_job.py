@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from inspector.domain.configuration import Configuration
 from inspector.domain.events import (
     IndexChanged,
     ModelRequested,
@@ -39,10 +38,6 @@ class ScenarioFile:
 
 class Lab(Protocol):
     """Runs scenarios, each on fresh servers of its own."""
-
-    def has_servers_of(self, configuration: Configuration) -> bool:
-        """Whether the runs are on the servers of a configuration."""
-        ...
 
     def scenarios(self) -> Sequence[ScenarioFile]:
         """Read the scenario files. Raises ToolsightError."""

@@ -14,6 +14,7 @@ from inspector.domain.events import (
     CallStarted,
     Decision,
     Event,
+    Failed,
     ModelRequested,
     ModelResponded,
     Record,
@@ -297,3 +298,10 @@ def test_what_the_page_knows_of_the_question_comes_first() -> None:
         race.end(side, ScenarioResult(CASE, race.profiles[side], (), (), totals(())))
     assert race.verdict is not None
     assert race.verdict.notes[0] == "Asked alone."
+
+
+def test_a_model_that_failed_is_told_with_its_reason() -> None:
+    broken = records(UserSaid("a"), asked(1), Failed("model", "no key"), TurnEnded("failed"))
+    verdict = raced(CASE, run(1), broken, scripted=False).verdict
+    assert verdict is not None
+    assert verdict.notes[-1] == "toolsight: a message was not answered: ✕ failed: no key."

@@ -20,7 +20,6 @@ from inspector.adapters.memory.fakes import (
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli.models import model_for
-from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
 from inspector.domain.message import ToolResult
@@ -75,13 +74,9 @@ class MemoryLab:
         self.runs: list[tuple[str, str, Mapping[str, Any]]] = []
         self.grounds: list[Ground] = []
         self.cancelled = 0
-        self.source = "test.json"
         self._folder = folder
         self._servers = servers
         self.model_for: Callable[[str], ChatModel] = model_for
-
-    def has_servers_of(self, configuration: Configuration) -> bool:
-        return configuration.source == self.source
 
     def scenarios(self) -> Sequence[ScenarioFile]:
         return [_file(path) for path in sorted(self._folder.glob("*.yaml"))]

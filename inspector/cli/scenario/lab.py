@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.app.scenario_job import ScenarioFile
-from inspector.cli.composition import demo_path, open_lab, shipped_scenarios
+from inspector.cli.composition import open_lab, shipped_scenarios
 from inspector.cli.options import Options
-from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
 from inspector.domain.scenario import Scenario
@@ -25,10 +24,6 @@ class ShippedLab:
         self._options = replace(
             options, config=None, server=(), demo=False, toolset="", profile="", values={}
         )
-
-    def has_servers_of(self, configuration: Configuration) -> bool:
-        """See `Lab`."""
-        return configuration.source == str(demo_path())
 
     def scenarios(self) -> Sequence[ScenarioFile]:
         """See `Lab`; a file that cannot be read has its problem instead."""

@@ -206,7 +206,8 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
                 f"{racer.profile}: {calls} not made, as a race would change something twice: {which}."
             )
         if racer.outcome != ANSWERED:
-            notes.append(f"{racer.profile}: a message was not answered: {racer.outcome or 'no outcome'}.")
+            why = racer.last if racer.outcome == "failed" and racer.last else racer.outcome or "no outcome"
+            notes.append(f"{racer.profile}: a message was not answered: {why}.")
     return notes
 
 

@@ -72,9 +72,9 @@ def spending(model: str, guess: Estimate | None) -> str:
         return f"{name} is really asked twice; what that costs is not known before it has answered once."
     price = ""
     if guess.dollars is not None and guess.prices is not None:
-        price = f", about {money(guess.dollars)} of input at the prices of {guess.prices.model}"
-    took = f"about {count(guess.calls, 'call')}, {tokens(guess.tokens)} tokens of input"
-    return f"{name} is really asked twice: {took}{price}, and its answers."
+        price = f" ({money(guess.dollars)} at the prices of {guess.prices.model})"
+    took = f"about {count(guess.calls, 'call')} with {tokens(guess.tokens)} tokens of input{price}"
+    return f"{name} is really asked twice: {took}, and its answers come on top."
 
 
 def servers(session: SessionState) -> str:

@@ -58,15 +58,10 @@ def _tokens(verdict: Verdict) -> Iterator[tuple[str, str, str, str]]:
     static, other = verdict.racers
     yield _row("definitions", static, other, lambda racer: f"{racer.tool_tokens:,}")
     yield _row("searches", static, other, lambda racer: f"{racer.search_tokens:,}" if racer.searches else "–")
-    yield _row("all input", static, other, lambda racer: f"{racer.input_tokens:,}", verdict.input_saved)
+    shares = (None, None) if verdict.shortfall else (verdict.input_saved, verdict.billed_saved)
+    yield _row("all input", static, other, lambda racer: f"{racer.input_tokens:,}", shares[0])
     if other.billed is not None and static.billed is not None and (other.has_cache or static.has_cache):
-        yield _row(
-            "with prompt cache",
-            static,
-            other,
-            lambda racer: f"{racer.billed or 0:,.0f}",
-            verdict.billed_saved,
-        )
+        yield _row("with prompt cache", static, other, lambda racer: f"{racer.billed or 0:,.0f}", shares[1])
 
 
 def _money(verdict: Verdict) -> Iterator[tuple[str, str, str, str]]:
