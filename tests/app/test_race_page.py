@@ -413,6 +413,17 @@ async def test_a_race_needs_a_server_that_is_ready(tmp_path: Path) -> None:
         assert lab.runs == []
 
 
+async def test_a_script_cannot_be_asked_a_question_but_its_scenario_races(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab, asked=(QUESTION,), model="demo/script:x.yaml") as (pilot, _):
+        await pilot.press("r")
+        assert "it does not know a question" in said(pilot, "#race-said")
+        assert lab.runs == []
+        file = next(file for file in _screen(pilot).selection.files if file.path.stem == "demo")
+        _screen(pilot)._choose_file(str(file.path))
+        await _raced(pilot)
+
+
 async def test_without_a_lab_the_page_says_how_to_get_one() -> None:
     async with app_rig() as (pilot, _):
         await pilot.app.push_screen(RaceScreen())

@@ -246,6 +246,13 @@ def test_a_question_without_servers_is_a_mistake_and_one_on_the_demo_is_not(
     assert len(labs.opened) == 2
 
 
+def test_a_question_to_a_script_is_a_mistake(toolsight: Toolsight, labs: MemoryLabs, shop: Path) -> None:
+    failed = toolsight("race", QUESTION, "--config", str(shop), "--model", "demo/script:x.yaml")
+    assert failed.exit_code == 2
+    assert "it does not know a question" in failed.stderr
+    assert not labs.opened
+
+
 @pytest.mark.usefixtures("labs")
 def test_what_changes_something_is_not_called_and_that_is_told(
     toolsight: Toolsight, file: Callable[[str], str], shop: Path

@@ -26,7 +26,7 @@ from inspector.cli.scenario.race_report import RaceDrawing, print_race, race_jso
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.domain.scenario import Scenario
-from inspector.engine.scenario.ground import Ground, question, require_fit
+from inspector.engine.scenario.ground import Ground, question, require_fit, require_own_mind
 from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Race
 from inspector.engine.scenario.static_script import static_settings
@@ -107,6 +107,7 @@ class _Entry:
 def _entry(name: str, setup: Options, *, names_model: bool) -> _Entry:
     """A question is what no file is called and has more than one word. Raises ConfigError."""
     if len(name.split()) > 1 and not is_file(Path(name)):
+        require_own_mind(setup.model)
         ground = Ground(composition.read_configuration(setup), setup.model, setup.toolset)
         return _Entry(name, question(name), None, ground, scripted=False)
     is_named = setup.config is not None or setup.server

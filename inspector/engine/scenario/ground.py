@@ -93,6 +93,15 @@ def require_fit(scenario: Scenario, catalog: Catalog) -> None:
         )
 
 
+def require_own_mind(model: str) -> None:
+    """Raise ConfigError for a model that plays a script: it says the same whatever tools it has."""
+    if model.startswith("demo/script"):
+        raise ConfigError(
+            "a script answers, and it does not know a question",
+            hint="Race its scenario instead, or take another model, such as demo/planner.",
+        )
+
+
 def require_tools(state: SessionState) -> None:
     """Raise ConnectError if no server started: without tools there is nothing to compare."""
     failed = [server for server in state.servers.values() if server.phase is ServerPhase.FAILED]

@@ -10,7 +10,7 @@ from inspector.app.scenario_job import ScenarioFile, choice
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.engine.scenario.estimate import estimate
-from inspector.engine.scenario.ground import require_fit
+from inspector.engine.scenario.ground import require_fit, require_own_mind
 from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import Race
 from inspector.engine.view import SessionView
@@ -61,7 +61,9 @@ class Selection:
         """Raise ConfigError if the race cannot be run on the session's servers."""
         if not session.state.ready_servers:
             raise ConfigError("no server is ready", hint="The race starts the session's connected servers.")
-        if self.chosen is not None and self.chosen.scenario is not None:
+        if self.chosen is None:
+            require_own_mind(session.state.model)
+        elif self.chosen.scenario is not None:
             require_fit(self.chosen.scenario, session.catalog)
 
     def race(self, file: ScenarioFile, session: SessionView) -> tuple[Race, Mapping[str, Any]]:
