@@ -25,6 +25,7 @@ from inspector.adapters.files.content import is_file
 from inspector.adapters.files.predicate_file import digest, load_predicates
 from inspector.adapters.files.stored_listing import WithStoredListings
 from inspector.adapters.files.typed_server import typed_configuration
+from inspector.adapters.litellm.local import LocalModelServers
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.sqlite.memory import SqliteServerMemory
@@ -33,7 +34,7 @@ from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
-from inspector.cli.models import counter_for, model_for
+from inspector.cli.models import chosen_model, counter_for, model_for
 from inspector.cli.options import Options
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
@@ -45,6 +46,7 @@ from inspector.engine.ports import (
     Connector,
     Embedder,
     EventStore,
+    LocalModels,
     Ports,
     PriceList,
     ServerMemory,
@@ -178,6 +180,11 @@ def make_prices() -> PriceList:
     return LitellmPrices()
 
 
+def make_local_models() -> LocalModels:
+    """The model servers on this machine, at their usual ports."""
+    return LocalModelServers()
+
+
 def make_connector() -> Connector:
     """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
     return WithStoredListings(McpConnector(platformdirs.user_log_path(APP)))
@@ -205,12 +212,13 @@ def make_workbench(
         memory=memory,
         clock=clock or SystemClock(),
         approver=approver,
-        model_for=lambda name: model_for(name, api_base=options.api_base or None),
+        model_for=lambda name: chosen_model(name, options),
         counter_for=counter_for if not listing else lambda name: remembered_counter(name, options),
         embedder_for=make_embedder if not listing else lambda _name: None,
         vectors=open_vectors(options),
         prices=make_prices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
+        local_models=make_local_models(),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.values))
     return Workbench(

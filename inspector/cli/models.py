@@ -4,6 +4,7 @@ from pathlib import Path
 
 from inspector.adapters.tokens.anthropic_counter import AnthropicCounter, is_claude
 from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
+from inspector.cli.options import Options
 from inspector.domain.closest import closest
 from inspector.domain.error import ModelError
 from inspector.domain.model_feature import PLAIN, ModelFeatures
@@ -14,7 +15,7 @@ _SCRIPT = "demo/script:"
 _EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/planner"
 
 
-def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
+def model_for(name: str, *, api_base: str = "") -> ChatModel:
     """The model with that name: any litellm model or a `demo/…` model. Raises ModelError."""
     if name == PLANNER:
         from inspector.demo.planner import DemoPlanner
@@ -30,6 +31,17 @@ def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
     from inspector.adapters.litellm.model import LitellmModel
 
     return LitellmModel(name, api_base=api_base)
+
+
+def chosen_model(name: str, options: Options) -> ChatModel:
+    """The model with that name, at the address of `--api-base` if that was given for it. Raises ModelError.
+
+    It was given for the model of `--model` and others of its provider. Another provider's model is at that
+    provider's own address: its key has no business elsewhere.
+    """
+    given_for = options.model.partition("/")[0]
+    meant = given_for in ("demo", name.partition("/")[0])
+    return model_for(name, api_base=options.api_base if meant else "")
 
 
 def counter_for(name: str) -> TokenCounter:

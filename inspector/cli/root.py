@@ -35,6 +35,7 @@ _SECTIONS = {
     "Talk": {
         "demo": "chat.demo",
         "chat": "chat.command",
+        "models": "chat.models",
         "scenario": "scenario.command",
         "compare": "scenario.compare",
     },

@@ -24,16 +24,24 @@ __all__ = [
 ReductionStep = Literal["truncate", "compress", "emergency"]
 
 
+def model_at(label: str, api_base: str) -> str:
+    """A model, and where it is if that is not its provider's own address."""
+    return f"{label} at {api_base}" if api_base else label
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSwitched(Event):
+    """Another model from the next call on. `api_base` is its address, "" for the one of its provider."""
+
     kind: ClassVar[str] = "model"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     model: str
     label: str
     window: int
+    api_base: str = ""
 
     def summary(self) -> str:
-        return self.label
+        return model_at(self.label, self.api_base)
 
 
 @dataclass(frozen=True, slots=True)

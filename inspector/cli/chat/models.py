@@ -1,0 +1,58 @@
+"""Lists the models that servers on this machine offer, and how each is used."""
+
+import asyncio
+import shlex
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from inspector.cli.composition import make_local_models
+from inspector.cli.options import as_json
+from inspector.cli.render import say, say_json, say_table
+from inspector.domain.local_model import LocalModel
+from inspector.engine.ports import LocalModels
+
+
+@click.command()
+@as_json
+def models(as_json: bool) -> None:
+    """List the models of Ollama, LM Studio and llama.cpp on this machine, which need no key.
+
+    The servers are asked at their usual ports; each has half a second to answer.
+    """
+    local = make_local_models()
+    found = asyncio.run(_found(local))
+    if as_json:
+        say_json([_as_object(model) for model in found])
+    elif not found:
+        say(f"No local model server answers. Looked for {', '.join(local.servers)}.")
+        say("Any other is used by its address: --model openai/NAME --api-base http://HOST:PORT/v1")
+    else:
+        _say_models(found)
+
+
+async def _found(local: LocalModels) -> list[LocalModel]:
+    """All models, in the order of their names: which server answers first says nothing."""
+    async with aclosing(local.find()) as servers:
+        return sorted([model async for models in servers for model in models], key=lambda model: model.name)
+
+
+def _say_models(found: list[LocalModel]) -> None:
+    rows = [(one.server, one.size_text, f"{one.window:,}" if one.window else "", _use(one)) for one in found]
+    say_table(["server", "size", "window", "options"], rows, right=frozenset({1, 2}))
+    say("\nNo key is needed. The app counts with the window that a server reports; a command that gets the")
+    say("options counts with the one that litellm knows, or 128,000 tokens.")
+
+
+def _as_object(model: LocalModel) -> dict[str, Any]:
+    return {**asdict(model), "options": _options(model)}
+
+
+def _options(model: LocalModel) -> list[str]:
+    return ["--model", model.name, "--api-base", model.api_base]
+
+
+def _use(model: LocalModel) -> str:
+    return shlex.join(_options(model))
