@@ -24,7 +24,7 @@ def test_what_is_found_is_listed_with_the_options_that_use_it(
         rows = json.loads(toolsight("models", "--json").stdout)
     assert f"--model llamafile/models/gemma.gguf --api-base http://127.0.0.1:{llama.port}/v1" in text
     assert "2.6 GB" in text
-    assert "4,096" in text
+    assert "llama.cpp, window 4,096 tokens, 4.9 GB" in text
     assert [(row["server"], row["size"], row["window"]) for row in rows] == [
         ("llama.cpp", 4_900_000_000, 4096),
         ("Ollama", 2_600_000_000, 8192),

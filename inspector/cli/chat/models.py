@@ -10,7 +10,7 @@ import click
 
 from inspector.cli.composition import make_local_models
 from inspector.cli.options import as_json
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.render import say, say_json
 from inspector.domain.local_model import LocalModel
 from inspector.engine.ports import LocalModels
 
@@ -40,10 +40,11 @@ async def _found(local: LocalModels) -> list[LocalModel]:
 
 
 def _say_models(found: list[LocalModel]) -> None:
-    rows = [(one.server, one.size_text, f"{one.window:,}" if one.window else "", _use(one)) for one in found]
-    say_table(["server", "size", "window", "options"], rows, right=frozenset({1, 2}))
-    say("\nNo key is needed. The app counts with the window that a server reports; a command that gets the")
-    say("options counts with the one that litellm knows, or 128,000 tokens.")
+    for model in found:
+        say(f"{model.name}   {', '.join(filter(None, (model.about, model.size_text)))}")
+        say(f"    {shlex.join(_options(model))}")
+    say("\nNo key is needed; every command takes these options. The app counts with the window that a server")
+    say("reports, a command with the one that litellm knows, or 128,000 tokens.")
 
 
 def _as_object(model: LocalModel) -> dict[str, Any]:
@@ -52,7 +53,3 @@ def _as_object(model: LocalModel) -> dict[str, Any]:
 
 def _options(model: LocalModel) -> list[str]:
     return ["--model", model.name, "--api-base", model.api_base]
-
-
-def _use(model: LocalModel) -> str:
-    return shlex.join(_options(model))
