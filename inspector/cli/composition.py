@@ -3,7 +3,6 @@
 What only some commands need is imported where it is used.
 """
 
-import atexit
 import os
 import secrets
 import sys
@@ -33,6 +32,7 @@ from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.demo_folder import demo_folder
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
 from inspector.cli.models import chosen_model, counter_for, model_for
 from inspector.cli.options import Options
@@ -110,7 +110,7 @@ def configuration_path(options: Options) -> Path | None:
 def read_configuration(options: Options) -> Configuration:
     """The server that was typed, or the configuration file. Raises ConfigError, also if there is neither."""
     if options.demo:
-        return demo_configuration(_demo_state())
+        return demo_configuration(demo_folder())
     if options.server:
         typed = typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
         return _with_predicates(typed, options)
@@ -131,14 +131,6 @@ def given_inputs(options: Options) -> dict[str, str]:
     prefix = "TOOLSIGHT_INPUT_"
     given = {name.removeprefix(prefix): v for name, v in os.environ.items() if name.startswith(prefix)}
     return {**given, **options.inputs}
-
-
-@cache
-def _demo_state() -> Path:
-    """A folder for the demo's data that is removed at the end of the process."""
-    folder = tempfile.TemporaryDirectory(prefix="toolsight-demo-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
 
 
 def demo_path() -> Path:
