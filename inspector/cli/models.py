@@ -15,8 +15,11 @@ _SCRIPT = "demo/script:"
 _EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/planner"
 
 
-def model_for(name: str, *, api_base: str = "") -> ChatModel:
-    """The model with that name: any litellm model or a `demo/…` model. Raises ModelError."""
+def model_for(name: str, *, api_base: str = "", window: int | None = None) -> ChatModel:
+    """The model with that name: any litellm model or a `demo/…` model. Raises ModelError.
+
+    `api_base` and `window` are for models of litellm.
+    """
     if name == PLANNER:
         from inspector.demo.planner import DemoPlanner
 
@@ -30,18 +33,18 @@ def model_for(name: str, *, api_base: str = "") -> ChatModel:
         raise ModelError(f"there is no model '{name}'", hint=f"Did you mean {near}? Others: {_EXAMPLES}.")
     from inspector.adapters.litellm.model import LitellmModel
 
-    return LitellmModel(name, api_base=api_base)
+    return LitellmModel(name, api_base=api_base, window=window)
 
 
 def chosen_model(name: str, options: Options) -> ChatModel:
-    """The model with that name, at the address of `--api-base` if that was given for it. Raises ModelError.
+    """The model with that name, with the address and the window that were given for it. Raises ModelError.
 
-    It was given for the model of `--model` and others of its provider. Another provider's model is at that
-    provider's own address: its key has no business elsewhere.
+    A window is given for the model of `--model`, an address also for others of its provider. Another
+    provider's model is at that provider's own address: its key has no business elsewhere.
     """
     given_for = options.model.partition("/")[0]
-    meant = given_for in ("demo", name.partition("/")[0])
-    return model_for(name, api_base=options.api_base if meant else "")
+    api_base = options.api_base if given_for in ("demo", name.partition("/")[0]) else ""
+    return model_for(name, api_base=api_base, window=options.window if name == options.model else None)
 
 
 def counter_for(name: str) -> TokenCounter:

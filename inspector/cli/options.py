@@ -28,6 +28,7 @@ class Options:
     config: Path | None = None
     model: str = DEMO_MODEL
     api_base: str = ""
+    window: int | None = None
     toolset: str = ""
     database: Path | None = None
     approve: bool = False
@@ -138,6 +139,11 @@ _SHARED = (
         help="Any litellm model (openai/…, anthropic/…, ollama/…), demo/planner or demo/script:FILE.",
     ),
     _common("--api-base", default="", help="The model's address, for local models; see `toolsight models`."),
+    _common(
+        "--window",
+        type=click.IntRange(min=1),
+        help="The model's context window in tokens, where litellm does not know it.",
+    ),
     _common("--toolset", default="", help="A toolset of the configuration; by default, all tools."),
     database,
     *_CONFIGURED[1:],

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from inspector.adapters.litellm.model import DEFAULT_WINDOW
 from inspector.cli import composition
 from inspector.cli.chat import models as command
 from inspector.cli.models import chosen_model
@@ -30,6 +31,7 @@ def test_what_is_found_is_listed_with_the_options_that_use_it(
         ("Ollama", 2_600_000_000, 8192),
     ]
     ollamas = ["--model", "ollama/qwen3:4b", "--api-base", f"http://127.0.0.1:{ollama.port}"]
+    ollamas += ["--window", "8192"]
     assert rows[1]["options"] == ollamas
 
 
@@ -67,3 +69,9 @@ def test_an_address_is_used_for_the_provider_that_it_was_given_for(
     chosen: str, name: str, address: str
 ) -> None:
     assert chosen_model(name, Options(model=chosen, api_base=BASE)).api_base == address
+
+
+def test_a_window_is_used_for_the_model_that_it_was_given_for() -> None:
+    given = Options(model="openai/mine", window=4096)
+    assert chosen_model("openai/mine", given).window == 4096
+    assert chosen_model("openai/other", given).window == DEFAULT_WINDOW

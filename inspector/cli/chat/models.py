@@ -28,7 +28,7 @@ def models(as_json: bool) -> None:
         say_json([_as_object(model) for model in found])
     elif not found:
         say(f"No local model server answers. Looked for {', '.join(local.servers)}.")
-        say("Any other is used by its address: --model openai/NAME --api-base http://HOST:PORT/v1")
+        say("Any other that speaks as OpenAI does: --model hosted_vllm/NAME --api-base http://HOST:PORT/v1")
     else:
         _say_models(found)
 
@@ -43,8 +43,7 @@ def _say_models(found: list[LocalModel]) -> None:
     for model in found:
         say(f"{model.name}   {', '.join(filter(None, (model.about, model.size_text)))}")
         say(f"    {shlex.join(_options(model))}")
-    say("\nNo key is needed; every command takes these options. The app counts with the window that a server")
-    say("reports, a command with the one that litellm knows, or 128,000 tokens.")
+    say("\nEvery command takes these options, without a key; the app's model dialog has the same models.")
 
 
 def _as_object(model: LocalModel) -> dict[str, Any]:
@@ -52,4 +51,5 @@ def _as_object(model: LocalModel) -> dict[str, Any]:
 
 
 def _options(model: LocalModel) -> list[str]:
-    return ["--model", model.name, "--api-base", model.api_base]
+    window = ["--window", str(model.window)] if model.window else []
+    return ["--model", model.name, "--api-base", model.api_base, *window]
