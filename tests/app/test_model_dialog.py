@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Literal
 
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -41,6 +42,10 @@ async def dialog(
         pilot.app.push_screen(ModelDialog(pilot.app))  # type: ignore[arg-type]
         await until(pilot, lambda: isinstance(pilot.app.screen, ModelDialog) and local.asked == 1)
         yield pilot, rig, local
+
+
+async def broken() -> Literal[True]:
+    raise RuntimeError("it broke")
 
 
 def names(pilot: Pilot[None]) -> list[str]:
@@ -93,6 +98,18 @@ async def test_a_local_model_can_be_typed_too() -> None:
         pilot.app.screen.query_one(PlainInput).value = QWEN.name
         await pilot.press("enter")
         await until(pilot, lambda: local.opened == [QWEN])
+
+
+async def test_a_search_for_servers_that_breaks_is_told_and_names_still_work() -> None:
+    async with dialog() as (pilot, rig, local):
+        await until(pilot, lambda: local.left == 1)
+        await pilot.press("escape")
+        local.answering.wait = broken  # type: ignore[method-assign]
+        pilot.app.push_screen(ModelDialog(pilot.app))  # type: ignore[arg-type]
+        await until(pilot, lambda: isinstance(pilot.app.screen, ModelDialog) and local.left == 2)
+        await until(pilot, lambda: "it broke" in said(pilot, "#choice-error"))
+        await pilot.press(*"other/model", "enter")
+        await until(pilot, lambda: len(rig.events("model")) == 1)
 
 
 async def test_closing_the_dialog_gives_up_the_servers_that_have_not_answered() -> None:

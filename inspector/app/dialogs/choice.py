@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
+from textual.worker import Worker, WorkerState
 
 from inspector.app.context import Context
 from inspector.app.dialogs.choice_row import COLUMNS, looked_for, milestone_rows, model_rows, toolset_rows
@@ -142,6 +143,11 @@ class ModelDialog(NamedDialog):
                 self.query_one(RecordList).records = model_rows(self._in_use, self._found)
                 self._tell(done=False)
         self._tell(done=True)
+
+    @on(Worker.StateChanged)
+    def _say_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.query_one("#choice-error", Static).update(failure_text(event.worker.error)[1])
 
     def _tell(self, *, done: bool) -> None:
         told = looked_for(self._local.servers, self._found, done=done)
