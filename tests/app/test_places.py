@@ -6,7 +6,6 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.activity import Activity
 from inspector.app.app import ToolsightApp
 from inspector.app.base_screen import HeaderLine
@@ -17,6 +16,7 @@ from inspector.app.pages import registry
 from inspector.app.place import PLACES, page_after, page_info, place_of
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
+from tests.app.test_bench_page import HeldEmbedder
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.office import office
 from widgets import Prompt, RecordList
@@ -128,18 +128,19 @@ async def test_a_click_on_the_first_two_lines_goes_there() -> None:
 
 
 async def test_a_measurement_goes_on_while_another_place_is_shown_and_can_be_stopped_there() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+    embedder = HeldEmbedder()
+    async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
         app = pilot.app
         assert isinstance(app, ToolsightApp)
         await goes(pilot, "bench")
-        bench = app.screen
         await until(pilot, lambda: "requests over" in seen(pilot))
+        embedder.hold()
         await pilot.press("r", "4")
-        await until(pilot, lambda: "rankers" in seen(pilot).splitlines()[0])
+        await until(pilot, lambda: "◔ rankers" in seen(pilot).splitlines()[0])
         await app.run_action("stop_measuring")
+        embedder.free.set()
         await until(pilot, lambda: not app.activities)
-        assert "rankers" not in seen(pilot).splitlines()[0]
-        assert bench.is_attached
+        await until(pilot, lambda: "rankers" not in seen(pilot).splitlines()[0])
 
 
 def test_nothing_needs_a_key_that_terminals_take() -> None:

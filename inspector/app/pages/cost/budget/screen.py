@@ -11,7 +11,7 @@ from textual.widgets import ContentSwitcher
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
-from inspector.app.context import Job
+from inspector.app.job import Job
 from inspector.app.pages.cost.budget.calls_view import CallsView
 from inspector.app.pages.cost.budget.delivery_comparison import CACHES, Question
 from inspector.app.pages.cost.budget.now_view import NowView
