@@ -48,7 +48,14 @@ class ShippedLab:
         tell: Callable[[Record], None],
     ) -> "ScenarioResult":
         """See `Lab`. On the demo's servers every side has data of its own, so it may change them."""
-        options = replace(self._options, model=ground.model, toolset=ground.toolset, values=values)
+        options = replace(
+            self._options,
+            model=ground.model,
+            api_base=ground.api_base,
+            window=ground.window or None,
+            toolset=ground.toolset,
+            values=values,
+        )
         async with open_lab(scenario, options, profile, tell=tell, ground=ground) as lab:
             return await lab.run.run()
 

@@ -7,7 +7,7 @@ from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.definition import definition_hash
 from inspector.domain.error import ConfigError, ConnectError
-from inspector.domain.events import Decision
+from inspector.domain.events import Decision, ModelSwitched, SessionStarted
 from inspector.domain.expectation import Operator
 from inspector.domain.manifest import SEARCH_TOOLS
 from inspector.domain.scenario import Scenario
@@ -27,6 +27,7 @@ _UNKNOWN = ("", "unknown tool")
 class Ground:
     """A session's configuration with its secrets as they were read, its toolset and its model.
 
+    `api_base` is the model's address and `window` its size in tokens, "" and 0 for what is known of it.
     `servers` names those to start, or is None for all. `allowed` holds the hashes of the definitions that may
     be called without asking, although they may change something.
     """
@@ -34,6 +35,8 @@ class Ground:
     configuration: Configuration
     model: str
     toolset: str = ""
+    api_base: str = ""
+    window: int = 0
     servers: frozenset[str] | None = None
     allowed: frozenset[str] = frozenset()
 
@@ -54,7 +57,17 @@ def ground_of(session: SessionView) -> Ground:
     """The ground of a running session: its connected servers, and what the user allowed in it."""
     state = session.state
     ready = (name for name, server in state.servers.items() if server.phase is ServerPhase.READY)
-    return Ground(session.configuration, state.model, state.toolset, frozenset(ready), state.approved)
+    models = (record.event for record in session.records((SessionStarted.kind, ModelSwitched.kind)))
+    api_base = [event.api_base for event in models if isinstance(event, SessionStarted | ModelSwitched)][-1]
+    return Ground(
+        session.configuration,
+        state.model,
+        state.toolset,
+        api_base,
+        state.window,
+        frozenset(ready),
+        state.approved,
+    )
 
 
 class AllowedBefore:

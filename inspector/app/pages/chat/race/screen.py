@@ -38,6 +38,7 @@ _ASK = (Answer("y", "race", "race"), Answer("n", "no", "no"))
 class RaceScreen(PlaybackScreen):
     """Runs both sides for real and shows them call by call. A race goes on while another page is shown."""
 
+    page = "race"
     CSS_PATH = "screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
@@ -51,7 +52,6 @@ class RaceScreen(PlaybackScreen):
         Binding("p", "profile", "profile", id="race.profile"),
         Binding("up,k", "scroll_text(-1)", "up", show=False, id="race.up"),
         Binding("down,j", "scroll_text(1)", "down", show=False, id="race.down"),
-        Binding("escape", "stop_or_leave", "back", show=False),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "r or enter races the last question of the chat: under static and under a profile, on fresh servers.",
@@ -64,12 +64,10 @@ class RaceScreen(PlaybackScreen):
         "x exports an .svg slide or a .cast for asciinema. esc stops the runs, then goes back.",
     )
 
-    def __init__(self, lab: Lab | None = None, pace: float = SECONDS_A_CALL, *, begin: bool = False) -> None:
-        """With `begin` the last question is raced at once, after asking if that costs money."""
+    def __init__(self, lab: Lab | None = None, pace: float = SECONDS_A_CALL) -> None:
         super().__init__(lab, pace)
         self.selection = Selection()
         self._raced: ScenarioFile | None = None
-        self._begin = begin
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
@@ -81,11 +79,9 @@ class RaceScreen(PlaybackScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self._read()
-        if self._begin:
-            self.call_after_refresh(self.action_run)
 
     def arrive(self, destination: Destination) -> None:
-        """Race the last question, unless a race is on."""
+        """Race the last question, after asking if that costs money; a race that is on goes on."""
         if isinstance(destination, RacePage) and self.job.progress is None:
             self.selection.chosen = None
             self.action_run()
@@ -231,7 +227,7 @@ class RaceScreen(PlaybackScreen):
         if path is not None:
             self.notify(visible(path, limit=200), title="Exported", markup=False, timeout=4)
 
-    async def action_stop_or_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Stop the runs and keep what is shown, or go back."""
         if not self.stop("r starts another race."):
-            await self.app.run_action("back")
+            await super().action_leave()

@@ -100,11 +100,6 @@ class ConversationPanel(VerticalScroll, can_focus=False):
         line.display = bool(hint)
         self.call_after_refresh(self._follow)
 
-    def focus_last(self) -> None:
-        """Put the focus on the newest block."""
-        for newest in list(self.query(ItemBlock))[-1:]:
-            newest.focus()
-
     async def watch_conversation(self, new: Conversation) -> None:
         """Update changed blocks, add new ones and remove the oldest."""
         self.query_one("#conversation-empty").display = not new.items

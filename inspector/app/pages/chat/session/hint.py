@@ -14,7 +14,7 @@ def hint(session: SessionState) -> Content:
     """Return the keys that go on from a finished turn; empty while there is none."""
     if session.busy or not any(item.kind is ItemKind.USER for item in session.conversation.items):
         return Content()
-    why = _offer("w", "why not another tool", "why_not") if last_search(session.conversation) else Content()
+    why = _offer("w", "why not another tool", "why") if last_search(session.conversation) else Content()
     offers = [offer for offer in (why, _offer("r", "race", "race")) if offer]
     return Content.assemble("esc, then ", Content("   ").join(offers))
 

@@ -7,10 +7,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Tab, Tabs
 from textual.worker import Worker
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.tool_picker import ToolPicker
@@ -22,13 +21,12 @@ from inspector.app.pages.chat.session.conversation_panel import ConversationPane
 from inspector.app.pages.chat.session.hint import hint, last_search
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import welcome
+from inspector.app.tool_keys import ToolKeys
 from inspector.domain.conversation import Item, ItemKind
 from inspector.domain.events import TurnEnded
 from inspector.domain.example_request import example_requests
 from inspector.domain.number import count, plural
 from widgets import KeyBar, Prompt, RecordList
-
-_TABS = ("chat", "tools", "events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +37,10 @@ class _Turn:
     worker: Worker[TurnEnded]
 
 
-class SessionScreen(BaseScreen):
+class SessionScreen(ToolKeys):
     """The home page. Narrow terminals show one part at a time, wide ones all of them."""
 
+    page = "session"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#prompt"
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -50,14 +49,15 @@ class SessionScreen(BaseScreen):
         "enter on a tool opens its description, its schema and a form to call it.",
         "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab goes to the next part.",
         "esc stops the model. A message sent while it works waits for its turn; esc brings it back.",
-        "esc leaves the prompt; then r races the last question, and w asks why a tool was not found.",
+        "esc leaves the prompt, i goes back: there r races the question, w asks why a tool was not found.",
         "ctrl+j starts a new line, up brings back what you sent, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "stop", "stop", show=True),
-        Binding("escape", "leave", "race", key_display="esc r"),
-        Binding("r", "race", "race"),
-        Binding("w", "why_not", "why not", show=False),
+        Binding("escape", "stop", "stop", id="session.stop"),
+        Binding("escape", "leave", "then 1-6: places", id="session.leave"),
+        Binding("escape", "leave_for_race", "then r: race", id="session.leave_for_race"),
+        Binding("r", "race", "race", id="session.race"),
+        Binding("i", "write", "write", id="session.write"),
         Binding("tab", "app.focus_next", "next part", show=False),
         Binding("pageup", "scroll_conversation('up')", "earlier", show=False),
         Binding("pagedown", "scroll_conversation('down')", "later", show=False),
@@ -69,7 +69,6 @@ class SessionScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
-        yield Tabs(*(Tab(name.capitalize(), id=f"tab-{name}") for name in _TABS), id="session-tabs")
         with Horizontal(id="session"):
             with Vertical(id="chat"):
                 yield ConversationPanel(id="conversation")
@@ -102,17 +101,19 @@ class SessionScreen(BaseScreen):
         self.query_one(ToolsPanel).session = session
         self.query_one("#feed", RecordList).records = feed_rows(view.feed)
 
-    @on(Tabs.TabActivated, "#session-tabs")
-    def _show_tab(self, event: Tabs.TabActivated) -> None:
-        for name in _TABS:
-            self.set_class(event.tab.id == f"tab-{name}", f"-show-{name}")
-
     @on(Prompt.Submitted, "#prompt")
     def _send(self, event: Prompt.Submitted) -> None:
         text = event.value
         turn = self.run_command(lambda commands: commands.chat(text), group="chat")
         self._turns = [*self._unfinished, _Turn(text, turn)]
         self._show_progress()
+
+    @property
+    def tool_id(self) -> str:
+        """The tool under the cursor of the focused list."""
+        panes = (pane for pane in self.query_one(ToolsPanel).query(RecordList) if pane.has_focus_within)
+        current = next((pane.current for pane in panes), None)
+        return current.key if current is not None else ""
 
     @property
     def _unfinished(self) -> list["_Turn"]:
@@ -128,31 +129,31 @@ class SessionScreen(BaseScreen):
         self.query_one(ConversationPanel).border_subtitle = f"{waits}working … esc stops" if is_busy else ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer what is about a finished turn only after one; esc stops a turn, or else leaves the prompt."""
-        if action in ("leave", "stop"):
-            return self._can_leave is (action == "leave")
-        if action in ("race", "why_not"):
-            return bool(hint(self.view.state))
+        """Offer to stop what runs; else esc leaves the prompt, and then nothing has to be left."""
+        can_race = bool(hint(self.view.state))
+        if action == "stop":
+            return bool(self._unfinished)
+        if action == "race":
+            return can_race
+        if action in ("leave", "leave_for_race", "write"):
+            is_writing = self.is_mounted and isinstance(self.focused, Prompt)
+            is_offered = action == "write" or can_race == (action == "leave_for_race")
+            return is_offered and not self._unfinished and is_writing == (action != "write")
         return super().check_action(action, parameters)
 
-    @property
-    def _can_leave(self) -> bool:
-        """Whether the prompt can be left for the blocks of a finished turn."""
-        return bool(hint(self.view.state)) and not self._unfinished and self.query_one("#prompt").has_focus
-
-    def action_leave(self) -> None:
-        """Leave the prompt for the newest block, where letters are keys."""
-        self.query_one(ConversationPanel).focus_last()
+    async def action_leave_for_race(self) -> None:
+        """Leave the prompt, where letters are no keys."""
+        await self.action_leave()
 
     def action_race(self) -> None:
         """Race the last question: with everything bound, and with discovery."""
         self.open(RacePage())
 
-    def action_why_not(self) -> None:
-        """Ask why the last search did not find a tool."""
+    def action_why(self) -> None:
+        """Explain the tool under the cursor; elsewhere, ask for one that the last search did not find."""
         request = last_search(self.view.state.conversation)
-        if request is None:
-            self.warn("Nothing was searched for yet.")
+        if self.tool_id or request is None:
+            super().action_why()
             return
 
         def explain(tool_id: str | None) -> None:
@@ -160,6 +161,15 @@ class SessionScreen(BaseScreen):
                 self.open(WhyNotPage(tool_id, request))
 
         self.app.push_screen(ToolPicker(self.session, "Why was this tool not found?"), explain)
+
+    def leave_input(self) -> None:
+        """Put the cursor on the newest block of the conversation, or nowhere."""
+        blocks = self.query(ItemBlock)
+        self.set_focus(blocks.last() if blocks else None)
+
+    def action_write(self) -> None:
+        """Go back to the prompt."""
+        self.query_one("#prompt", Prompt).focus()
 
     def action_stop(self) -> None:
         """Stop the model, if it is working; messages that waited come back to the prompt."""

@@ -10,8 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.context import Job
 from inspector.app.draw.failure import failure_line
+from inspector.app.job import Job
 from inspector.app.pages.find.compare import content
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.domain.ranking import SearchRequest

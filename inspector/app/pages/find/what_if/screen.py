@@ -15,8 +15,8 @@ from textual.widgets import Input, Label, Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
+from inspector.app.job import Job
 from inspector.app.pages.find.what_if import content
 from inspector.app.pages.find.what_if.effect_panel import EffectPanel
 from inspector.app.pages.find.what_if.job import Measurement

@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
-from inspector.app.context import Job
 from inspector.app.draw.failure import failure_line
+from inspector.app.job import Job
 from inspector.app.pages.find.query_screen import QueryScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
