@@ -18,7 +18,7 @@ from inspector.domain.example_request import example_requests
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding
 from inspector.engine.ports import Decision
-from tests.support.app import app_rig, seen, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig
 from widgets import Confirm, Prompt, RecordList
@@ -263,8 +263,7 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
         await pilot.press(*"refund", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, WhyNotScreen))
         assert "forecast for a city" in seen(pilot)
-        await pilot.press("escape")
-        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        await goes(pilot, "session")
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
         assert "forecast for Oslo" in seen(pilot)
@@ -272,7 +271,7 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
 
 async def test_before_a_turn_there_is_nothing_to_race_and_without_a_search_nothing_to_explain() -> None:
     async with app_rig(says("Hello."), at_home=True) as (pilot, rig):
-        assert "race" not in seen(pilot)
+        assert "r: race" not in seen(pilot)
         await pilot.press("tab", "r", "w")
         assert isinstance(pilot.app.screen, SessionScreen)
         pilot.app.screen.query_one(Prompt).focus()

@@ -55,7 +55,7 @@ class SessionScreen(ToolKeys):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "stop", "stop", id="session.stop"),
         Binding("escape", "leave", "then 1-6: places", id="session.leave"),
-        Binding("escape", "leave_for_race", "then r: race", id="session.leave_for_race"),
+        Binding("escape", "leave_for_race", "then r: race, 1-6: places", id="session.leave_for_race"),
         Binding("r", "race", "race", id="session.race"),
         Binding("i", "write", "write", id="session.write"),
         Binding("tab", "app.focus_next", "next part", show=False),
