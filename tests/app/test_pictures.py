@@ -46,6 +46,7 @@ from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
+from inspector.demo.planner import DemoPlanner
 from inspector.domain.consent import ServerConsent
 from inspector.domain.ranking import SearchRequest
 from tests.app.test_confusable_page import offices
@@ -55,7 +56,7 @@ from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.app.test_what_if_page import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.support import firm
 from tests.support.canned_report import CATALOG_SIZE
-from tests.support.lab import MemoryLab, written
+from tests.support.lab import MemoryLab, four_servers, written
 from tests.support.office import office
 from tests.support.picture import (
     NARROW,
@@ -121,6 +122,12 @@ def _lab(folder: Path) -> MemoryLab:
     return MemoryLab(written(folder))
 
 
+def _planner_lab(folder: Path) -> MemoryLab:
+    lab = race_lab(folder)
+    lab.model_for = lambda _: DemoPlanner()
+    return lab
+
+
 def _compared(folder: Path) -> Opens:
     lab = _lab(folder)
     file = next(file for file in lab.scenarios() if file.path.stem == "alternate")
@@ -146,11 +153,14 @@ PAGES: Mapping[str, Picture] = {
     "session": Picture(SessionScreen, _talk, _acts(Asked("forecast"), Shows("Sunny in Oslo."))),
     "race": Picture(
         RaceScreen,
-        Shown,
+        lambda: Shown(says("Nine of them."), servers=four_servers()),
         lambda folder: (
-            Opens(lambda: RaceScreen(race_lab(folder))),
+            Asked("Which orders are late?"),
+            Opens(lambda: RaceScreen(_planner_lab(folder))),
             Shows("starts the race"),
             "r",
+            Shows("really asked twice"),
+            "y",
             Shows("instead of"),
         ),
     ),

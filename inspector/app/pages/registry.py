@@ -11,6 +11,7 @@ from inspector.app.navigation import (
     EditPage,
     Page,
     ProfilesPage,
+    RacePage,
     SearchPage,
     ServerPage,
     StepsPage,
@@ -54,6 +55,8 @@ def page_for(destination: Destination) -> str:
             return "threshold"
         case ProfilesPage():
             return "profiles"
+        case RacePage():
+            return "race"
         case _:
             return "search"
 
