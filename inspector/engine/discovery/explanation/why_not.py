@@ -7,20 +7,16 @@ from itertools import islice
 
 from inspector.domain.ranking import Outcome, Score, SearchRequest, Signal
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.document import MAX_EMBEDDED
 from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
 from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
-from inspector.engine.discovery.explanation.tool_edit import edited_rankers
 from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.term import split_words, terms
 
 MAX_ADVICE = 3
 LOOKED_UP = "lookup by name, server or tags: nothing was ranked"
-# A gain that rounds to zero at two decimals is not worth advising.
+# A loss that rounds to zero at two decimals is not worth telling.
 _WORTH_TELLING = 0.005
-_MAX_WORD = 40
 # A limit above this is not worth advising.
 _MAX_LIMIT = 20
 
@@ -71,8 +67,7 @@ def why_not(
 ) -> WhyNot:
     """Explain what a search does with one tool.
 
-    Raises ToolsightError for an unknown tool or ranker, ModelError if the query or a draft cannot be
-    embedded.
+    Raises ToolsightError for an unknown tool or ranker, ModelError if the query cannot be embedded.
     """
     position = position_of(rankers.index, tool_id)
     request = rankers.names.resolved(request)
@@ -113,14 +108,13 @@ def _lacking(rankers: CatalogRankers, query: str, position: int) -> tuple[str, .
 
 
 def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
-    """First what excludes the tool, then what an edit would gain, then where the meaning falls short."""
+    """First what excludes the tool, then where its meaning falls short."""
     if why.cut is None and why.rival is None:
         return
     tool = verdict.rankers.index.tools[verdict.rankers.index.position[why.tool_id]]
     if why.cut is not None:
         yield from _obstacle(why.cut, tool, verdict)
     if not verdict.is_lookup and why.cut not in (Outcome.OTHER_SERVER, Outcome.OTHER_TAG):
-        yield from _mentions(why, verdict.rankers, tool)
         yield from _meaning(why)
 
 
@@ -158,35 +152,6 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
         )
 
 
-def _mentions(why: WhyNot, rankers: CatalogRankers, tool: Tool) -> list[str]:
-    """What adding each of the missing words with the highest idf would gain, largest gain first."""
-    query = why.request.query
-    if len(query) > MAX_EMBEDDED:
-        # One more word does not matter in a query this long, and three more rankings take seconds.
-        return []
-    written = {terms(word)[0]: word for word in reversed(split_words(query))}
-    gains = []
-    for term in why.lacking[:MAX_ADVICE]:
-        word = written.get(term, term)
-        standing = _with_mention(rankers, why, tool, word)
-        gain = standing.value - why.standing.value
-        idf = f"No field has '{_short(word)}' (idf {rankers.lexical.idf(term):.1f})"
-        change = f"rank {standing.rank} instead of {why.standing.rank}"
-        if standing.rank == why.standing.rank:
-            change = f"still rank {standing.rank}"
-        gains.append((gain, f"{idf}: adding it to the description would gain {gain:+.2f}, {change}."))
-    ordered = sorted(gains, key=lambda entry: -entry[0])
-    return [sentence for gain, sentence in ordered if gain >= _WORTH_TELLING]
-
-
-def _with_mention(rankers: CatalogRankers, why: WhyNot, tool: Tool, word: str) -> Standing:
-    """The tool's rank with the word added to the end of its description."""
-    edited = replace(tool, description=f"{tool.description} {word}".strip())
-    changed = edited_rankers(rankers, edited, tool.id)
-    ranking = changed.get(why.ranker).rank(why.request.query)
-    return Standings(ranking)[changed.index.position[tool.id]]
-
-
 def _meaning(why: WhyNot) -> Iterator[str]:
     """The cosines behind the largest loss, if it is one of meaning."""
     worst = why.ledger[0] if why.ledger else None
@@ -208,7 +173,3 @@ def _cosine(score: Score, term: str) -> float | None:
         if part.signal is Signal.SEMANTIC and (part.term == term or is_best):
             return part.inputs.get("cosine")
     return None
-
-
-def _short(word: str) -> str:
-    return word if len(word) <= _MAX_WORD else f"{word[:_MAX_WORD]}…"
