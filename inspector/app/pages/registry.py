@@ -19,7 +19,7 @@ from inspector.app.navigation import (
 PAGES: Mapping[str, str] = {
     "servers": "tools.servers.screen:ServersScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
-    "search": "find.search.screen:SearchScreen",
+    "search": "find.screen:FindScreen",
     "budget": "cost.budget.screen:BudgetScreen",
     "events": "trace.events.screen:EventsScreen",
     "bench": "lab.bench.screen:BenchScreen",
@@ -41,20 +41,14 @@ def screen_for(destination: Destination) -> BaseScreen:
             from inspector.app.pages.tools.tool.screen import ToolScreen
 
             return ToolScreen(tool_id)
-        case SearchPage(request, report):
-            from inspector.app.pages.find.search.screen import SearchScreen
-
-            return SearchScreen(request, report)
-        case EditPage(tool_id, query):
-            from inspector.app.pages.find.what_if.screen import WhatIfScreen
-
-            return WhatIfScreen(tool_id, query)
         case ConfusablePage():
             from inspector.app.pages.tools.confusable.screen import ConfusableScreen
 
             return ConfusableScreen()
-        case _:
-            return _explanation(destination)
+        case SearchPage() | WhyNotPage() | EditPage() | ComparePage() | StepsPage():
+            from inspector.app.pages.find.screen import FindScreen
+
+            return FindScreen(destination)
 
 
 def page_class(name: str) -> type[BaseScreen]:
@@ -62,19 +56,3 @@ def page_class(name: str) -> type[BaseScreen]:
     module, _, attribute = PAGES[name].partition(":")
     screen: type[BaseScreen] = getattr(import_module(f"inspector.app.pages.{module}"), attribute)
     return screen
-
-
-def _explanation(destination: WhyNotPage | ComparePage | StepsPage) -> BaseScreen:
-    match destination:
-        case WhyNotPage(tool_id, request):
-            from inspector.app.pages.find.why_not.screen import WhyNotScreen
-
-            return WhyNotScreen(tool_id, request)
-        case ComparePage(request, pinned):
-            from inspector.app.pages.find.compare.screen import CompareScreen
-
-            return CompareScreen(request, pinned)
-        case StepsPage(request):
-            from inspector.app.pages.find.steps.screen import StepsScreen
-
-            return StepsScreen(request)

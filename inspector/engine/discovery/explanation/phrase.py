@@ -1,7 +1,7 @@
 """What a tool's author could add to its description so that a query finds it: words of the query alone."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import combinations, groupby
 
 from inspector.engine.discovery.term import STOP_WORDS, split_words, terms
@@ -42,6 +42,14 @@ def missing_words(query: str, lacking: Collection[str]) -> dict[str, str]:
         if term in lacking and word.lower() not in _LITTLE:
             words.setdefault(term, word.lower())
     return words
+
+
+def as_written(query: str, sought: Iterable[str]) -> tuple[str, ...]:
+    """Terms as the query has them, not stemmed; a term that it does not have stays as it is."""
+    written: dict[str, str] = {}
+    for word in split_words(query):
+        written.setdefault(terms(word)[0], word.lower())
+    return tuple(written.get(term, term) for term in sought)
 
 
 def runs(query: str, missing: Collection[str]) -> tuple[str, ...]:

@@ -34,9 +34,9 @@ class Rival:
 class WhyNot:
     """What happens to one tool in a search. `cut` is None if it is a result.
 
-    `rival` is None for the first result and if there are no results. `lacking` holds the query terms that no
-    field of the tool has, highest idf first. `advice` holds at most MAX_ADVICE sentences for people. `note`
-    says what the ranker or the search had to do without.
+    `rival` is None for the first result and if there are no results. `having` and `lacking` hold the query
+    terms that some field of the tool has and that none has, highest idf first. `advice` holds at most
+    MAX_ADVICE sentences for people. `note` says what the ranker or the search had to do without.
     """
 
     tool_id: str
@@ -46,6 +46,7 @@ class WhyNot:
     score: Score
     cut: Outcome | None
     rival: Rival | None
+    having: tuple[str, ...]
     lacking: tuple[str, ...]
     ledger: tuple[LedgerLine, ...]
     advice: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ def why_not(
     standings = Standings(ranking, rules.likely(ranking))
     verdict = Verdict(rankers, request, standings, rules)
     score, rival = standings.ranking.explain(position), _rival(verdict, position)
+    having, lacking = ((), ()) if verdict.is_lookup else _terms(rankers, request.query, position)
     found = WhyNot(
         tool_id=tool_id,
         ranker=ranker_name,
@@ -83,7 +85,8 @@ def why_not(
         score=score,
         cut=verdict.cut(position),
         rival=rival,
-        lacking=() if verdict.is_lookup else _lacking(rankers, request.query, position),
+        having=having,
+        lacking=lacking,
         ledger=ledger(score, rival.score) if rival is not None else (),
         probability=None if verdict.is_lookup else standings.ranking.probability,
         note=LOOKED_UP if verdict.is_lookup else standings.ranking.note,
@@ -99,12 +102,14 @@ def _rival(verdict: Verdict, position: int) -> Rival | None:
     return Rival(verdict.rankers.index.tools[rival].id, standings[rival], standings.ranking.explain(rival))
 
 
-def _lacking(rankers: CatalogRankers, query: str, position: int) -> tuple[str, ...]:
-    vocabulary = rankers.index.vocabulary
+def _terms(rankers: CatalogRankers, query: str, position: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The query's terms that the tool has, and those that it lacks."""
+    vocabulary, lexical = rankers.index.vocabulary, rankers.lexical
     has = set(rankers.index.documents[position].term_ids.tolist())
-    lexical = rankers.lexical
-    lacking = [term for term in lexical.terms(query) if vocabulary.get(term, -1) not in has]
-    return tuple(sorted(lacking, key=lexical.idf, reverse=True))
+    ordered = sorted(lexical.terms(query), key=lexical.idf, reverse=True)
+    known = [vocabulary.get(term, -1) in has for term in ordered]
+    having = tuple(term for term, is_there in zip(ordered, known, strict=True) if is_there)
+    return having, tuple(term for term, is_there in zip(ordered, known, strict=True) if not is_there)
 
 
 def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
@@ -143,12 +148,12 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.fit is not None:
         fit = float(verdict.standings.ranking.fit[verdict.rankers.index.position[tool.id]])
         needed = verdict.rules.tool_threshold
-        yield f"The probability that it fits is {fit:.2f}, below the required {needed:.2f}."
+        yield f"Its fit, how likely it does what is asked, is {fit:.2f}; a result needs {needed:.2f}."
     elif cut is Outcome.ABSTAINED and probability is not None:
         lower = math.floor(probability * 100) / 100
         yield (
-            f"The probability that any tool fits is {probability:.2f}, below the threshold of "
-            f"{verdict.rules.threshold:.2f}: a threshold of {lower:.2f} would return it."
+            f"The best fit of any tool is {probability:.2f}, a search needs {verdict.rules.threshold:.2f}: "
+            f"a threshold of {lower:.2f} would return it."
         )
 
 

@@ -7,7 +7,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.pages.find.what_if import content
+from inspector.app.pages.find.edit import content
 from widgets import RecordList, visible
 
 
@@ -34,24 +34,24 @@ class EffectPanel(Vertical):
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_numbers)
 
-    def show(self, reading: content.Reading, tools: int) -> None:
-        """Show a reading; `tools` is the number of tools searched."""
+    def show(self, reading: content.Reading, tools: int, description: str = "") -> None:
+        """Show a reading; `tools` is the number of tools searched, `description` that of the draft."""
         if reading.cases is None and not reading.problem:
             # The last results of the requests stay visible until there are newer ones.
             reading = replace(reading, cases=self.reading.cases, requests=self.reading.requests)
         self.reading = reading
         self._show_numbers()
-        self._show_around(tools)
+        self._show_around(tools, description)
         changes = self.query_one("#changes", RecordList)
         changes.border_title = content.change_title(reading)
         changes.empty = content.why_no_rows(reading)
         changes.records = content.change_rows(reading.cases) if reading.cases else ()
 
-    def _show_around(self, tools: int) -> None:
+    def _show_around(self, tools: int, description: str) -> None:
         effect, around = self.reading.effect, self.query_one("#around", RecordList)
         around.border_title = content.around_title(effect, tools)
         around.empty = content.why_no_rows(self.reading)
-        around.records = content.around_rows(effect) if effect else ()
+        around.records = content.around_rows(effect, description) if effect else ()
         if effect is not None and not around.rows.has_focus:
             around.move_to(effect.edited_id)
 

@@ -1,6 +1,10 @@
-"""One hit as a bill: every part of its score with its inputs, and a total that adds up."""
+"""One hit as a bill: every part of its score with its inputs, and a total that adds up.
+
+The columns have everyday words; the last line says which terms of art they stand for.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from textual.content import Content
@@ -8,6 +12,7 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.score_bar import SIGNALS
 from inspector.domain.ranking import Hit, Part, SearchReport, Signal
+from inspector.engine.discovery.explanation.phrase import as_written
 from inspector.engine.discovery.rankers.ranker_list import INFO
 from widgets import middle, plain, shorten, visible
 
@@ -20,6 +25,11 @@ _COLUMNS = {
     "ratio": ("ratio", "haystack length"),
 }
 _HEADS = {
+    "tf": "times",
+    "df": "tools",
+    "idf": "rarity",
+    "cosine": "near",
+    "mean": "usual",
     "haystack length": "chars",
     "threshold": "floor",
     "token bonus": "bonus",
@@ -28,6 +38,7 @@ _HEADS = {
     "query words": "words",
     "tool keywords": "keys",
 }
+_TERMS_OF_ART = ("tf", "df", "idf", "cosine", "mean")
 _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords", "haystack length"}
 _LONG_TERMS = {"best: description": "best: descr.", "best: parameters": "best: params"}
 _NOTHING = "This tool matches nothing in the query."
@@ -37,16 +48,17 @@ def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
     """Return every part of a score, their total, the terms the tool lacks, and the ranker's formula."""
     name = shorten(plain(hit.tool_id, newlines=False), WIDTH - 24, where="middle")
     title = Content.assemble(name.stylize("bold"), (f"  rank {hit.rank}  ", MUTED), outcome)
-    lines = [title, *_lines(hit), *_missing(report, hit), *_foot(report, hit)]
+    lines = [title, *_lines(report, hit), *_missing(report, hit), *_foot(report, hit)]
     return Content("\n").join(lines)
 
 
-def _lines(hit: Hit) -> Iterator[Content]:
-    parts = hit.score.parts
+def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    written = dict(zip(report.terms, as_written(report.request.query, report.terms), strict=True))
+    parts = [replace(part, term=written.get(part.term, part.term)) for part in hit.score.parts]
     if not parts:
         yield Content.styled(_NOTHING, MUTED)
         return
-    lead = "term"
+    lead = "word"
     for columns, group in groupby(parts, key=lambda part: _columns(part.inputs)):
         if columns or lead:
             yield Content.styled(
@@ -101,7 +113,8 @@ def _total(hit: Hit) -> Content:
 
 def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
     matched = {part.term for part in hit.score.parts}
-    lacking = [visible(term, newlines=False, limit=60) for term in report.terms if term not in matched]
+    missing = as_written(report.request.query, (term for term in report.terms if term not in matched))
+    lacking = [visible(term, newlines=False, limit=60) for term in missing]
     if lacking:
         yield Content.assemble(("\nnot in this tool  ", "$text-warning"), ", ".join(lacking))
 
@@ -113,7 +126,14 @@ def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
         return
     formula = INFO[report.ranker].formula if report.ranker in INFO else ""
     yield Content.styled(f"\n{formula}", MUTED)
-    yield from (Content.styled(line, MUTED) for line in (*_lexical(hit), *_spread(hit)))
+    yield from (Content.styled(line, MUTED) for line in (*_lexical(hit), *_spread(hit), *_terms_of_art(hit)))
+
+
+def _terms_of_art(hit: Hit) -> Iterator[str]:
+    shown = {column for part in hit.score.parts for column in _columns(part.inputs)}
+    known = [f"{_HEADS[term]} = {term}" for term in _TERMS_OF_ART if term in shown]
+    if known:
+        yield ", ".join(known)
 
 
 def _lexical(hit: Hit) -> Iterator[str]:

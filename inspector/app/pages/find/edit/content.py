@@ -26,6 +26,8 @@ CHANGE_COLUMNS = (
     Column("query", "request", shorten="end", min_width=12, weight=5),
 )
 NO_RANK = "–"
+# What nDCG@10 and hit@1 say of the labelled requests; the help has both terms.
+TOP_TEN, FIRST_RIGHT = "top ten", "1st right"
 COMPUTING = "computing …"
 _CLAIM, _SHORT_CLAIM = "only here: nothing is sent to its server", "nothing is sent"
 _WIDE = 90
@@ -63,9 +65,9 @@ def mark(reading: Reading) -> str:
 def title(tool_id: str, width: int) -> Content:
     """Return the tool, and that nothing is sent."""
     claim = _CLAIM if width >= _WIDE else _SHORT_CLAIM
-    room = max(width - len(claim) - 11, 12)
+    room = max(width - len(claim) - 2, 12)
     name = plain(middle(visible(tool_id, newlines=False), room)).stylize("bold")
-    return Content.assemble(("What if  ", "$primary bold"), name, (f"  {claim}", MUTED))
+    return Content.assemble(name, (f"  {claim}", MUTED))
 
 
 def editor_title(edited: bool, aside: bool) -> str:
@@ -104,10 +106,10 @@ def _cells(reading: Reading) -> list[Content]:
         _line("score", values, 3, more_is_better=True),
         _line("tokens", (reading.tokens_before, reading.tokens_after), 0, more_is_better=False),
         _line("too alike", alike, 0, more_is_better=False),
+        _line(TOP_TEN, (cases.ndcg_before, cases.ndcg_after) if cases else _UNKNOWN, 3, more_is_better=True),
         _line(
-            "nDCG@10", (cases.ndcg_before, cases.ndcg_after) if cases else _UNKNOWN, 3, more_is_better=True
+            FIRST_RIGHT, (cases.hit_before, cases.hit_after) if cases else _UNKNOWN, 3, more_is_better=True
         ),
-        _line("hit@1", (cases.hit_before, cases.hit_after) if cases else _UNKNOWN, 3, more_is_better=True),
     ]
 
 
@@ -153,12 +155,12 @@ def moved(before: Standing, after: Standing) -> tuple[str, str]:
     return (f"▲ {rise}", "$text-success") if rise > 0 else (f"▼ {-rise}", "$text-warning")
 
 
-def around_rows(effect: QueryEffect) -> tuple[Record, ...]:
-    """Return the edited tool, marked, among its neighbors."""
-    return tuple(_around_row(neighbor, effect) for neighbor in effect.around)
+def around_rows(effect: QueryEffect, description: str = "") -> tuple[Record, ...]:
+    """Return the edited tool, marked, among its neighbors; copying its row copies the `description`."""
+    return tuple(_around_row(neighbor, effect, description) for neighbor in effect.around)
 
 
-def _around_row(neighbor: Neighbor, effect: QueryEffect) -> Record:
+def _around_row(neighbor: Neighbor, effect: QueryEffect, description: str) -> Record:
     own = neighbor.tool_id == effect.edited_id
     before, after = neighbor.before, neighbor.after
     sign, style = moved(before, after)
@@ -171,12 +173,13 @@ def _around_row(neighbor: Neighbor, effect: QueryEffect) -> Record:
         _number(change, 3, "+") if change else "",
     )
     tone: Tone = "accent" if own else "" if after.kept else "muted"
-    return Record(neighbor.tool_id, cells, tone, copy=neighbor.tool_id)
+    copied = description if own and description else neighbor.tool_id
+    return Record(neighbor.tool_id, cells, tone, copy=copied)
 
 
 def around_title(effect: QueryEffect | None, tools: int) -> str:
     """Return the title of the list of tools."""
-    return "For this query" if effect is None else f"For this query: {effect.ranker}, {count(tools, 'tool')}"
+    return "For this query" if effect is None else f"For this query, of {count(tools, 'tool')}"
 
 
 def change_rows(cases: CaseEffect) -> tuple[Record, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from inspector.app.pages.find.what_if.content import Reading
+from inspector.app.pages.find.edit.content import Reading
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.draft import ToolText, reworded
