@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools.confusable.content import marked
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
@@ -142,7 +142,7 @@ async def test_e_edits_one_of_them_and_asks_for_what_the_other_says() -> None:
             await pilot.press(*keys)
             await pilot.pause()
             screen = pilot.app.screen
-            assert isinstance(screen, WhatIfScreen)
+            assert isinstance(screen, FindScreen)
             assert screen.query_one("#name", PlainInput).value == name
             assert screen.query_one("#query", PlainInput).value == query
 

@@ -142,7 +142,7 @@ class FindScreen(BaseScreen):
 
     def arrive(self, destination: Destination) -> None:
         """Show what another page asks for; what was there gives way only as far as it has to."""
-        if not self.is_mounted:
+        if not self.query(AskBar):
             self._destination = destination
             return
         match destination:

@@ -79,6 +79,7 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
 
     def __init__(self, tool: Tool, wording: ToolText, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
+        self._is_taking = False
         self._take(tool, wording)
 
     def compose(self) -> ComposeResult:
@@ -104,7 +105,7 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
     @property
     def wording(self) -> ToolText:
         """The wording in the fields."""
-        if not self.query("#description"):
+        if self._is_taking or not self.query("#description"):
             return self._wording
         name = self._shown_name.read(self.query_one("#name", PlainInput).value)
         description = self._shown_text.read(self.query_one(DescriptionArea).text)
@@ -123,7 +124,11 @@ class ToolTextEditor(VerticalScroll, can_focus=False):
     async def use(self, tool: Tool, wording: ToolText) -> None:
         """Edit another tool, or a new version of this one."""
         self._take(tool, wording)
-        await self.recompose()
+        self._is_taking = True
+        try:
+            await self.recompose()
+        finally:
+            self._is_taking = False
 
     def _take(self, tool: Tool, wording: ToolText) -> None:
         self._tool, self._wording = tool, wording

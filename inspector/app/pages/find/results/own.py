@@ -14,6 +14,8 @@ OWN = "▸"
 _OWN = "your tool"
 _NONE_OWN = "p names your tool; where it stands is then always told here"
 _GAP = "   "
+# From here on there is room for the score too; the list has it in any case.
+_WIDE = 76
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def own_line(own: Own, bound: Collection[str], width: int) -> Content:
     place = own.problem or ("…" if own.hit is None else f"{own.hit.rank:,} of {own.of:,}")
     end = Content.styled(_OWN, "$accent")
     if own.hit is not None:
-        value = (f"   {score(own.hit.score.value)}   ", MUTED)
+        value = (f"   {score(own.hit.score.value)}   " if width >= _WIDE else "   ", MUTED)
         end = Content.assemble(outcome(own.hit, own.tool_id in bound), value, end)
     else:
         end = Content.assemble("   ", end)

@@ -108,7 +108,7 @@ def _why(found: WhyNot, limit: int, threshold: float) -> str:
 
 
 def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
-    """Return both bills line by line, the biggest loss first, and their sums."""
+    """Return the sums of both bills, then their lines, the biggest loss first."""
     if found.rival is None:
         return ()
     lines = tuple(
@@ -124,7 +124,7 @@ def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
         )
         for line in found.ledger
     )
-    return (*lines, _total(found, found.rival.score.value))
+    return (_total(found, found.rival.score.value), *lines)
 
 
 def _total(found: WhyNot, rival: float) -> Record:

@@ -6,12 +6,16 @@ import re
 import pytest
 from hypothesis import assume, given, strategies as st
 
+from inspector.app.pages.find.ask_bar import request_of
+from inspector.app.pages.find.results import content, facts
+from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
+from inspector.app.pages.find.score.content import WIDTH, bill
 from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
-from inspector.app.pages.find.search import content
-from inspector.app.pages.find.search.bill import WIDTH, bill
+from inspector.app.pages.find.wording import outcome, probabilities
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.phrase import as_written
 from inspector.engine.discovery.rankers.fusion import FusionWeights
 from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
 from tests.support.hostile import with_hostile_text
@@ -35,7 +39,7 @@ def _report(catalog: list[tuple[str, str]], query: str, ranker_name: str = "hybr
 
 
 def _bill(report: SearchReport, hit: Hit) -> str:
-    return bill(report, hit, content.outcome(hit, bound=False)).plain
+    return bill(report, hit, outcome(hit, bound=False)).plain
 
 
 def _adds(text: str) -> list[float]:
@@ -92,23 +96,24 @@ def test_every_term_is_either_on_the_bill_or_named_as_missing(
     report = _report(catalog, query, "bm25")
     for hit in report.hits:
         missing = _bill(report, hit).partition("not in this tool")[2].partition("\n")[0]
-        assert set(missing.replace(",", "").split()) | {part.term for part in hit.score.parts} == set(
-            report.terms
-        )
+        asked = dict(zip(report.terms, as_written(query, report.terms), strict=True))
+        named = {asked[part.term] for part in hit.score.parts}
+        assert set(missing.replace(",", "").split()) | named == set(asked.values())
 
 
 def test_a_bill_has_a_line_for_what_an_average_tool_gets_and_the_inputs_of_every_signal() -> None:
     report = _report([("refund order", "refund late order"), ("list mail", "list the mail")], "refund order")
     text = _bill(report, report.hits[0])
-    assert re.search(r"^term +where +tf +df +idf +adds$", text, re.MULTILINE)
-    assert re.search(r"^ +cosine +mean +weight +adds$", text, re.MULTILINE)
+    assert re.search(r"^word +where +times +tools +rarity +adds$", text, re.MULTILINE)
+    assert re.search(r"^ +near +usual +weight +adds$", text, re.MULTILINE)
     assert re.search(r"^average tool +A average +-\d\.\d{3}$", text, re.MULTILINE)
     assert "of 2 tools" in text
     assert "deviation: summary" in text
+    assert text.endswith("times = tf, tools = df, rarity = idf, near = cosine, usual = mean")
 
 
 @pytest.mark.parametrize(
-    ("ranker", "head"), [("bm25", "tf    df    idf"), ("dense", "cosine floor"), ("rrf", "rank     k")]
+    ("ranker", "head"), [("bm25", "times tools rarity"), ("dense", "near floor"), ("rrf", "rank     k")]
 )
 def test_the_columns_of_a_bill_are_those_its_ranker_has(ranker: str, head: str) -> None:
     report = _report([("refund order", "refund late order"), ("list mail", "mail")], "refund order", ranker)
@@ -152,13 +157,14 @@ def test_results_come_first_then_a_line_then_what_missed() -> None:
         "other server",
         "over limit",
     ]
-    assert "limit 2" in str(rows[2].cells[1])
+    assert [str(cell) for cell in rows[2].cells[1:3]] == ["── past the limit", "limit 2"]
 
 
 def test_each_reason_has_a_line_of_its_own_and_the_rest_is_counted() -> None:
     outcomes = (Outcome.FOUND, Outcome.BELOW_FLOOR, Outcome.OVER_LIMIT, Outcome.UNLIKELY)
     hits = tuple(_hit(rank, outcome) for rank, outcome in enumerate(outcomes, start=1))
-    rows = content.rows(SearchReport(SearchRequest("order"), "bm25", hits, scored=716), bound=())
+    report = SearchReport(SearchRequest("order"), "bm25", hits, scored=716)
+    rows = content.rows(report, bound=(), needed=0.1)
     assert [row.key for row in rows] == [
         "s:t1",
         content.LIMIT,
@@ -169,7 +175,8 @@ def test_each_reason_has_a_line_of_its_own_and_the_rest_is_counted() -> None:
         "s:t2",
         content.MORE,
     ]
-    assert "below the floor" in str(rows[5].cells[1])
+    assert [str(cell) for cell in rows[3].cells[1:3]] == ["── unlikely to fit", "fit < 0.10"]
+    assert "no word in common" in str(rows[5].cells[1])
     assert str(rows[-1].cells[1]) == "… and 712 more"
 
 
@@ -185,7 +192,7 @@ def test_an_abstained_search_says_so_and_greys_what_came_closest() -> None:
     assert [row.key for row in rows] == ["s:t1", "s:t2"]
     assert {row.tone for row in rows} == {"muted"}
     assert str(rows[0].cells[-1]) == "no tool fits"
-    assert "no tool fits (p .12 < .30)" in content.facts(_abstained()).plain
+    assert "no tool fits (fit 0.12, needs 0.30)" in facts.facts(_abstained()).plain
 
 
 def test_the_facts_tell_ranker_count_and_fit() -> None:
@@ -200,10 +207,10 @@ def test_the_facts_tell_ranker_count_and_fit() -> None:
         threshold=0.3,
         note="words only: 12 of 84 tools embedded",
     )
-    first, second = content.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
-    assert first == "ranker hybrid   1 of 84 tools   fit .72, needs .30   6 ms   terms order"
-    assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts   f9 stops"
-    assert "embedding" not in content.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
+    first, second = facts.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
+    assert first == "as ours: hybrid   1 of 84 tools   fit 0.72, needs 0.30   6 ms   words order"
+    assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts"
+    assert "embedding" not in facts.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
 
 
 @given(st.integers(78, 200), st.lists(st.sampled_from(WORDS), min_size=1, max_size=40))
@@ -211,21 +218,21 @@ def test_the_facts_fit_into_one_line(width: int, terms: list[str]) -> None:
     report = SearchReport(
         SearchRequest("q"), "hybrid", (), tuple(terms), scored=84, probability=0.5, threshold=0.3
     )
-    assert len(content.facts(report, width=width).plain) <= width
+    assert len(facts.facts(report, width=width).plain) <= width
 
 
 @pytest.mark.parametrize(
     ("value", "threshold", "shown"),
-    [(0.72, 0.3, (".72", ".30")), (0.298, 0.3, (".298", ".300")), (1.0, 0.3, ("1.00", ".30"))],
+    [(0.72, 0.3, ("0.72", "0.30")), (0.298, 0.3, ("0.298", "0.300")), (1.0, 0.3, ("1.00", "0.30"))],
 )
 def test_a_probability_is_told_apart_from_its_threshold(
     value: float, threshold: float, shown: tuple[str, str]
 ) -> None:
-    assert content.probabilities(value, threshold) == shown
+    assert probabilities(value, threshold) == shown
 
 
 def test_a_found_tool_that_was_loaded_since_says_so() -> None:
-    assert content.outcome(_hit(1, Outcome.FOUND), bound=True).plain == "● loaded"
+    assert outcome(_hit(1, Outcome.FOUND), bound=True).plain == "● loaded"
 
 
 def test_a_bar_shows_each_signal_once() -> None:
@@ -274,7 +281,40 @@ def test_every_signal_has_a_word_and_a_colour() -> None:
     ],
 )
 def test_what_was_typed_becomes_a_request(typed: tuple[str, str, str], request_: SearchRequest) -> None:
-    assert content.request_of(*typed) == request_
+    assert request_of(*typed) == request_
+
+
+def test_the_own_tool_is_marked_at_its_rank() -> None:
+    hits = (_hit(1, Outcome.FOUND), _hit(2, Outcome.UNLIKELY))
+    report = SearchReport(SearchRequest("q"), "bm25", hits, scored=2)
+    rows = content.rows(report, bound=(), own=Own("s:t2", hits[1], 2))
+    assert [(row.key, str(row.cells[0]), row.tone) for row in rows if row.key.startswith("s:")] == [
+        ("s:t1", "1", ""),
+        ("s:t2", "▸2", "accent"),
+    ]
+
+
+def test_an_own_tool_far_below_the_others_follows_them_with_its_rank() -> None:
+    report = SearchReport(SearchRequest("q"), "bm25", (_hit(1, Outcome.FOUND),), scored=716)
+    far = _hit(611, Outcome.BELOW_FLOOR)
+    rows = content.rows(report, bound=(), own=Own(far.tool_id, far, 716))
+    assert [row.key for row in rows] == ["s:t1", content.MORE, far.tool_id]
+    assert str(rows[-1].cells[0]) == "▸611"
+    assert own_line(Own(far.tool_id, far, 716), (), 60).plain.startswith("▸ 611 of 716  s:t611")
+
+
+@given(st.integers(50, 200), st.text("ab_", min_size=1, max_size=300), st.integers(1, 99_999))
+def test_the_line_of_the_own_tool_has_its_place_and_fits(width: int, name: str, rank: int) -> None:
+    own = Own(f"s:{name}", Hit(rank, Score(f"s:{name}", 1.0), Outcome.OTHER_SERVER), 100_000)
+    line = own_line(own, (), width).plain
+    assert line.startswith(f"▸ {rank:,} of 100,000")
+    assert line.endswith("your tool")
+    assert len(line) <= max(width, 70)
+
+
+def test_without_an_own_tool_its_line_says_how_to_name_one() -> None:
+    assert own_line(NO_TOOL, (), 60).plain.startswith("p names your tool")
+    assert "not in any search" in own_line(Own("s:x", problem="not in any search"), (), 60).plain
 
 
 def test_a_tool_whose_rank_has_changed_tells_the_earlier_one() -> None:
@@ -291,5 +331,5 @@ def test_a_tool_whose_rank_has_changed_tells_the_earlier_one() -> None:
 def test_hostile_text_does_no_harm(text: str) -> None:
     hit = Hit(1, Score(text, 1.0, (Part(Signal.EXACT, text, 1.0),)), Outcome.FOUND)
     report = SearchReport(SearchRequest(text, text), "bm25", (hit,), (text, text + "b"), error=text)
-    for shown in (_bill(report, hit), content.facts(report).plain):
+    for shown in (_bill(report, hit), facts.facts(report).plain):
         assert not dangerous(shown.replace("\n", "").replace("\t", ""))

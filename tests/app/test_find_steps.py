@@ -1,10 +1,11 @@
-"""The steps page: one search for everything against one search a step."""
+"""The steps pane: one search for everything against one search a step."""
 
 from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.navigation import StepsPage
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps import content
-from inspector.app.pages.find.steps.screen import StepsScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
@@ -47,7 +48,7 @@ def test_a_row_says_where_the_tool_stands_and_who_finds_it() -> None:
 
 def test_a_search_that_abstained_says_so() -> None:
     found = Steps(StepSearch("zebra", (), 0.1, abstained=True), (), (), ())
-    assert "no tool fits (p .10 < .30)" in content.searches(found, "hybrid", 5, 0.3).plain
+    assert "no tool fits (fit 0.10, needs 0.30)" in content.searches(found, "hybrid", 5, 0.3).plain
 
 
 def test_one_step_is_nothing_to_take_apart() -> None:
@@ -62,13 +63,14 @@ def test_hostile_text_does_no_harm(text: str) -> None:
         assert not dangerous(drawn.plain.replace("\n", ""))
 
 
-async def test_the_page_sets_the_steps_beside_the_whole() -> None:
+async def test_the_pane_sets_the_steps_beside_the_whole() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await pilot.app.push_screen(StepsScreen(SearchRequest(QUERY)))
+        await pilot.app.push_screen(FindScreen(StepsPage(SearchRequest(QUERY))))
         await until(pilot, lambda: "found only by the steps" in seen(pilot))
         assert "step 1 refund the order" in seen(pilot)
         assert "step 3 create an event" in seen(pilot)
-        results = pilot.app.screen.query_one("#results", RecordList)
+        results = pilot.app.screen.query_one("#step-results", RecordList)
         assert results.shown[0].key == "shop:refund_order"
+        await until(pilot, lambda: results.has_focus_within)
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, ToolScreen)

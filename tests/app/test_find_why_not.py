@@ -1,19 +1,20 @@
-"""The why-not page: a tool against the one it has to beat, or why no search can find it."""
+"""The why-not pane: a tool against the one it has to beat, or why no search can find it."""
 
 import math
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from textual.content import Content
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import TextArea
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.navigation import WhyNotPage
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
-from inspector.app.pages.find.why_not.screen import WhyNotScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.catalog import Catalog
 from inspector.domain.ranking import Outcome, Part, Score, SearchRequest, Signal
@@ -21,15 +22,15 @@ from inspector.domain.server import ServerPhase, SkippedTool
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule, Toolset
+from inspector.engine.discovery.explanation.addition import Addition, Place
 from inspector.engine.discovery.explanation.ledger import ledger
 from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
-from inspector.engine.discovery.rankers.ranker_list import RANKERS
-from tests.support.app import app_rig, seen, until
+from tests.support.app import app_rig, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
-from widgets import RecordList
+from widgets import PlainInput, RecordList
 
 QUERY = "send the customer of a late order a message"
 TOOL = "shop:cancel_order"
@@ -54,6 +55,7 @@ def _found(mine: list[Part], rival: list[Part], cut: Outcome | None = Outcome.OV
         own,
         cut,
         Rival("shop:b", Standing(5, other.value, True), other),
+        ("order",),
         ("late",),
         ledger(own, other),
         ("Say late.",),
@@ -64,7 +66,7 @@ def _found(mine: list[Part], rival: list[Part], cut: Outcome | None = Outcome.OV
 @given(parts, parts)
 def test_the_ledger_adds_up_and_begins_with_the_biggest_loss(mine: list[Part], rival: list[Part]) -> None:
     found = _found(mine, rival)
-    *rows, total = content.ledger_rows(found)
+    total, *rows = content.ledger_rows(found)
     differences = [float(str(row.cells[-1])) for row in rows]
     assert differences == sorted(differences)
     assert math.isclose(sum(differences), float(str(total.cells[-1])), abs_tol=0.0006 * (len(rows) + 1))
@@ -73,7 +75,7 @@ def test_the_ledger_adds_up_and_begins_with_the_biggest_loss(mine: list[Part], r
 
 def test_a_ledger_that_does_not_add_up_says_so() -> None:
     found = replace(_found([Part(Signal.NAME, "a", 1.0)], [Part(Signal.NAME, "a", 2.0)]), ledger=())
-    assert "✕ does not add up" in str(content.ledger_rows(found)[-1].cells[1])
+    assert "✕ does not add up" in str(content.ledger_rows(found)[0].cells[1])
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,7 @@ def test_what_cut_a_tool_is_said_in_words(cut: Outcome | None, says: str) -> Non
 
 def test_an_abstained_search_says_what_it_lacked() -> None:
     found = replace(_found([], [], Outcome.ABSTAINED), probability=0.12)
-    assert "p .12 < .30" in content.verdict(found, limit=5, threshold=0.3, tools=84).plain
+    assert "best fit 0.12, needs 0.30" in content.verdict(found, limit=5, threshold=0.3, tools=84).plain
 
 
 def test_a_lookup_has_no_ledger_and_says_why() -> None:
@@ -103,17 +105,24 @@ def test_a_lookup_has_no_ledger_and_says_why() -> None:
     assert "other tools by name" in content.verdict(found, limit=5, threshold=0.3, tools=84).plain
 
 
-def test_ranks_that_are_still_to_come_have_a_place() -> None:
-    standings = {
-        "hybrid": Standing(7, 1.0, True),
-        "bm25": Standing(3, 1.0, True),
-        "dense": Standing(9, 0.1, False),
-    }
-    text = content.ranks(standings, RANKERS, "hybrid", 50).plain
-    assert "▸hybrid              7" in text
-    assert "dense               –" in text
-    assert text.count("…") == len(RANKERS) - 3
-    assert max(map(len, text.splitlines())) <= 50
+def _addition(text: str, rank: int, cut: Outcome | None = None, place: Place = Place.AT_END) -> Addition:
+    return Addition(text, place, f"Does it. {text}", 4, Standing(rank, 1.0, True), cut)
+
+
+def test_a_proposal_tells_the_text_the_place_the_rank_and_the_tokens() -> None:
+    first, second = content.proposals(
+        [_addition("late", 3, Outcome.UNLIKELY, Place.IN_FIRST), _addition("Also for: late.", 1)]
+    )
+    assert [str(cell) for cell in first.cells] == ["+ “late” in the first sentence", "→ 3rd", "+4"]
+    assert [str(cell) for cell in second.cells] == ["+ “Also for: late.”", "→ 1st", "+4"]
+    assert second.key == "Does it. Also for: late."
+
+
+def test_the_words_are_told_as_they_were_typed() -> None:
+    found = replace(_found([], []), request=SearchRequest("Messages about late orders"))
+    text = content.reasons(replace(found, having=("order",), lacking=("messag", "late"))).plain
+    assert "words it has    orders" in text
+    assert "words it lacks  messages  late" in text
 
 
 CALC = Tool("calc", "evaluate", "Evaluate.")
@@ -164,10 +173,14 @@ def test_hostile_text_does_no_harm(text: str) -> None:
         advice=(text,),
         note=text,
     )
+    proposal = _addition(text, 1)
     reason = missing_tool(text, Catalog((CALC,)), SESSION, None)
     for drawn in (
         content.verdict(found, limit=5, threshold=0.3, tools=1),
         content.reasons(found),
+        Content("").join(
+            cell for cell in content.proposals([proposal])[0].cells if isinstance(cell, Content)
+        ),
         content.missing(text, text, reason),
         content.waiting(text, text),
     ):
@@ -175,37 +188,59 @@ def test_hostile_text_does_no_harm(text: str) -> None:
 
 
 async def _opened(pilot: Pilot[None], tool_id: str = TOOL) -> None:
-    await pilot.app.push_screen(WhyNotScreen(tool_id, SearchRequest(QUERY)))
-    await until(pilot, lambda: "…" not in str(pilot.app.screen.query_one("#ranks", Static).visual))
+    await pilot.app.push_screen(FindScreen(WhyNotPage(tool_id, SearchRequest(QUERY))))
+    await until(pilot, lambda: "Tried" in str(_proposals(pilot).border_title))
 
 
-async def test_a_tool_is_set_against_the_last_result_and_ranked_by_every_ranker() -> None:
+def _proposals(pilot: Pilot[None]) -> RecordList:
+    return pilot.app.screen.query_one("#proposals", RecordList)
+
+
+async def test_a_tool_is_set_against_the_last_result_with_what_would_bring_it_further() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
-        await until(pilot, lambda: "fuzzy-repaired" in seen(pilot))
         text = seen(pilot)
         assert "✕ unlikely to fit" in text
         assert "✓ adds up" in text
-        assert "not in this tool  " in text
-        assert "What would help" in text
-        await pilot.press("enter")
+        assert "words it lacks" in text
+        assert "To beat:" in text
+        assert _proposals(pilot).records
+        await until(pilot, lambda: _proposals(pilot).has_focus_within)
+        await pilot.press("tab", "enter")
         assert isinstance(pilot.app.screen, ToolScreen)
         await pilot.press("escape", "e")
-        assert isinstance(pilot.app.screen, WhatIfScreen)
+        await until(pilot, lambda: pilot.app.screen.query_one("#name", PlainInput).value == "cancel_order")
+
+
+async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await _opened(pilot)
+        await until(pilot, lambda: _proposals(pilot).has_focus_within)
+        await pilot.press("end")
+        proposal = _proposals(pilot).current
+        assert proposal is not None
+        promised = str(proposal.cells[1]).strip("→ stndrh")
+        await pilot.press("enter")
+        await until(pilot, lambda: said(pilot, "#mark") == "✓ up to date")
+        assert pilot.app.screen.query_one("#description", TextArea).text == proposal.key
+        rank = next(line for line in said(pilot, "#numbers").splitlines() if line.startswith("rank"))
+        assert rank.split("→")[1].split()[0] == promised
+        assert rig.bench.catalog.require(TOOL).description != proposal.key
 
 
 async def test_p_asks_about_another_tool_also_a_pinned_one_or_one_that_is_not_there() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
         await pilot.press("p", *"evaluate", "enter")
+        await until(pilot, lambda: "calc:evaluate" in said(pilot, "#verdict"))
         await until(pilot, lambda: bool(pilot.app.screen.query_one("#ledger", RecordList).records))
-        assert "calc:evaluate" in seen(pilot)
         await pilot.press("p", *"no_such_tool", "enter")
         await until(pilot, lambda: "No connected server has a tool of this name" in seen(pilot))
+        assert "not in any search" in said(pilot, "#own")
 
 
 async def test_a_tool_that_a_toolset_hides_is_told_of() -> None:
     async with app_rig(servers={**office(), "calc": MemoryServer([CALC])}) as (pilot, rig):
         rig.bench.switch_toolset("sums")
-        await pilot.app.push_screen(WhyNotScreen("mail:send_message", SearchRequest(QUERY)))
+        await pilot.app.push_screen(FindScreen(WhyNotPage("mail:send_message", SearchRequest(QUERY))))
         await until(pilot, lambda: "The toolset 'sums' hides every tool" in seen(pilot))

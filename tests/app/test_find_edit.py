@@ -1,7 +1,9 @@
-"""The what-if page, driven by keys."""
+"""The edit pane, driven by keys."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -12,9 +14,13 @@ from textual.widgets import Static, TextArea
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.app.pages.find.what_if import screen as what_if
-from inspector.app.pages.find.what_if.screen import WhatIfScreen
-from inspector.app.pages.find.what_if.text_editor import LONGEST, FieldText
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.navigation import EditPage
+from inspector.app.pages.find.edit import pane as edit_pane
+from inspector.app.pages.find.edit.export import exported, patch, texts
+from inspector.app.pages.find.edit.pane import EditPane
+from inspector.app.pages.find.edit.text_editor import LONGEST, FieldText
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.jsonvalue import JsonObject
@@ -80,12 +86,11 @@ def shop() -> dict[str, MemoryServer]:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(what_if, "PAUSE", 0.02)
+    monkeypatch.setattr(edit_pane, "PAUSE", 0.02)
 
 
-def _page(pilot: Pilot[None]) -> WhatIfScreen:
-    assert isinstance(pilot.app.screen, WhatIfScreen)
-    return pilot.app.screen
+def _page(pilot: Pilot[None]) -> EditPane:
+    return pilot.app.screen.query_one(EditPane)
 
 
 def _mark(pilot: Pilot[None]) -> str:
@@ -106,7 +111,8 @@ async def _measured(pilot: Pilot[None]) -> None:
 
 
 async def _opened(pilot: Pilot[None], tool_id: str = PAY.id, query: str = QUERY) -> None:
-    await pilot.app.push_screen(WhatIfScreen(tool_id, query))
+    await pilot.app.push_screen(FindScreen(EditPage(tool_id, query)))
+    await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "description")
     await _measured(pilot)
 
 
@@ -140,7 +146,7 @@ async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> Non
         assert around.shown[0].key == PAY.id
         assert len(around.shown) == 11
         assert rig.bench.catalog.require(PAY.id) == PAY
-        assert "nothing is sent to its server" in seen(pilot)
+        assert "nothing is sent" in seen(pilot)
 
 
 async def test_the_requests_say_which_got_better_and_worse() -> None:
@@ -152,17 +158,15 @@ async def test_the_requests_say_which_got_better_and_worse() -> None:
         changes = _page(pilot).query_one("#changes", RecordList)
         assert {record.key[0] for record in changes.shown} == {"▼"}
         assert f"generated requests ▲ 0 ▼ {len(changes.shown)}" in str(changes.border_title)
-        assert _numbers(pilot)["nDCG@10"][2].startswith("−")
+        assert _numbers(pilot)["top ten"][2].startswith("−")
 
 
 async def test_the_query_can_be_edited_too() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot, query="")
-        await pilot.press("ctrl+n")
-        await _pasted(pilot, "handbook pages")
-        around = _page(pilot).query_one("#around", RecordList)
-        assert _numbers(pilot)["rank"][0] == "–"
-        assert around.records
+        await _opened(pilot)
+        await pilot.press("escape", "i", *keys("handbook pages"), "enter")
+        await until(pilot, lambda: _numbers(pilot)["rank"][0] == "–")
+        assert _page(pilot).query_one("#around", RecordList).records
 
 
 async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
@@ -175,8 +179,9 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
         assert isinstance(pilot.app.screen, ToolScreen)
         assert PAY.id in seen(pilot)
         await pilot.press("escape", "tab", "enter")
+        await until(pilot, lambda: "client" in pilot.app.screen.query_one("#query", PlainInput).value)
         await _measured(pilot)
-        assert "client" in _page(pilot).query_one("#query", PlainInput).value
+        assert _page(pilot).region
 
 
 async def test_ctrl_r_shows_the_servers_text_and_once_more_the_draft() -> None:
@@ -200,7 +205,6 @@ async def test_a_draft_is_there_again_after_esc() -> None:
         await _opened(pilot)
         await _pasted(pilot, BETTER)
         await pilot.press("escape")
-        assert not isinstance(pilot.app.screen, WhatIfScreen)
         await _opened(pilot, "shop:get_order")
         assert not _area(pilot).text.startswith(BETTER)
         await pilot.press("escape")
@@ -225,15 +229,79 @@ async def test_a_draft_outlives_a_change_by_the_server_and_the_servers_text_foll
         assert _area(pilot).text == then
 
 
-async def test_the_description_and_the_definition_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_text_is_copied_while_it_is_typed_and_from_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         copied: list[str] = []
         monkeypatch.setattr(pilot.app, "copy_to_clipboard", copied.append)
         await _opened(pilot)
-        await pilot.press("X", "ctrl+y", "alt+y")
-        assert copied[0] == f"X{PAY.description}"
-        function = json.loads(copied[1])["function"]
-        assert (function["name"], function["description"]) == ("shop__pay_back", f"X{PAY.description}")
+        await pilot.press("X", "ctrl+y")
+        await _measured(pilot)
+        _page(pilot).query_one("#around", RecordList).focus()
+        await pilot.press("y")
+        assert copied == [f"X{PAY.description}"] * 2
+
+
+async def test_x_saves_the_draft_in_the_form_that_the_files_name_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app_rig(servers=shop()) as (pilot, _):
+        await _opened(pilot)
+        await _pasted(pilot, BETTER)
+        await pilot.press("escape", "x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        await pilot.press("enter")
+        saved = tmp_path / "shop-pay_back.patch"
+        await until(pilot, saved.exists)
+        edited = replace(PAY, description=BETTER + PAY.description)
+        assert saved.read_text() == patch(PAY, edited)
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ExportDialog))
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "draft.json")
+        await pilot.press("enter")
+        await until(pilot, (tmp_path / "draft.json").exists)
+        assert json.loads((tmp_path / "draft.json").read_text())["function"]["description"] == (
+            edited.description
+        )
+
+
+@pytest.mark.parametrize("ending", ["", ".docx"])
+def test_a_draft_is_saved_in_no_other_form(ending: str) -> None:
+    with pytest.raises(ValueError, match=r"\.patch, \.diff, \.txt or \.json"):
+        exported(PAY, PAY, Path(f"draft{ending}"))
+
+
+drafts = st.lists(st.sampled_from(["Refund.", "", "Give back.", "@@ -1 +1 @@", "--- a", " b"]), max_size=9)
+
+
+@given(drafts, drafts)
+def test_a_saved_patch_turns_the_texts_of_the_server_into_those_of_the_draft(
+    own: list[str], new: list[str]
+) -> None:
+    tool = replace(PAY, description="\n".join(own))
+    edited = replace(PAY, description="\n".join(new))
+    assert _applied(texts(tool), patch(tool, edited)) == texts(edited)
+
+
+def _applied(text: str, change: str) -> str:
+    """What a text becomes by a unified diff."""
+    if not change:
+        return text
+    before, after, at = text.split("\n")[:-1], [], 0
+    for line in change.split("\n")[2:-1]:
+        sign, rest = line[:1], line[1:]
+        if sign == "@" and (hunk := re.match(r"@@ -(\d+)", line)):
+            start = int(hunk[1]) - 1
+            after += before[at:start]
+            at = start
+            continue
+        if sign in " -":
+            assert before[at] == rest
+            at += 1
+        if sign in " +":
+            after.append(rest)
+    return "\n".join([*after, *before[at:]]) + "\n"
 
 
 async def test_parameters_are_renamed_and_described() -> None:
@@ -262,10 +330,9 @@ async def test_what_cannot_be_is_told() -> None:
 
 async def test_a_tool_that_is_gone_says_so() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
-        await pilot.app.push_screen(WhatIfScreen("shop:gone", ""))
-        await pilot.pause()
-        assert "esc goes back" in seen(pilot)
-        await pilot.press("ctrl+r", "ctrl+y", "alt+y", "escape")
+        await pilot.app.push_screen(FindScreen(EditPage("shop:gone", "")))
+        await until(pilot, lambda: "Its server may have stopped" in seen(pilot))
+        await pilot.press("x", "escape")
 
 
 @given(st.text() | st.text("ab\n\t\x1b\ud800\u202e"), st.booleans())
@@ -324,7 +391,7 @@ async def test_function_keys_go_to_other_pages_even_from_the_text() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
         await pilot.press("f6")
-        assert not isinstance(pilot.app.screen, WhatIfScreen)
+        assert not isinstance(pilot.app.screen, FindScreen)
 
 
 def _hostile() -> dict[str, MemoryServer]:
@@ -353,4 +420,4 @@ async def test_hostile_texts_do_no_harm_and_stay_as_they_are() -> None:
             wording = _page(pilot)._draft.wording
             assert len(wording.description) > len(rig.bench.catalog.require(tool_id).description)
             assert not dangerous(wording.description.replace("\n", "").replace("\t", ""))
-            await pilot.press("ctrl+y", "alt+y", "escape")
+            await pilot.press("ctrl+y", "escape")
