@@ -224,7 +224,7 @@ async def test_a_draft_outlives_a_change_by_the_server_and_the_servers_text_foll
         server.tools = tuple(replace(t, description="New words.") if t == PAY else t for t in server.tools)
         await rig.bench.reconnect("shop")
         await rig.bench.wait_connected()
-        await until(pilot, lambda: _page(pilot)._tool.description == "New words.")
+        await until(pilot, lambda: getattr(_page(pilot)._tool, "description", "") == "New words.")
         await _measured(pilot)
         assert _area(pilot).text == then
 

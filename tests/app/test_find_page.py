@@ -24,6 +24,7 @@ from inspector.app.pages.find.score.pane import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps.pane import StepsPane
 from inspector.app.pages.find.why_not.pane import WhyNotPane
+from inspector.app.pages.tools.confusable.screen import ConfusableScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
@@ -53,6 +54,10 @@ def _pane(pilot: Pilot[None]) -> type[Pane]:
 
 def _searches(rig: Rig) -> int:
     return len(rig.store.read("s", kinds=("search",)))
+
+
+def _binding(rig: Rig) -> Binding:
+    return rig.bench.state.tools["shop:refund_order"].binding
 
 
 async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
@@ -107,10 +112,10 @@ async def test_l_loads_the_tool_and_unloads_it_again() -> None:
     async with app_rig() as (pilot, rig):
         await _searched(pilot, "refund")
         await pilot.press("l")
-        assert rig.bench.state.tools["shop:refund_order"].binding is Binding.LOADED
+        assert _binding(rig) is Binding.LOADED
         await until(pilot, lambda: "● loaded" in seen(pilot))
         await pilot.press("l")
-        assert rig.bench.state.tools["shop:refund_order"].binding is Binding.EVICTED
+        assert _binding(rig) is Binding.EVICTED
         await until(pilot, lambda: "● loaded" not in seen(pilot))
 
 
@@ -227,6 +232,13 @@ async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_l
         assert _searches(rig) == 1
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, FindScreen)
+
+
+async def test_a_lists_the_tools_that_are_alike() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("a")
+        assert isinstance(pilot.app.screen, ConfusableScreen)
 
 
 async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:

@@ -6,7 +6,6 @@ import re
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from inspector.app.pages.find.ask_bar import request_of
 from inspector.app.pages.find.results import content, facts
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
 from inspector.app.pages.find.score.content import WIDTH, bill
@@ -281,7 +280,7 @@ def test_every_signal_has_a_word_and_a_colour() -> None:
     ],
 )
 def test_what_was_typed_becomes_a_request(typed: tuple[str, str, str], request_: SearchRequest) -> None:
-    assert request_of(*typed) == request_
+    assert content.request_of(*typed) == request_
 
 
 def test_the_own_tool_is_marked_at_its_rank() -> None:

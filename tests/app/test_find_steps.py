@@ -41,8 +41,8 @@ def test_a_row_says_where_the_tool_stands_and_who_finds_it() -> None:
     rows = content.rows(_steps(["s:a", "s:b"], [["s:a"], ["s:c", "s:a"]]))
     assert [tuple(map(str, row.cells)) for row in rows] == [
         ("s:a", "1", "1", "2", "both"),
-        ("s:c", "–", "–", "1", "▲ only the steps"),
-        ("s:b", "2", "–", "–", "▼ only the whole"),
+        ("s:c", "–", "–", "1", "▲ steps"),
+        ("s:b", "2", "–", "–", "▼ whole"),
     ]
 
 

@@ -18,6 +18,7 @@ from inspector.app.dialogs.export import ExportDialog
 from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.navigation import (
     ComparePage,
+    ConfusablePage,
     Destination,
     EditPage,
     SearchPage,
@@ -85,17 +86,18 @@ class FindScreen(BaseScreen):
         Binding("u", "ranker", "ranker", id="find.ranker"),
         Binding("r", "repeat", "again", id="find.repeat"),
         Binding("x", "save", "save", id="find.save"),
+        Binding("a", "alike", "alike", show=False, id="find.alike"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
-        "`server` searches one server only; `names` looks up tools by name, separated by commas.",
+        "`server` searches one server, `names` looks up tools by name. a lists the tools that are alike.",
         "Tools below a line are no results. w on a tool, or p, makes it yours: its rank is always told.",
         "s score: every part; it subtracts the score of an average tool (A), ✓ means that the parts add up.",
         "w why not: the words it lacks, additions that were tried, and what the tool to beat has more of.",
         "e edit: nothing is sent. enter on an addition drafts it, x saves the draft, ctrl+y copies its text.",
         "Of labelled requests: top ten is nDCG@10, 1st right is hit@1. too alike: a cosine of 0.8 or more.",
         "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easy.",
-        "c rankers: the tool's rank under each; enter shows the formula, u uses another. t: a search a step.",
+        "c rankers: the tool's rank under each; enter shows the formula, u uses another. t: a search per step.",
         "fit: how likely a tool does what is asked. score: what its ranker adds up. esc goes to the list.",
     )
 
@@ -383,6 +385,10 @@ class FindScreen(BaseScreen):
         self._results.found.flash(tool_id)
         then = "the model has to search for it again." if is_bound else "the model sees it in its next call."
         self.notify(f"{name}: {then}", title="Unloaded" if is_bound else "Loaded", markup=False)
+
+    def action_alike(self) -> None:
+        """List the tools that a search may confuse."""
+        self.open(ConfusablePage())
 
     def action_save(self) -> None:
         """Save the draft that is being edited, or else the search."""

@@ -29,8 +29,8 @@ def rows(found: Steps) -> tuple[Record, ...]:
     both = [tool_id for tool_id in every if tool_id in found.whole.tool_ids]
     return (
         *(_row(found, tool_id, "both") for tool_id in both),
-        *(_row(found, tool_id, "▲ only the steps", "success") for tool_id in found.only_steps),
-        *(_row(found, tool_id, "▼ only the whole", "warning") for tool_id in found.only_whole),
+        *(_row(found, tool_id, "▲ steps", "success") for tool_id in found.only_steps),
+        *(_row(found, tool_id, "▼ whole", "warning") for tool_id in found.only_whole),
     )
 
 
