@@ -24,7 +24,7 @@ from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
 # Seconds that a condition may take on a machine that is busy with other things.
-PATIENCE = 6
+PATIENCE = 30
 # Seconds between two looks while only a thread or a timer can bring what is waited for.
 _NAP = 0.003
 

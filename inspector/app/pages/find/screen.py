@@ -45,8 +45,6 @@ from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchReport, SearchRequest
 from widgets import KeyBar, visible
 
-# Long because the query, the list and the right half meet here; what each shows is in its own folder.
-
 SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
 _LIST = "list"
 _CHOICES = (
@@ -68,6 +66,7 @@ _NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score
 _NO_TOOL = "Put the cursor on a tool first."
 
 
+# Long because the query, the list and the right half meet here; what each shows is in its own folder.
 class FindScreen(BaseScreen):
     """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
 
@@ -97,7 +96,7 @@ class FindScreen(BaseScreen):
         "e edit: nothing is sent. enter on an addition drafts it, x saves the draft, ctrl+y copies its text.",
         "Of labelled requests: top ten is nDCG@10, 1st right is hit@1. too alike: a cosine of 0.8 or more.",
         "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easy.",
-        "c rankers: the tool's rank under each; enter shows the formula, u uses another. t: a search per step.",
+        "c rankers: the tool's rank under each; enter: the formula, u uses another. t: a search per step.",
         "fit: how likely a tool does what is asked. score: what its ranker adds up. esc goes to the list.",
     )
 

@@ -1,13 +1,10 @@
 """Edits a tool's texts, and shows while typing what that would change."""
 
-from collections.abc import MutableMapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
-from weakref import WeakKeyDictionary
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
@@ -18,6 +15,7 @@ from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.failure import failure_text
 from inspector.app.pages.find.edit import content
+from inspector.app.pages.find.edit.drafts import Draft, drafts_of
 from inspector.app.pages.find.edit.effect_panel import EffectPanel
 from inspector.app.pages.find.edit.export import ENDINGS, exported, suggested
 from inspector.app.pages.find.edit.job import Measurement
@@ -36,17 +34,6 @@ _MEASURE = "edit"
 PAUSE = 0.3
 _NO_TOOL = "Press e on a tool of the list, or p to name one."
 _GONE = "Its server may have stopped, or a toolset may hide it."
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A tool's wording in the editor, and the draft put aside for the server's text."""
-
-    wording: ToolText
-    aside: ToolText | None = None
-
-
-_DRAFTS: MutableMapping[App[object], dict[str, Draft]] = WeakKeyDictionary()
 
 
 class EditPane(Pane):
@@ -117,10 +104,8 @@ class EditPane(Pane):
     async def _use(self, tool: Tool) -> None:
         """Take another tool, or a changed definition: a draft stays, an unedited text follows."""
         before, self._tool = self._tool, tool
-        draft = _drafts(self.app).get(tool.id)
-        if before is not None and before.id == tool.id and draft is not None:
-            unedited = draft.wording == wording_of(before)
-            self._keep(wording_of(tool) if unedited else draft.wording, draft.aside)
+        if before is not None and before.id == tool.id:
+            drafts_of(self.app).follow(before, tool)
         self._is_taking = True
         try:
             await self.query_one(ToolTextEditor).use(tool, self._draft.wording)
@@ -142,12 +127,9 @@ class EditPane(Pane):
     def propose(self, tool_id: str, description: str) -> None:
         """Draft another description of a tool, before or while it is shown."""
         tool = self.session.catalog.get(tool_id)
-        if tool is None:
-            return
-        known = _drafts(self.app).get(tool_id)
-        wording = known.wording if known is not None else wording_of(tool)
-        _drafts(self.app)[tool_id] = Draft(replace(wording, description=description))
-        if self._tool == tool:
+        if tool is not None:
+            drafts_of(self.app).describe(tool, description)
+        if tool is not None and tool == self._tool:
             self.query_one(ToolTextEditor).show(self._draft.wording)
             self._show_title()
 
@@ -161,11 +143,11 @@ class EditPane(Pane):
     @property
     def _draft(self) -> Draft:
         assert self._tool is not None
-        return _drafts(self.app).get(self._tool.id) or Draft(wording_of(self._tool))
+        return drafts_of(self.app).of(self._tool)
 
     def _keep(self, wording: ToolText, aside: ToolText | None) -> None:
         assert self._tool is not None
-        _drafts(self.app)[self._tool.id] = Draft(wording, aside)
+        drafts_of(self.app).keep(self._tool, wording, aside)
         self._show_title()
 
     @on(ToolTextEditor.Changed)
@@ -218,8 +200,8 @@ class EditPane(Pane):
     @on(RecordList.Selected, "#around")
     def _open(self, event: RecordList.Selected) -> None:
         effect = self.query_one(EffectPanel).reading.effect
-        own = effect is not None and event.key == effect.edited_id
-        self.open_tool(effect.original_id if own and effect is not None else event.key)
+        is_own = effect is not None and event.key == effect.edited_id
+        self.open_tool(self.tool_id if is_own else event.key)
 
     @on(RecordList.Selected, "#changes")
     def _ask_again(self, event: RecordList.Selected) -> None:
@@ -250,14 +232,9 @@ class EditPane(Pane):
         except ToolsightError as error:
             self.fail(error)
             return
-        dialog = ExportDialog(suggested(self._tool), partial(exported, self._tool, edited), ENDINGS)
-        self.app.push_screen(dialog, self._tell_written)
+        text = partial(exported, self._tool, edited)
+        self.app.push_screen(ExportDialog(suggested(self._tool), text, ENDINGS), self._tell_written)
 
     def _tell_written(self, path: str | None) -> None:
         if path is not None:
             self.notify(visible(path, limit=200), title="Saved", markup=False, timeout=4)
-
-
-def _drafts(app: App[object]) -> dict[str, Draft]:
-    """The drafts of a session; they outlive the page."""
-    return _DRAFTS.setdefault(app, {})
