@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from widgets.schema_form import SchemaForm
     from widgets.schema_tree import SchemaTree
     from widgets.terminal_text import visible
-    from widgets.text import highlight, middle, plain, safe, shorten
+    from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
 
 _MODULES = {
@@ -41,7 +41,7 @@ _MODULES = {
     "schema_form": ("SchemaForm",),
     "schema_tree": ("SchemaTree",),
     "terminal_text": ("visible",),
-    "text": ("highlight", "middle", "plain", "safe", "shorten"),
+    "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
@@ -68,6 +68,7 @@ __all__ = [
     "Tone",
     "highlight",
     "legend",
+    "link",
     "middle",
     "plain",
     "safe",

@@ -4,7 +4,6 @@ Pages import this module, never the app or one another, so that each can be read
 """
 
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from textual.message import Message
@@ -12,6 +11,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.failure import failure_text
+from inspector.app.job import Job, run
 from inspector.app.navigation import Destination, ToolPage
 from inspector.engine.commands import Commands
 from inspector.engine.view import SessionView
@@ -19,11 +19,13 @@ from widgets import RecordList, SchemaTree, TextView, visible
 
 if TYPE_CHECKING:
     from inspector.app.bridge import View
+    from inspector.app.draw.header import Where
     from inspector.app.replay import Replay
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
 
 T = TypeVar("T")
+REPLAYED = "A replay is read-only. “back to now” in the second line, or l in the timeline, ends it."
 _TOAST = 2
 _COPIED_SHOWN = 80
 
@@ -61,37 +63,18 @@ class Context(Protocol):
         """Where published tables are measured; None where the app has no source for them."""
         ...
 
-    def open(self, destination: Destination) -> None:
-        """Open a page on top of the current one."""
+    @property
+    def where(self) -> "Where":
+        """The page that is shown, and what is measured in the background."""
         ...
 
+    def open(self, destination: Destination) -> None:
+        """Go to the page of a destination, and show the destination there."""
+        ...
 
-class Job:
-    """One long task in a thread. `progress` is (done, total)."""
-
-    def __init__(self, deliver: Callable[["Job", Callable[[], None]], None]) -> None:
-        self.progress = (0, 0)
-        self.is_stopped = False
-        self._deliver = deliver
-        self._on_progress: Callable[[int, int], None] | None = None
-
-    def listen(self, on_progress: Callable[[int, int], None]) -> None:
-        """Call `on_progress` with every report, on the event loop."""
-        self._on_progress = on_progress
-
-    def tell(self, act: Callable[[], None]) -> None:
-        """Run `act` on the event loop, unless a newer job has started; callable from any thread."""
-        self._deliver(self, act)
-
-    def report(self, done: int, total: int) -> None:
-        """Report progress; callable from any thread."""
-        self.progress = (done, total)
-        if self._on_progress is not None:
-            self.tell(partial(self._on_progress, done, total))
-
-    def stopped(self) -> bool:
-        """Whether the job should end as soon as it can."""
-        return self.is_stopped
+    def measuring(self) -> None:
+        """Look again what is measured in the background."""
+        ...
 
 
 class InContext(Widget):
@@ -129,7 +112,7 @@ class InContext(Widget):
         return self.run_worker(run(), group=group, exit_on_error=False)
 
     def open(self, destination: Destination) -> None:
-        """Open a page on top of the current one."""
+        """Go to the page of a destination, and show the destination there."""
         self.context.open(destination)
 
     def open_tool(self, tool_id: str) -> None:
@@ -199,11 +182,12 @@ class InContext(Widget):
         if progress is not None:
             job.listen(progress)
         self.run_worker(
-            lambda: _run(job, work, done, failed or self.fail),
+            lambda: run(job, work, done, failed or self.fail),
             group=name,
             thread=True,
             exit_on_error=False,
         )
+        self.context.measuring()
         return job
 
     def _told(self, name: str, job: Job, act: Callable[[], None]) -> None:
@@ -233,16 +217,3 @@ class InContext(Widget):
         event.stop()
         if self._jobs.get(event.job_name) is event.job:
             event.act()
-
-
-def _run(
-    job: Job, work: Callable[[Job], T], done: Callable[[T], None], failed: Callable[[Exception], None]
-) -> None:
-    """Run the work of a job in its thread."""
-    try:
-        result = work(job)
-    # Whatever it is: a page that waits for its job has to hear that it ended.
-    except Exception as error:
-        job.tell(partial(failed, error))
-    else:
-        job.tell(partial(done, result))

@@ -21,7 +21,6 @@ from inspector.app.pages.find.edit.export import exported, patch, texts
 from inspector.app.pages.find.edit.pane import EditPane
 from inspector.app.pages.find.edit.text_editor import LONGEST, FieldText
 from inspector.app.pages.find.screen import FindScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import fields
@@ -31,7 +30,7 @@ from inspector.engine.discovery.explanation.draft import reworded, wording_of
 from inspector.engine.discovery.explanation.tool_edit import EditTrial
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from tests.support.app import app_rig, seen, until
+from tests.support.app import app_rig, arrives, goes, seen, until
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList
@@ -111,7 +110,7 @@ async def _measured(pilot: Pilot[None]) -> None:
 
 
 async def _opened(pilot: Pilot[None], tool_id: str = PAY.id, query: str = QUERY) -> None:
-    await pilot.app.push_screen(FindScreen(EditPage(tool_id, query)))
+    await arrives(pilot, EditPage(tool_id, query))
     await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "description")
     await _measured(pilot)
 
@@ -176,9 +175,11 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
         await _pasted(pilot, THIEF)
         _page(pilot).query_one("#around", RecordList).focus()
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
+        await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
         assert PAY.id in seen(pilot)
-        await pilot.press("escape", "tab", "enter")
+        await goes(pilot, "search")
+        _page(pilot).query_one("#changes", RecordList).focus()
+        await pilot.press("enter")
         await until(pilot, lambda: "client" in pilot.app.screen.query_one("#query", PlainInput).value)
         await _measured(pilot)
         assert _page(pilot).region
@@ -330,7 +331,7 @@ async def test_what_cannot_be_is_told() -> None:
 
 async def test_a_tool_that_is_gone_says_so() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
-        await pilot.app.push_screen(FindScreen(EditPage("shop:gone", "")))
+        await arrives(pilot, EditPage("shop:gone", ""))
         await until(pilot, lambda: "Its server may have stopped" in seen(pilot))
         await pilot.press("x", "escape")
 
@@ -390,7 +391,7 @@ def test_a_measurement_that_is_given_up_stops_between_two_requests() -> None:
 async def test_function_keys_go_to_other_pages_even_from_the_text() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
-        await pilot.press("f6")
+        await goes(pilot, "events")
         assert not isinstance(pilot.app.screen, FindScreen)
 
 

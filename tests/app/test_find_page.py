@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.adapters.memory.fakes import MemoryServer
@@ -14,6 +14,7 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.navigation import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
 from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.find.ask_bar import AskBar
 from inspector.app.pages.find.edit.pane import EditPane
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.ranker_dialog import RankerDialog
@@ -24,13 +25,11 @@ from inspector.app.pages.find.score.pane import ScorePane
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps.pane import StepsPane
 from inspector.app.pages.find.why_not.pane import WhyNotPane
-from inspector.app.pages.tools.confusable.screen import ConfusableScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.why_not import why_not
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.office import office
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous
@@ -39,7 +38,7 @@ from widgets import PlainInput, RecordList, RecordRows
 
 
 async def _searched(pilot: Pilot[None], *words: str) -> RecordList:
-    await pilot.press("f4")
+    await goes(pilot, "search")
     await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
     await pilot.press(*"_".join(words).replace("_", " "), "enter")
     await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
@@ -81,7 +80,8 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
 
 async def test_typing_alone_searches_nothing() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f4", *"refund")
+        await goes(pilot, "search")
+        await pilot.press(*"refund")
         assert "The tools appear here, ranked." in seen(pilot)
         assert _searches(rig) == 0
 
@@ -102,8 +102,9 @@ async def test_enter_opens_the_tool_and_esc_comes_back() -> None:
     async with app_rig() as (pilot, _):
         await _searched(pilot, "refund")
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
-        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
+        assert "shop:refund_order" in seen(pilot)
+        await pilot.press("escape", "escape")
         assert isinstance(pilot.app.screen, FindScreen)
         assert "shop:refund_order" in seen(pilot)
 
@@ -138,7 +139,8 @@ async def test_the_list_filters_and_the_query_is_one_key_away() -> None:
 
 async def test_names_and_servers_are_looked_up() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f4", "tab", "tab", *"get_forecast", "enter")
+        await goes(pilot, "search")
+        await pilot.press("tab", "tab", *"get_forecast", "enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
         assert "Requested by name or server" in seen(pilot)
 
@@ -150,14 +152,17 @@ async def test_what_is_wrong_stands_on_the_screen() -> None:
             (("tab", "tab", *"list_order", "enter"), "Unknown tool 'list_order'"),
             (("enter",), "Nothing to search for"),
         ):
-            await pilot.press("f4", *keys)
+            await goes(pilot, "search")
+            pilot.app.screen.query_one(AskBar).type(SearchRequest())
+            pilot.app.screen.query_one("#query").focus()
+            await pilot.press(*keys)
             assert says in said(pilot, "#facts") or says in seen(pilot)
 
 
 async def test_a_report_of_the_conversation_is_shown_without_searching_again() -> None:
     async with app_rig() as (pilot, rig):
         report = rig.bench.search(SearchRequest("forecast"))
-        pilot.app.push_screen(FindScreen(SearchPage(report.request, report)))
+        await arrives(pilot, SearchPage(report.request, report))
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
         assert _searches(rig) == 1
         assert pilot.app.screen.query_one("#query", PlainInput).value == "forecast"
@@ -230,15 +235,6 @@ async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_l
             assert found.current == before or found.current.copy == before.copy  # type: ignore[union-attr]
         assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
         assert _searches(rig) == 1
-        await pilot.press("escape")
-        assert not isinstance(pilot.app.screen, FindScreen)
-
-
-async def test_a_lists_the_tools_that_are_alike() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await _searched(pilot, "refund", "order")
-        await pilot.press("a")
-        assert isinstance(pilot.app.screen, ConfusableScreen)
 
 
 async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:
@@ -254,9 +250,30 @@ async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:
         assert "reverse" in str(pilot.app.screen.query_one("#to-why-not", Static).content.spans)  # type: ignore[union-attr]
 
 
+async def test_a_query_and_a_drafted_text_are_there_again_after_another_place() -> None:
+    async with app_rig(servers=office()) as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("down", "e")
+        await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "description")
+        await pilot.press("X")
+        await goes(pilot, "events")
+        await goes(pilot, "search")
+        assert _pane(pilot) is EditPane
+        assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
+        assert pilot.app.screen.query_one("#description", TextArea).text.startswith("X")
+
+
+async def test_why_without_a_query_asks_for_one() -> None:
+    async with app_rig(servers=office()) as (pilot, _):
+        await arrives(pilot, WhyNotPage("shop:refund_order", SearchRequest()))
+        await until(pilot, lambda: "Search first" in said(pilot, "#verdict"))
+        await pilot.press("i", *"late", "enter")
+        await until(pilot, lambda: "shop:refund_order" in said(pilot, "#verdict"))
+
+
 async def test_from_the_start_why_not_takes_six_keys_at_most_beside_the_text() -> None:
     async with app_rig(servers=office()) as (pilot, _):
-        await pilot.press("f4")
+        await pilot.press("3")
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
         await pilot.press(*"late", "enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
@@ -280,7 +297,7 @@ async def test_the_own_tool_keeps_its_line_over_other_queries() -> None:
 async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() -> None:
     many = [Tool("big", f"tool_{number:03}", f"Does thing number {number}.") for number in range(230)]
     async with app_rig(servers={"big": MemoryServer(many)}, size=(80, 24)) as (pilot, rig):
-        await pilot.app.push_screen(FindScreen(WhyNotPage("big:tool_229", SearchRequest("thing 1"))))
+        await arrives(pilot, WhyNotPage("big:tool_229", SearchRequest("thing 1")))
         await until(pilot, lambda: " of 230  big:tool_229" in said(pilot, "#own"))
         rank = why_not(
             rig.bench.retrieval.rankers,
@@ -345,7 +362,8 @@ async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
 
 async def test_a_page_about_a_query_wants_one_first() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f4", "tab", "tab", *"get_forecast", "enter")
+        await goes(pilot, "search")
+        await pilot.press("tab", "tab", *"get_forecast", "enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
         await pilot.press("w", "c", "t")
         assert _pane(pilot) is ScorePane
@@ -385,7 +403,7 @@ async def test_hostile_names_do_no_harm() -> None:
 async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded() -> None:
     async with app_rig(embedder=MemoryEmbedder(), settled=False) as (pilot, rig):
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
-        await pilot.press("f4")
+        await goes(pilot, "search")
         await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
         await pilot.press(*"forecast", "enter")

@@ -10,11 +10,10 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.navigation import ComparePage
 from inspector.app.pages.find.ranker_dialog import RankerDialog
 from inspector.app.pages.find.rankers import content
-from inspector.app.pages.find.screen import FindScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.ranker_comparison import ranks_of, standings_under
 from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, arrives, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.retrieval import rankers_of
@@ -94,7 +93,7 @@ def _is_complete(pilot: Pilot[None]) -> bool:
 
 async def test_every_ranker_ranks_the_persons_tool_and_enter_shows_the_formula() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, rig):
-        await pilot.app.push_screen(FindScreen(ComparePage(SearchRequest(QUERY), CANCEL)))
+        await arrives(pilot, ComparePage(SearchRequest(QUERY), CANCEL))
         await until(pilot, lambda: _is_complete(pilot))
         assert [row.key for row in _list(pilot).records] == list(RANKERS)
         standings = ranks_of(rig.bench.retrieval.rankers, QUERY, CANCEL, RANKERS)
@@ -109,7 +108,7 @@ async def test_every_ranker_ranks_the_persons_tool_and_enter_shows_the_formula()
 
 async def test_without_an_own_tool_the_pane_follows_the_cursor() -> None:
     async with app_rig(servers=office()) as (pilot, _):
-        await pilot.app.push_screen(FindScreen(ComparePage(SearchRequest("refund order"))))
+        await arrives(pilot, ComparePage(SearchRequest("refund order")))
         await until(pilot, lambda: _is_complete(pilot))
         assert "rank of shop:refund_order" in said(pilot, "#rankers-facts")
         await pilot.press("escape", "down")
@@ -118,7 +117,7 @@ async def test_without_an_own_tool_the_pane_follows_the_cursor() -> None:
 
 async def test_u_on_a_ranker_offers_it_and_f_tells_its_formula() -> None:
     async with app_rig(servers=office()) as (pilot, rig):
-        await pilot.app.push_screen(FindScreen(ComparePage(SearchRequest("refund order"), CANCEL)))
+        await arrives(pilot, ComparePage(SearchRequest("refund order"), CANCEL))
         await until(pilot, lambda: _is_complete(pilot) and _list(pilot).has_focus_within)
         await pilot.press("down", "u")
         assert isinstance(pilot.app.screen, RankerDialog)

@@ -4,12 +4,11 @@ from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.navigation import StepsPage
-from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.steps import content
 from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
-from tests.support.app import app_rig, seen, until
+from tests.support.app import app_rig, arrives, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
@@ -65,7 +64,7 @@ def test_hostile_text_does_no_harm(text: str) -> None:
 
 async def test_the_pane_sets_the_steps_beside_the_whole() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await pilot.app.push_screen(FindScreen(StepsPage(SearchRequest(QUERY))))
+        await arrives(pilot, StepsPage(SearchRequest(QUERY)))
         await until(pilot, lambda: "found only by the steps" in seen(pilot))
         assert "step 1 refund the order" in seen(pilot)
         assert "step 3 create an event" in seen(pilot)

@@ -15,7 +15,6 @@ from inspector.app.navigation import WhyNotPage
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
-from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.catalog import Catalog
 from inspector.domain.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.domain.server import ServerPhase, SkippedTool
@@ -26,7 +25,7 @@ from inspector.engine.discovery.explanation.addition import Addition, Place
 from inspector.engine.discovery.explanation.ledger import ledger
 from inspector.engine.discovery.explanation.standing import Standing
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, Rival, WhyNot
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
@@ -188,7 +187,7 @@ def test_hostile_text_does_no_harm(text: str) -> None:
 
 
 async def _opened(pilot: Pilot[None], tool_id: str = TOOL) -> None:
-    await pilot.app.push_screen(FindScreen(WhyNotPage(tool_id, SearchRequest(QUERY))))
+    await arrives(pilot, WhyNotPage(tool_id, SearchRequest(QUERY)))
     await until(pilot, lambda: "Tried" in str(_proposals(pilot).border_title))
 
 
@@ -207,8 +206,9 @@ async def test_a_tool_is_set_against_the_last_result_with_what_would_bring_it_fu
         assert _proposals(pilot).records
         await until(pilot, lambda: _proposals(pilot).has_focus_within)
         await pilot.press("tab", "enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
-        await pilot.press("escape", "e")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
+        await goes(pilot, "search")
+        await pilot.press("e")
         await until(pilot, lambda: pilot.app.screen.query_one("#name", PlainInput).value == "cancel_order")
 
 
@@ -242,5 +242,5 @@ async def test_p_asks_about_another_tool_also_a_pinned_one_or_one_that_is_not_th
 async def test_a_tool_that_a_toolset_hides_is_told_of() -> None:
     async with app_rig(servers={**office(), "calc": MemoryServer([CALC])}) as (pilot, rig):
         rig.bench.switch_toolset("sums")
-        await pilot.app.push_screen(FindScreen(WhyNotPage("mail:send_message", SearchRequest(QUERY))))
+        await arrives(pilot, WhyNotPage("mail:send_message", SearchRequest(QUERY)))
         await until(pilot, lambda: "The toolset 'sums' hides every tool" in seen(pilot))

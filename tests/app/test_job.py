@@ -5,7 +5,8 @@ from threading import Event
 from textual.app import App
 from textual.pilot import Pilot
 
-from inspector.app.context import InContext, Job
+from inspector.app.context import InContext
+from inspector.app.job import Job
 from inspector.domain.error import ToolsightError
 from tests.support.app import until
 
@@ -38,6 +39,9 @@ class Page(InContext):
 
 
 class Host(App[None]):
+    def measuring(self) -> None:
+        """Nothing shows what is measured."""
+
     def compose(self) -> list[Page]:
         return [Page()]
 

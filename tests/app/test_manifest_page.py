@@ -11,7 +11,7 @@ from inspector.domain.error import ConnectError
 from inspector.domain.message import ModelRequest
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, goes, until
 from tests.widgets.screen import lines
 from widgets import RecordList, TextView
 
@@ -47,7 +47,8 @@ def test_what_was_cut_from_the_manifest_is_shown_with_the_setting() -> None:
 
 async def test_the_manifest_can_be_copied_at_once_and_the_array_with_one_key_more() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f3", "y")
+        await goes(pilot, "manifest")
+        await pilot.press("y")
         await until(pilot, lambda: pilot.app.clipboard == rig.bench.state.manifest)
         await pilot.press("2", "y")
         await until(pilot, lambda: pilot.app.clipboard == pretty(rig.bench.next_request()))
@@ -56,7 +57,7 @@ async def test_the_manifest_can_be_copied_at_once_and_the_array_with_one_key_mor
 
 async def test_the_page_follows_what_is_loaded() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f3")
+        await goes(pilot, "manifest")
         array = pilot.app.screen.query_one("#manifest-array", TextView)
         await until(pilot, lambda: bool(array.text))
         rig.bench.load("shop:list_orders")
@@ -69,5 +70,5 @@ async def test_with_no_server_ready_the_page_sends_to_the_servers() -> None:
     servers = {"shop": MemoryServer([], fault=ConnectError("gone"))}
     async with app_rig(servers=servers, settled=False) as (pilot, rig):
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("failed",))))
-        await pilot.press("f3")
+        await goes(pilot, "manifest")
         await until(pilot, lambda: any("No server is ready yet" in line for line in lines(pilot.app)))

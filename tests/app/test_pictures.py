@@ -20,7 +20,9 @@ from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.help import HelpScreen
-from inspector.app.navigation import ComparePage, EditPage, StepsPage, WhyNotPage
+from inspector.app.dialogs.settings.knob_dialog import KnobDialog
+from inspector.app.dialogs.settings.screen import SettingsDialog
+from inspector.app.navigation import ComparePage, EditPage, ProfilesPage, StepsPage, WhyNotPage
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -32,8 +34,6 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
-from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
-from inspector.app.pages.settings.profile.screen import ProfileScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.tools.servers.screen import ServersScreen
@@ -53,7 +53,19 @@ from tests.support import firm
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.lab import MemoryLab, written
 from tests.support.office import office
-from tests.support.picture import NARROW, WIDE, Act, Asked, Lacks, Opens, Shown, Shows, SnapCompare, acted
+from tests.support.picture import (
+    NARROW,
+    WIDE,
+    Act,
+    Asked,
+    Goes,
+    Lacks,
+    Opens,
+    Shown,
+    Shows,
+    SnapCompare,
+    acted,
+)
 from tests.support.reproduction import MemorySource
 from tests.support.told_model import Step, ToldModel, calls, says, searches
 from widgets import Confirm
@@ -105,10 +117,10 @@ def _lab(folder: Path) -> MemoryLab:
     return MemoryLab(written(folder))
 
 
-def _compared(folder: Path) -> ProfileCompareScreen:
+def _compared(folder: Path) -> Opens:
     lab = _lab(folder)
     file = next(file for file in lab.scenarios() if file.path.stem == "alternate")
-    return ProfileCompareScreen(lab, file, Choice("toolsight"))
+    return Opens(lambda: ProfileCompareScreen(lab), ProfilesPage(file, Choice("toolsight")))
 
 
 def _measured() -> ReproduceScreen:
@@ -125,7 +137,7 @@ def _acts(*acts: Act) -> Callable[[Path], tuple[Act, ...]]:
     return lambda _folder: acts
 
 
-MEASURED = ("f8", Shows("requests over"), "r", Shows("rankers measured"))
+MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(SessionScreen, _talk, _acts(Asked("forecast"), Shows("Sunny in Oslo."))),
     "race": Picture(
@@ -141,13 +153,13 @@ PAGES: Mapping[str, Picture] = {
     "find": Picture(
         FindScreen,
         _office,
-        _acts("f4", *keys(QUERY), "enter", Shows("words", "#facts")),
+        _acts(Goes("search"), *keys(QUERY), "enter", Shows("words", "#facts")),
     ),
     "find-why-not": Picture(
         FindScreen,
         _office,
         _acts(
-            Opens(lambda: FindScreen(WhyNotPage("shop:cancel_order", LATE))),
+            Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
             Shows("Tried additions"),
             Shows("✓ adds up"),
         ),
@@ -156,7 +168,7 @@ PAGES: Mapping[str, Picture] = {
         FindScreen,
         lambda: Shown(servers=shop(), embedder=MemoryEmbedder()),
         _acts(
-            Opens(lambda: FindScreen(EditPage(PAY.id, REFUND))),
+            Opens(FindScreen, EditPage(PAY.id, REFUND)),
             Shows("up to date"),
             *keys(BETTER),
             Shows("up to date"),
@@ -166,7 +178,7 @@ PAGES: Mapping[str, Picture] = {
         FindScreen,
         _office,
         _acts(
-            Opens(lambda: FindScreen(ComparePage(LATE, "shop:cancel_order"))),
+            Opens(FindScreen, ComparePage(LATE, "shop:cancel_order")),
             Shows("hybrid"),
             Lacks("to come", "#rankers-facts"),
         ),
@@ -174,30 +186,30 @@ PAGES: Mapping[str, Picture] = {
     "find-steps": Picture(
         FindScreen,
         _office,
-        _acts(Opens(lambda: FindScreen(StepsPage(SEVERAL))), Shows("found only by the steps", "#searches")),
+        _acts(Opens(FindScreen, StepsPage(SEVERAL)), Shows("found only by the steps", "#searches")),
     ),
     "tool": Picture(
         ToolScreen,
         Shown,
         _acts(Opens(lambda: ToolScreen("weather:get_forecast")), "4", *"Oslo", "enter", Shows("✓ ok")),
     ),
-    "servers": Picture(ServersScreen, _failing, _acts("f2", "end", Shows("boom"))),
-    "manifest": Picture(ManifestScreen, Shown, _acts("f3", Shows("weather"))),
+    "servers": Picture(ServersScreen, _failing, _acts(Goes("servers"), "end", Shows("boom"))),
+    "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
     "budget": Picture(
-        BudgetScreen, _firm, _acts(Asked("late"), "f5", Shows("tools tax so far"), Lacks("  …"))
+        BudgetScreen, _firm, _acts(Asked("late"), Goes("budget"), Shows("tools tax so far"), Lacks("  …"))
     ),
-    "events": Picture(EventsScreen, _failing, _acts("f6", "end")),
+    "events": Picture(EventsScreen, _failing, _acts(Goes("events"), "end")),
     "timeline": Picture(
         TimelineScreen,
         lambda: Shown(*STEPS, servers=reading_office()),
-        _acts(Asked(QUESTION), "f10", Shows("now, after 6"), "home", "right", "down"),
+        _acts(Asked(QUESTION), Goes("timeline"), Shows("now, after 6"), "home", "right", "down"),
     ),
     "profile": Picture(
-        ProfileScreen,
+        SettingsDialog,
         Shown,
-        _acts(Opens(ProfileScreen), "down", "down", "down", "enter", "tab", "d", "down"),
+        _acts(Opens(SettingsDialog), "shift+tab", "down", "down", "down", "enter", "tab", "d", "down"),
     ),
     "scenario": Picture(
         GuardLabScreen,
@@ -214,7 +226,7 @@ PAGES: Mapping[str, Picture] = {
     "profile-compare": Picture(
         ProfileCompareScreen,
         Shown,
-        lambda folder: (Opens(lambda: _compared(folder)), "r", Shows("2 profiles ran")),
+        lambda folder: (_compared(folder), "r", Shows("2 profiles ran")),
     ),
     "bench": Picture(BenchScreen, _office, _acts(*MEASURED)),
     "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),
@@ -229,12 +241,12 @@ PAGES_FOLDER = Path(registry.__file__).parent
 # Pages on which colour says what words do not say again.
 LIGHT = ("session", "find", "budget")
 DIALOGS: Mapping[str, Picture] = {
-    "help": Picture(HelpScreen, Shown, _acts("f2", "f1")),
-    "toolset": Picture(ToolsetDialog, Shown, _acts("ctrl+t")),
+    "help": Picture(HelpScreen, Shown, _acts(Goes("servers"), "question_mark")),
+    "toolset": Picture(ToolsetDialog, Shown, _acts("ctrl+o", "down", "enter")),
     "setting": Picture(
         KnobDialog,
         Shown,
-        _acts(Opens(ProfileScreen), "tab", "slash", *"binding.capacity", "enter", "enter", "x"),
+        _acts(Opens(SettingsDialog), "slash", *"binding.capacity", "enter", "enter", "x"),
     ),
     "approval": Picture(Confirm, Shown, _acts(Opens(lambda: ToolScreen("shop:refund_order")), "4", "ctrl+r")),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
@@ -295,7 +307,7 @@ def _pages(parent: type[BaseScreen]) -> Iterator[type[BaseScreen]]:
 def test_every_page_has_a_picture_on_both_terminals() -> None:
     for module in PAGES_FOLDER.rglob("*screen.py"):
         import_module(".".join(module.relative_to(PAGES_FOLDER.parents[2]).with_suffix("").parts))
-    registered = {*map(registry.page_class, registry.PAGES), SessionScreen, ToolScreen}
+    registered = {*map(registry.page_class, registry.SCREENS), SessionScreen, ToolScreen}
     assert registered <= set(_pages(BaseScreen)) == {picture.screen for picture in PAGES.values()}
     stored = Path(__file__).with_name("__snapshots__") / Path(__file__).stem
     for name in PAGES:

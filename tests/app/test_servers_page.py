@@ -8,7 +8,7 @@ from inspector.domain.error import ConnectError
 from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.domain.session import ServerState, SessionState
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, goes, until
 from tests.support.hostile import with_hostile_text
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
@@ -66,19 +66,22 @@ async def test_capital_r_connects_every_failed_server_again() -> None:
     async with app_rig(servers=servers) as (pilot, rig):
         for name in ("one", "two"):
             servers[name].fault = None
-        await pilot.press("f2", "R")
+        await goes(pilot, "servers")
+        await pilot.press("R")
         await until(pilot, lambda: rig.bench.state.ready_servers == len(servers))
 
 
 async def test_capital_r_says_so_where_nothing_failed() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f2", "R")
+        await goes(pilot, "servers")
+        await pilot.press("R")
         await until(pilot, lambda: "No server has failed." in told(pilot.app._notifications))
 
 
 async def test_stderr_is_copied_and_that_is_said() -> None:
     async with app_rig(servers=down("one")) as (pilot, _):
-        await pilot.press("f2", "end")
+        await goes(pilot, "servers")
+        await pilot.press("end")
         stderr = pilot.app.screen.query_one("#server-stderr", TextView)
         await until(pilot, lambda: stderr.text == "boom")
         stderr.focus()
@@ -89,7 +92,8 @@ async def test_stderr_is_copied_and_that_is_said() -> None:
 
 async def test_the_list_keeps_its_place_when_a_server_changes() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f2", "end", "s")
+        await goes(pilot, "servers")
+        await pilot.press("end", "s")
         await until(pilot, lambda: rig.bench.state.ready_servers == 2)
         current = pilot.app.screen.query_one("#servers", RecordList).current
         assert current is not None

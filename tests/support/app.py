@@ -11,10 +11,11 @@ from textual.widgets import Static
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app import app as app_module
-from inspector.app.app import ToolsightApp
+from inspector.app.app import HOME, ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.configuration import Configuration
@@ -38,6 +39,10 @@ class BlankSession(SessionScreen):
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Nothing to leave or to stop."""
+        return True
+
     def show_view(self, view: View) -> None:
         """Nothing to draw."""
 
@@ -48,8 +53,8 @@ class RigApp(ToolsightApp):
     CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
     at_home = False
 
-    def home(self) -> BaseScreen:
-        return SessionScreen() if self.at_home else BlankSession()
+    def new_page(self, name: str) -> BaseScreen:
+        return BlankSession() if name == HOME and not self.at_home else super().new_page(name)
 
     def soon(self, callback: Callable[[], None]) -> None:
         """A burst of records reaches the pages in the app's next turn, not some milliseconds later."""
@@ -112,6 +117,19 @@ def app_on(rig: Rig, approver: ModalApprover, *, at_home: bool) -> ToolsightApp:
     app = RigApp(start)
     app.at_home = at_home
     return app
+
+
+async def goes(pilot: Pilot[None], page: str) -> None:
+    """Let a person go to a page, as the palette or a click on the second line does."""
+    await pilot.app.run_action(f"page('{page}')")
+    await pilot.pause()
+
+
+async def arrives(pilot: Pilot[None], destination: Destination) -> None:
+    """Let another page send a person to a destination."""
+    assert isinstance(pilot.app, ToolsightApp)
+    pilot.app.open(destination)
+    await pilot.pause()
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:

@@ -5,38 +5,57 @@ from importlib import import_module
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.navigation import (
-    ComparePage,
     ConfusablePage,
     Destination,
-    EditPage,
     Page,
-    SearchPage,
-    StepsPage,
+    ProfilesPage,
+    ServerPage,
+    ThresholdPage,
     ToolPage,
-    WhyNotPage,
+    TracePage,
 )
 
-PAGES: Mapping[str, str] = {
+SCREENS: Mapping[str, str] = {
+    "session": "chat.session.screen:SessionScreen",
+    "race": "chat.race.screen:RaceScreen",
     "servers": "tools.servers.screen:ServersScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
+    "confusable": "tools.confusable.screen:ConfusableScreen",
     "search": "find.screen:FindScreen",
     "budget": "cost.budget.screen:BudgetScreen",
     "events": "trace.events.screen:EventsScreen",
-    "bench": "lab.bench.screen:BenchScreen",
     "timeline": "trace.timeline.screen:TimelineScreen",
-    "profile": "settings.profile.screen:ProfileScreen",
-    "lab": "lab.scenario.screen:GuardLabScreen",
-    "race": "chat.race.screen:RaceScreen",
-    "reproduce": "lab.reproduction.screen:ReproduceScreen",
+    "bench": "lab.bench.screen:BenchScreen",
+    "threshold": "lab.calibration.screen:CalibrationScreen",
+    "scenarios": "lab.scenario.screen:GuardLabScreen",
+    "profiles": "lab.profile_compare.screen:ProfileCompareScreen",
+    "published": "lab.reproduction.screen:ReproduceScreen",
 }
-"""The pages directly above the session, by name: module (below this package) and class."""
+"""The screens of the places, by the name of their page: module (below this package) and class."""
+
+
+def page_for(destination: Destination) -> str:
+    """Return the name of the page that shows a destination."""
+    match destination:
+        case Page(name):
+            return name
+        case ServerPage() | ToolPage():
+            return "servers"
+        case ConfusablePage():
+            return "confusable"
+        case TracePage():
+            return "timeline"
+        case ThresholdPage():
+            return "threshold"
+        case ProfilesPage():
+            return "profiles"
+        case _:
+            return "search"
 
 
 def screen_for(destination: Destination) -> BaseScreen:
     """Return a new screen for a destination."""
     match destination:
-        case Page(name):
-            return page_class(name)()
         case ToolPage(tool_id):
             from inspector.app.pages.tools.tool.screen import ToolScreen
 
@@ -45,14 +64,12 @@ def screen_for(destination: Destination) -> BaseScreen:
             from inspector.app.pages.tools.confusable.screen import ConfusableScreen
 
             return ConfusableScreen()
-        case SearchPage() | WhyNotPage() | EditPage() | ComparePage() | StepsPage():
-            from inspector.app.pages.find.screen import FindScreen
-
-            return FindScreen(destination)
+        case _:
+            return page_class(page_for(destination))()
 
 
 def page_class(name: str) -> type[BaseScreen]:
     """Return the class of a page; the first import takes a moment."""
-    module, _, attribute = PAGES[name].partition(":")
+    module, _, attribute = SCREENS[name].partition(":")
     screen: type[BaseScreen] = getattr(import_module(f"inspector.app.pages.{module}"), attribute)
     return screen

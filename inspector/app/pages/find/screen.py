@@ -12,13 +12,12 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import ContentSwitcher, Static
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.navigation import (
     ComparePage,
-    ConfusablePage,
     Destination,
     EditPage,
     SearchPage,
@@ -41,6 +40,7 @@ from inspector.app.pages.find.steps.pane import StepsPane
 from inspector.app.pages.find.strip import Choice, Strip
 from inspector.app.pages.find.topic import Topic
 from inspector.app.pages.find.why_not.pane import WhyNotPane
+from inspector.app.tool_keys import ToolKeys
 from inspector.domain.error import ToolsightError
 from inspector.domain.ranking import SearchReport, SearchRequest
 from widgets import KeyBar, visible
@@ -67,29 +67,25 @@ _NO_TOOL = "Put the cursor on a tool first."
 
 
 # Long because the query, the list and the right half meet here; what each shows is in its own folder.
-class FindScreen(BaseScreen):
+class FindScreen(ToolKeys):
     """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
 
+    page = "search"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back", show=False),
         Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
-        Binding("w", "why_not", "why not", show=False, id="find.why_not"),
-        Binding("e", "edit", "edit", show=False, id="find.edit"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("t", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
         Binding("i", "ask", "query", id="find.ask"),
         Binding("p", "pick", "your tool", id="find.pick"),
-        Binding("l", "load", "load/unload", id="find.load"),
         Binding("u", "ranker", "ranker", id="find.ranker"),
         Binding("r", "repeat", "again", id="find.repeat"),
         Binding("x", "save", "save", id="find.save"),
-        Binding("a", "alike", "alike", show=False, id="find.alike"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
-        "`server` searches one server, `names` looks up tools by name. a lists the tools that are alike.",
+        "`server` searches one server, `names` looks up tools by name.",
         "Tools below a line are no results. w on a tool, or p, makes it yours: its rank is always told.",
         "s score: every part; it subtracts the score of an average tool (A), ✓ means that the parts add up.",
         "w why not: the words it lacks, additions that were tried, and what the tool to beat has more of.",
@@ -100,9 +96,8 @@ class FindScreen(BaseScreen):
         "fit: how likely a tool does what is asked. score: what its ranker adds up. esc goes to the list.",
     )
 
-    def __init__(self, destination: Destination | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._destination = destination
         self.own_tool = ""
         self.pane_name = SCORE
         self._made = Search()
@@ -127,8 +122,6 @@ class FindScreen(BaseScreen):
         super().on_mount()
         self._show_strip()
         self._results.show(None, NO_RANKS, "")
-        if self._destination is not None:
-            self.arrive(self._destination)
 
     def on_resize(self) -> None:
         super().on_resize()
@@ -143,15 +136,13 @@ class FindScreen(BaseScreen):
 
     def arrive(self, destination: Destination) -> None:
         """Show what another page asks for; what was there gives way only as far as it has to."""
-        if not self.query(AskBar):
-            self._destination = destination
-            return
         match destination:
             case SearchPage(request, report):
                 self._ask_bar.type(request)
                 self._take(Search(request, report)) if report is not None else self._search(request)
             case WhyNotPage(tool_id, request):
-                self._look(request)
+                if not request.is_empty:
+                    self._look(request)
                 self._explain(tool_id)
             case EditPage(tool_id, query):
                 if query.strip():
@@ -271,9 +262,9 @@ class FindScreen(BaseScreen):
             case "list":
                 self._go_to_list()
             case "why-not":
-                self.action_why_not()
+                self.action_why()
             case "edit":
-                self.action_edit()
+                self.action_edit_tool()
             case name:
                 self._open_pane(name)
 
@@ -296,7 +287,7 @@ class FindScreen(BaseScreen):
             return self._pane.tool_id
         return self._results.hit.tool_id if self._results.hit is not None else ""
 
-    def action_why_not(self) -> None:
+    def action_why(self) -> None:
         """Explain why the tool under the cursor is not found or not first; without one, ask for a tool."""
         if not self._has_query():
             return
@@ -321,7 +312,7 @@ class FindScreen(BaseScreen):
         self._results.show(self._report, self._made.ranks, self.own_tool)
         self._results.found.move_to(self.own_tool)
 
-    def action_edit(self) -> None:
+    def action_edit_tool(self) -> None:
         """Edit the tool under the cursor, or your tool, and see what that would change."""
         tool_id = self.tool_id or self.own_tool
         if tool_id not in self.session.retrieval.index.position:
@@ -365,34 +356,10 @@ class FindScreen(BaseScreen):
         if self._has_query():
             self._search(self.request)
 
-    def action_load(self) -> None:
-        """Load the tool under the cursor, or unload it."""
-        tool_id = self.tool_id
-        if not tool_id:
-            return
-        known = self.session.state.tools.get(tool_id)
-        is_bound = known is not None and known.binding.is_bound
-        name = visible(tool_id, limit=80, newlines=False)
-        if is_bound and tool_id in self.session.state.pinned:
-            self.warn("The configuration pins this tool, so it stays.")
-            return
-        try:
-            self.commands.evict(tool_id) if is_bound else self.commands.load(tool_id)
-        except ToolsightError as error:
-            self.fail(error)
-            return
-        self._results.found.flash(tool_id)
-        then = "the model has to search for it again." if is_bound else "the model sees it in its next call."
-        self.notify(f"{name}: {then}", title="Unloaded" if is_bound else "Loaded", markup=False)
-
-    def action_alike(self) -> None:
-        """List the tools that a search may confuse."""
-        self.open(ConfusablePage())
-
     def action_save(self) -> None:
         """Save the draft that is being edited, or else the search."""
         if self.pane_name == EDIT and self._pane_is_in_sight:
-            self.query_one(EditPane).save()
+            self.query_one(EditPane).save(self._tell_written)
         elif self._report is None:
             self.warn(_NO_QUERY)
         else:

@@ -1,5 +1,6 @@
 """Edits a tool's texts, and shows while typing what that would change."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -11,9 +12,9 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
-from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.failure import failure_text
+from inspector.app.job import Job
 from inspector.app.pages.find.edit import content
 from inspector.app.pages.find.edit.drafts import Draft, drafts_of
 from inspector.app.pages.find.edit.effect_panel import EffectPanel
@@ -27,7 +28,7 @@ from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.draft import ToolText, reworded, wording_of
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from widgets import RecordList, visible
+from widgets import RecordList
 
 _MEASURE = "edit"
 # Seconds without a keypress before an edit is measured.
@@ -179,10 +180,12 @@ class EditPane(Pane):
 
             trial.run(count, lambda: self._requests(trial.rankers), tell, job.stopped)
 
-        self.run_job(_MEASURE, measure, lambda _: None, failed=self._not_measured)
-
-    def _not_measured(self, error: Exception) -> None:
-        self._measured(content.Reading(problem=failure_text(error)[1]))
+        self.run_job(
+            _MEASURE,
+            measure,
+            lambda _: None,
+            failed=lambda error: self._measured(content.Reading(problem=failure_text(error)[1])),
+        )
 
     def _requests(self, rankers: CatalogRankers) -> EvalSet:
         """Return the evaluation set, built once per catalog; runs in a thread."""
@@ -222,8 +225,8 @@ class EditPane(Pane):
         """Copy the description as edited."""
         self.copy(self.query_one(ToolTextEditor).wording.description, "the description")
 
-    def save(self) -> None:
-        """Ask for a file, and write the draft into it."""
+    def save(self, done: Callable[[str | None], None]) -> None:
+        """Ask for a file, write the draft into it, then call `done` with its path, None if it was not."""
         if self._tool is None or self.has_class("-gone"):
             self.warn(_NO_TOOL)
             return
@@ -233,8 +236,4 @@ class EditPane(Pane):
             self.fail(error)
             return
         text = partial(exported, self._tool, edited)
-        self.app.push_screen(ExportDialog(suggested(self._tool), text, ENDINGS), self._tell_written)
-
-    def _tell_written(self, path: str | None) -> None:
-        if path is not None:
-            self.notify(visible(path, limit=200), title="Saved", markup=False, timeout=4)
+        self.app.push_screen(ExportDialog(suggested(self._tool), text, ENDINGS), done)

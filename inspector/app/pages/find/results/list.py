@@ -9,8 +9,9 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.app.context import InContext, Job
+from inspector.app.context import InContext
 from inspector.app.draw.failure import failure_text
+from inspector.app.job import Job
 from inspector.app.pages.find.results import content
 from inspector.app.pages.find.results.content import NO_RANKS
 from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line

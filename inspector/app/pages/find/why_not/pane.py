@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.app.context import Job
 from inspector.app.draw.failure import failure_line
+from inspector.app.job import Job
 from inspector.app.pages.find.pane import Pane
 from inspector.app.pages.find.topic import Topic
 from inspector.app.pages.find.why_not import content

@@ -32,6 +32,7 @@ def rewording(pair: Pair, *, of_second: bool = False) -> EditPage:
 class ConfusableScreen(BaseScreen):
     """Every pair of confusable tools, the most alike first."""
 
+    page = "confusable"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#pairs RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", "edit the first", id="confusable.edit")]

@@ -25,6 +25,7 @@ from widgets import KeyBar, RecordList, TextView
 class ManifestScreen(BaseScreen):
     """Manifest and tools[] as tabs, their tokens beside them."""
 
+    page = "manifest"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#manifest-text TextLines"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
+from inspector.app.navigation import Destination, ServerPage
 from inspector.app.pages.tools.servers.content import COLUMNS, NO_SERVER, server_detail, server_rows
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
@@ -19,6 +20,7 @@ from widgets import KeyBar, RecordList, TextView
 class ServersScreen(BaseScreen):
     """The list of servers, with the facts and stderr of the one under the cursor."""
 
+    page = "servers"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#servers RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -41,6 +43,13 @@ class ServersScreen(BaseScreen):
                     yield Static(id="server-detail", markup=False)
                 yield TextView(empty="Nothing on stderr.", follow=True, id="server-stderr", classes="pane")
         yield KeyBar()
+
+    def arrive(self, destination: Destination) -> None:
+        """Put the cursor on the server that was asked for."""
+        if isinstance(destination, ServerPage):
+            self.query_one("#servers", RecordList).move_to(destination.name)
+        else:
+            super().arrive(destination)
 
     def on_mount(self) -> None:
         super().on_mount()

@@ -1,4 +1,4 @@
-"""The texts of the profile page: profiles and settings as rows, and the details of each."""
+"""The texts of the settings dialog: profiles and settings as rows, and the details of each."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +34,7 @@ KNOB_COLUMNS = (
 LEGEND = "● differs from the default"
 WHEN = "Changes take effect with the next model call"
 _SECTIONS: Mapping[str, str] = {
+    "session": "This session",
     "discovery": "Search",
     "manifest": "Manifest",
     "binding": "Binding and eviction",
@@ -116,12 +117,12 @@ def knob_rows(setup: Setup, *, only_different: bool = False) -> tuple[Record, ..
             continue
         if knob.path.partition(".")[0] != section:
             section = knob.path.partition(".")[0]
-            rows.append(_heading(section))
+            rows.append(heading(section))
         rows.append(_row(setup, knob, origins_by_path[knob.path]))
     return tuple(rows)
 
 
-def _heading(section: str) -> Record:
+def heading(section: str) -> Record:
     title = _SECTIONS.get(section, section)
     return Record(HEADING + section, (Content.styled(title, "bold"), "", "", ""), copy=title)
 
