@@ -133,7 +133,7 @@ async def xray(pilot: Pilot[None]) -> None:
     pilot.app.screen.query_one(TextArea).insert("Tell a customer that a parcel is late. ", (0, 0))
     await pilot.pause(8.0)
     save(pilot, "edit")
-    await pilot.press("escape", "a")
+    await pilot.app.run_action("page('confusable')")
     await pilot.pause(2.0)
     save(pilot, "confusable")
     await pilot.press("f8")
@@ -201,8 +201,8 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def search(pilot: Pilot[None], query: str) -> None:
-    """Open the search page and search for a query."""
-    await pilot.press("f4")
+    """Go to Find and search for a query."""
+    await pilot.app.run_action("page('search')")
     await pilot.pause(0.3)
     await pilot.press("i")
     pilot.app.screen.query_one("#query", PlainInput).value = ""
