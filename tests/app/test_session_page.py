@@ -11,7 +11,7 @@ from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.domain.error import ModelError
 from inspector.domain.events import TurnEnded, UserSaid
 from inspector.domain.example_request import example_requests
@@ -261,9 +261,9 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
         await pilot.press("escape", "w")
         await until(pilot, lambda: isinstance(pilot.app.screen, ToolPicker))
         await pilot.press(*"refund", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, WhyNotScreen))
-        assert "forecast for a city" in seen(pilot)
-        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: "forecast for a city" in seen(pilot))
+        await pilot.press("escape", "escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
