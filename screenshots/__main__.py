@@ -111,17 +111,17 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def xray(pilot: Pilot[None]) -> None:
-    """Take the search pages: why not, the rankers side by side, an edit, confusable tools, the bench."""
+    """Take the place Find: steps, score, why not, rankers, edit; then confusable tools and the bench."""
     await search(pilot, TWO_STEPS)
-    await pilot.press("s")
+    await pilot.press("t")
     await pilot.pause(3.0)
     save(pilot, "steps")
-    await pilot.press("escape")
+    await pilot.press("escape", "s")
     await search(pilot, LATE)
     save(pilot, "search")
     found = pilot.app.screen.query_one("#found", RecordList)
     found.move_to(EXPECTED)
-    for key, name, seconds in (("w", "why-not", 6.0), ("c", "compare", 6.0)):
+    for key, name, seconds in (("w", "why-not", 6.0), ("c", "rankers", 6.0)):
         await pilot.press(key)
         await pilot.pause(seconds)
         save(pilot, name)
@@ -132,8 +132,8 @@ async def xray(pilot: Pilot[None]) -> None:
     await pilot.pause(1.0)
     pilot.app.screen.query_one(TextArea).insert("Tell a customer that a parcel is late. ", (0, 0))
     await pilot.pause(8.0)
-    save(pilot, "what-if")
-    await pilot.press("escape", "x")
+    save(pilot, "edit")
+    await pilot.app.run_action("page('confusable')")
     await pilot.pause(2.0)
     save(pilot, "confusable")
     await pilot.press("f8")
@@ -204,8 +204,8 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def search(pilot: Pilot[None], query: str) -> None:
-    """Open the search page and search for a query."""
-    await pilot.press("f4")
+    """Go to Find and search for a query."""
+    await pilot.app.run_action("page('search')")
     await pilot.pause(0.3)
     await pilot.press("i")
     pilot.app.screen.query_one("#query", PlainInput).value = ""

@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.tools.confusable.content import marked
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.tool.screen import ToolScreen
@@ -123,27 +123,32 @@ async def test_enter_opens_the_two_side_by_side_and_esc_comes_back() -> None:
         assert isinstance(pilot.app.screen, ConfusableScreen)
 
 
+def _name(pilot: Pilot[None]) -> str:
+    return pilot.app.screen.query_one("#name", PlainInput).value
+
+
 async def test_e_edits_one_of_them_and_asks_for_what_the_other_says() -> None:
     async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
         for keys, name, query in (
             (("e",), "create_issue", "Create a ticket in the tracker of a project, with a title and a text."),
             (
-                ("escape", "enter", "e"),
+                ("escape", "escape", "enter", "e"),
                 "create_issue",
                 "Create a ticket in the tracker of a project, with a title and a text.",
             ),
             (
-                ("escape", "tab", "e"),
+                ("escape", "escape", "tab", "e"),
                 "create_ticket",
                 "Create an issue in the tracker of a project, with a title and a text.",
             ),
         ):
-            await pilot.press(*keys)
-            await pilot.pause()
+            for key in keys:
+                await pilot.press(key)
+                await pilot.pause()
             screen = pilot.app.screen
-            assert isinstance(screen, WhatIfScreen)
-            assert screen.query_one("#name", PlainInput).value == name
+            assert isinstance(screen, FindScreen)
+            await until(pilot, lambda name=name: _name(pilot) == name)  # type: ignore[misc]
             assert screen.query_one("#query", PlainInput).value == query
 
 

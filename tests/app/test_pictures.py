@@ -22,16 +22,12 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
 from inspector.app.dialogs.settings.screen import SettingsDialog
-from inspector.app.navigation import ProfilesPage
+from inspector.app.navigation import ComparePage, EditPage, ProfilesPage, StepsPage, WhyNotPage
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.cost.budget.screen import BudgetScreen
-from inspector.app.pages.find.compare.screen import CompareScreen
-from inspector.app.pages.find.search.screen import SearchScreen
-from inspector.app.pages.find.steps.screen import StepsScreen
-from inspector.app.pages.find.what_if.screen import WhatIfScreen
-from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
 from inspector.app.pages.lab.bench.screen import BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
@@ -50,10 +46,10 @@ from inspector.demo.planner import DemoPlanner
 from inspector.domain.consent import ServerConsent
 from inspector.domain.ranking import SearchRequest
 from tests.app.test_confusable_page import offices
+from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.app.test_page_keys import one_fails
 from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
-from tests.app.test_what_if_page import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.support import firm
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.lab import MemoryLab, four_servers, written
@@ -164,40 +160,43 @@ PAGES: Mapping[str, Picture] = {
             Shows("instead of"),
         ),
     ),
-    "search": Picture(
-        SearchScreen, _office, _acts(Goes("search"), *keys(QUERY), "enter", Shows("terms", "#facts"))
+    "find": Picture(
+        FindScreen,
+        _office,
+        _acts(Goes("search"), *keys(QUERY), "enter", Shows("words", "#facts")),
     ),
-    "compare": Picture(
-        CompareScreen,
+    "find-why-not": Picture(
+        FindScreen,
         _office,
         _acts(
-            Opens(lambda: CompareScreen(LATE, "shop:cancel_order")),
-            Shows("hybrid"),
-            Lacks("ranking", "#facts"),
-            Lacks("to come", "#facts"),
+            Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
+            Shows("Tried additions"),
+            Shows("✓ adds up"),
         ),
     ),
-    "steps": Picture(
-        StepsScreen, _office, _acts(Opens(lambda: StepsScreen(SEVERAL)), Shows("only the steps"))
-    ),
-    "why-not": Picture(
-        WhyNotScreen,
-        _office,
-        _acts(
-            Opens(lambda: WhyNotScreen("shop:cancel_order", LATE)),
-            Shows("fuzzy", "#ranks"),
-            Lacks("…", "#ranks"),
-        ),
-    ),
-    "what-if": Picture(
-        WhatIfScreen,
+    "find-edit": Picture(
+        FindScreen,
         lambda: Shown(servers=shop(), embedder=MemoryEmbedder()),
         _acts(
-            Opens(lambda: WhatIfScreen(PAY.id, REFUND)),
+            Opens(FindScreen, EditPage(PAY.id, REFUND)),
             Shows("up to date"),
             *keys(BETTER),
             Shows("up to date"),
         ),
+    ),
+    "find-rankers": Picture(
+        FindScreen,
+        _office,
+        _acts(
+            Opens(FindScreen, ComparePage(LATE, "shop:cancel_order")),
+            Shows("hybrid"),
+            Lacks("to come", "#rankers-facts"),
+        ),
+    ),
+    "find-steps": Picture(
+        FindScreen,
+        _office,
+        _acts(Opens(FindScreen, StepsPage(SEVERAL)), Shows("found only by the steps", "#searches")),
     ),
     "tool": Picture(
         ToolScreen,
@@ -250,7 +249,7 @@ PAGES: Mapping[str, Picture] = {
 }
 PAGES_FOLDER = Path(registry.__file__).parent
 # Pages on which colour says what words do not say again.
-LIGHT = ("session", "search", "budget")
+LIGHT = ("session", "find", "budget")
 DIALOGS: Mapping[str, Picture] = {
     "help": Picture(HelpScreen, Shown, _acts(Goes("servers"), "question_mark")),
     "toolset": Picture(ToolsetDialog, Shown, _acts("ctrl+o", "down", "enter")),

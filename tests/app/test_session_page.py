@@ -11,14 +11,14 @@ from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.domain.error import ModelError
 from inspector.domain.events import TurnEnded, UserSaid
 from inspector.domain.example_request import example_requests
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding
 from inspector.engine.ports import Decision
-from tests.support.app import app_rig, goes, seen, until
+from tests.support.app import app_rig, seen, until
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig
 from widgets import Confirm, Prompt, RecordList
@@ -261,9 +261,10 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
         await pilot.press("escape", "w")
         await until(pilot, lambda: isinstance(pilot.app.screen, ToolPicker))
         await pilot.press(*"refund", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, WhyNotScreen))
-        assert "forecast for a city" in seen(pilot)
-        await goes(pilot, "session")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: "forecast for a city" in seen(pilot))
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
         assert "forecast for Oslo" in seen(pilot)

@@ -53,9 +53,16 @@ class SessionScreen(ToolKeys):
         "ctrl+j starts a new line, up brings back what you sent, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "stop", "stop", id="session.stop"),
-        Binding("escape", "leave", "then 1-6: places", id="session.leave"),
-        Binding("escape", "leave_for_race", "then r: race, 1-6: places", id="session.leave_for_race"),
+        # With priority: a digit that follows at once must not be typed into the prompt.
+        Binding("escape", "stop", "stop", priority=True, id="session.stop"),
+        Binding("escape", "leave", "then 1-6: places", priority=True, id="session.leave"),
+        Binding(
+            "escape",
+            "leave_for_race",
+            "then r: race, 1-6: places",
+            priority=True,
+            id="session.leave_for_race",
+        ),
         Binding("r", "race", "race", id="session.race"),
         Binding("i", "write", "write", id="session.write"),
         Binding("tab", "app.focus_next", "next part", show=False),
