@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from widgets.terminal_text import visible
     from widgets.text import highlight, middle, plain, safe, shorten
     from widgets.text_view import TextView
+    from widgets.view_strip import ViewStrip
 
 _MODULES = {
     "bars": ("stacked",),
@@ -43,6 +44,7 @@ _MODULES = {
     "terminal_text": ("visible",),
     "text": ("highlight", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
+    "view_strip": ("ViewStrip",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -66,6 +68,7 @@ __all__ = [
     "Segment",
     "TextView",
     "Tone",
+    "ViewStrip",
     "highlight",
     "legend",
     "middle",

@@ -20,6 +20,13 @@ class ToolPage:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerPage:
+    """One server of the configuration."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class SearchPage:
     """A past search with its report, or a search to run now."""
 
@@ -63,4 +70,14 @@ class ConfusablePage:
     """The tools that a search may confuse."""
 
 
-Destination = Page | ToolPage | SearchPage | WhyNotPage | ComparePage | StepsPage | EditPage | ConfusablePage
+Destination = (
+    Page
+    | ServerPage
+    | ToolPage
+    | SearchPage
+    | WhyNotPage
+    | ComparePage
+    | StepsPage
+    | EditPage
+    | ConfusablePage
+)

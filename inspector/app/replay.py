@@ -246,6 +246,11 @@ class ReplayedSession:
         """Return the stream up to the moment."""
         return [record for record in self._stream.until(self._seq) if not kinds or record.kind in kinds]
 
+    def stderr(self, server: str) -> str:
+        """Return what the server had written to stderr as it failed; no more of it is in a record."""
+        state = self.state.servers.get(server)
+        return state.stderr_tail if state is not None else ""
+
     def wire(self, server: str) -> WireLog | None:  # noqa: ARG002
         """Return None: what crossed the wire is in no record."""
         return None

@@ -135,6 +135,10 @@ class SessionView(Protocol):
         """The records so far, or those of the given kinds."""
         ...
 
+    def stderr(self, server: str) -> str:
+        """The last lines that a server wrote to stderr: up to now, or as it failed."""
+        ...
+
     def wire(self, server: str) -> WireLog | None:
         """What was exchanged with a server; None where nothing is kept of it, as in a replay."""
         ...

@@ -191,6 +191,12 @@ class Workbench:
         """The stream of a session in the store. Raises StoreError."""
         return self.ports.store.read(session_id)
 
+    def stderr(self, server: str) -> str:
+        """The last lines that a server wrote to stderr: up to now, or as it failed."""
+        state = self.state.servers.get(server)
+        tail = self._redactor.text(self._connections.stderr_tail(server))
+        return tail or (state.stderr_tail if state is not None else "")
+
     def wire(self, server: str) -> WireLog | None:
         """What was exchanged with a server, without secrets; no session has it in its record."""
         if self.ports.wire is not None and server not in self._wires:

@@ -11,13 +11,14 @@ from inspector.app.navigation import (
     EditPage,
     Page,
     SearchPage,
+    ServerPage,
     StepsPage,
     ToolPage,
     WhyNotPage,
 )
 
 PAGES: Mapping[str, str] = {
-    "servers": "tools.servers.screen:ServersScreen",
+    "servers": "tools.catalog.screen:ToolsScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
     "search": "find.search.screen:SearchScreen",
     "budget": "cost.budget.screen:BudgetScreen",
@@ -37,10 +38,12 @@ def screen_for(destination: Destination) -> BaseScreen:
     match destination:
         case Page(name):
             return page_class(name)()
-        case ToolPage(tool_id):
-            from inspector.app.pages.tools.tool.screen import ToolScreen
+        case ToolPage() | ServerPage():
+            from inspector.app.pages.tools.catalog.screen import ToolsScreen
 
-            return ToolScreen(tool_id)
+            screen = ToolsScreen()
+            screen.arrive(destination)
+            return screen
         case SearchPage(request, report):
             from inspector.app.pages.find.search.screen import SearchScreen
 

@@ -1,4 +1,4 @@
-"""The texts of the tool page: the title, what its server claims, and the outcome of a call."""
+"""What is known about a tool, in words: the title, what its server claims, and the outcome of a call."""
 
 import json
 from collections.abc import Sequence
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from inspector.app.draw.definition_change import change_lines
+from inspector.app.draw.fact import fact
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
 from inspector.domain.approval import why_ask
 from inspector.domain.definition import definition_changes
 from inspector.domain.error import ToolsightError
+from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.number import count, milliseconds, tokens
 from inspector.domain.session import Binding, ToolState
@@ -20,6 +22,7 @@ from widgets import middle, plain, visible
 _MUTED = MUTED
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
+_LABELS = 21
 _CLAIMS = (
     ("read_only", "only reads", "changes something"),
     ("destructive", "may destroy or overwrite", "does not destroy"),
@@ -51,8 +54,8 @@ def claims(annotations: Annotations) -> tuple[str, ...]:
     return tuple(yes if value else no for value, yes, no in known if value is not None)
 
 
-def facts(tool: Tool, state: ToolState | None) -> Content:
-    """Return what is known about a tool; what its server merely claims is labelled so."""
+def facts(tool: Tool, state: ToolState | None, width: int = 0) -> Content:
+    """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so."""
     why = why_ask(tool)
     lines = [("server", tool.server), ("name on its server", tool.name)]
     lines += [("title", tool.title)] if tool.title else []
@@ -65,7 +68,7 @@ def facts(tool: Tool, state: ToolState | None) -> Content:
         lines.append(("held", f"{state.server} is away; {state.held_as} again when it is back"))
     elif state is not None and state.reason:
         lines.append((state.binding.value, state.reason))
-    return Content("\n").join(_fact(label, value) for label, value in lines)
+    return Content("\n").join(_fact(label, value, width) for label, value in lines)
 
 
 def changed(state: ToolState | None, versions: Sequence[Tool]) -> Content:
@@ -81,8 +84,13 @@ def changed(state: ToolState | None, versions: Sequence[Tool]) -> Content:
     return Content("\n").join([_fact("changed", text), *change_lines(changes)])
 
 
-def _fact(label: str, value: str) -> Content:
-    return Content.assemble((f"{label:<21}", _MUTED), plain(value, limit=300, newlines=False))
+def _fact(label: str, value: str, width: int = 0) -> Content:
+    return fact(label, plain(value, limit=300, newlines=False), _LABELS, width)
+
+
+def schema_json(schema: JsonObject) -> str:
+    """Return a schema as its server declares it, indented."""
+    return json.dumps(schema, ensure_ascii=False, indent=2, default=str)
 
 
 def exact_json(tool: Tool) -> str:
