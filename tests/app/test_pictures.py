@@ -20,6 +20,7 @@ from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.help import HelpScreen
+from inspector.app.navigation import ServerPage, ToolPage
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -37,10 +38,9 @@ from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
 from inspector.app.pages.settings.profile.screen import ProfileScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
-from inspector.app.pages.tools.servers.screen import ServersScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
@@ -59,6 +59,8 @@ from tests.support.office import office
 from tests.support.picture import NARROW, WIDE, Act, Asked, Lacks, Opens, Shown, Shows, SnapCompare, acted
 from tests.support.reproduction import MemorySource
 from tests.support.told_model import Step, ToldModel, calls, says, searches
+from tests.support.tools_page import WEATHER_FRAMES
+from tests.support.workbench import shop_and_weather
 from widgets import Confirm
 
 QUERY = "send a late order message"
@@ -128,6 +130,26 @@ def _acts(*acts: Act) -> Callable[[Path], tuple[Act, ...]]:
     return lambda _folder: acts
 
 
+def _at(destination: ToolPage | ServerPage) -> Opens:
+    """The place Tools at a tool or a server, with the detail opened."""
+
+    def arrived() -> ToolsScreen:
+        screen = ToolsScreen()
+        screen.arrive(destination)
+        return screen
+
+    return Opens(arrived)
+
+
+def _wired() -> Shown:
+    servers = shop_and_weather()
+    for frame in WEATHER_FRAMES:
+        servers["weather"].log.append(frame)
+    return Shown(servers=servers)
+
+
+# From the view that a tool opens with to its form.
+CALL = ("right",) * 4 + ("down",)
 MEASURED = ("f8", Shows("requests over"), "r", Shows("rankers measured"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(SessionScreen, _talk, _acts(Asked("forecast"), Shows("Sunny in Oslo."))),
@@ -175,11 +197,12 @@ PAGES: Mapping[str, Picture] = {
         ),
     ),
     "tool": Picture(
-        ToolScreen,
+        ToolsScreen,
         Shown,
-        _acts(Opens(lambda: ToolScreen("weather:get_forecast")), "4", *"Oslo", "enter", Shows("✓ ok")),
+        _acts(_at(ToolPage("weather:get_forecast")), *CALL, *"Oslo", "enter", Shows("✓ ok")),
     ),
-    "servers": Picture(ServersScreen, _failing, _acts("f2", "end", Shows("boom"))),
+    "servers": Picture(ToolsScreen, _failing, _acts("f2", "end", Shows("broken"))),
+    "wire": Picture(ToolsScreen, _wired, _acts(_at(ServerPage("weather")), "right", "right", Shows("id"))),
     "manifest": Picture(ManifestScreen, Shown, _acts("f3", Shows("weather"))),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
@@ -234,7 +257,7 @@ DIALOGS: Mapping[str, Picture] = {
         Shown,
         _acts(Opens(ProfileScreen), "tab", "slash", *"binding.capacity", "enter", "enter", "x"),
     ),
-    "approval": Picture(Confirm, Shown, _acts(Opens(lambda: ToolScreen("shop:refund_order")), "4", "ctrl+r")),
+    "approval": Picture(Confirm, Shown, _acts(_at(ToolPage("shop:refund_order")), *CALL, "ctrl+r")),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
     "detail": Picture(
         DetailScreen,
@@ -293,7 +316,7 @@ def _pages(parent: type[BaseScreen]) -> Iterator[type[BaseScreen]]:
 def test_every_page_has_a_picture_on_both_terminals() -> None:
     for module in PAGES_FOLDER.rglob("*screen.py"):
         import_module(".".join(module.relative_to(PAGES_FOLDER.parents[2]).with_suffix("").parts))
-    registered = {*map(registry.page_class, registry.PAGES), SessionScreen, ToolScreen}
+    registered = {*map(registry.page_class, registry.PAGES), SessionScreen, ToolsScreen}
     assert registered <= set(_pages(BaseScreen)) == {picture.screen for picture in PAGES.values()}
     stored = Path(__file__).with_name("__snapshots__") / Path(__file__).stem
     for name in PAGES:

@@ -17,8 +17,8 @@ from inspector.app.pages.find.search.screen import SearchScreen
 from inspector.app.pages.find.steps.screen import StepsScreen
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
 from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
@@ -84,7 +84,7 @@ async def test_enter_opens_the_tool_and_esc_comes_back() -> None:
     async with app_rig() as (pilot, _):
         await _searched(pilot, "refund")
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
+        assert isinstance(pilot.app.screen, ToolsScreen)
         await pilot.press("escape")
         assert isinstance(pilot.app.screen, SearchScreen)
         assert "shop:refund_order" in seen(pilot)

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.steps import content
 from inspector.app.pages.find.steps.screen import StepsScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
 from tests.support.app import app_rig, seen, until
@@ -71,4 +71,4 @@ async def test_the_page_sets_the_steps_beside_the_whole() -> None:
         results = pilot.app.screen.query_one("#results", RecordList)
         assert results.shown[0].key == "shop:refund_order"
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
+        assert isinstance(pilot.app.screen, ToolsScreen)

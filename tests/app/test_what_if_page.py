@@ -15,7 +15,7 @@ from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.what_if import screen as what_if
 from inspector.app.pages.find.what_if.screen import WhatIfScreen
 from inspector.app.pages.find.what_if.text_editor import LONGEST, FieldText
-from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import fields
@@ -172,7 +172,7 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
         await _pasted(pilot, THIEF)
         _page(pilot).query_one("#around", RecordList).focus()
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
+        assert isinstance(pilot.app.screen, ToolsScreen)
         assert PAY.id in seen(pilot)
         await pilot.press("escape", "tab", "enter")
         await _measured(pilot)

@@ -14,7 +14,7 @@ from inspector.app.pages.find.what_if.screen import WhatIfScreen
 from inspector.app.pages.find.why_not import content
 from inspector.app.pages.find.why_not.missing_tool import missing_tool
 from inspector.app.pages.find.why_not.screen import WhyNotScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.catalog import Catalog
 from inspector.domain.ranking import Outcome, Part, Score, SearchRequest, Signal
 from inspector.domain.server import ServerPhase, SkippedTool
@@ -189,7 +189,7 @@ async def test_a_tool_is_set_against_the_last_result_and_ranked_by_every_ranker(
         assert "not in this tool  " in text
         assert "What would help" in text
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
+        assert isinstance(pilot.app.screen, ToolsScreen)
         await pilot.press("escape", "e")
         assert isinstance(pilot.app.screen, WhatIfScreen)
 

@@ -24,7 +24,7 @@ LIMIT = 500
 
 
 class ConfusableScreen(ToolKeys):
-    """Every pair of confusable tools, the most alike first; the keys of a tool are for the first of a pair."""
+    """Every pair of confusable tools, the most alike first; the keys of a tool are for the first of two."""
 
     page = "confusable"
     CSS_PATH = "screen.tcss"

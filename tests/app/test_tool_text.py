@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inspector.app.pages.tools.tool import content
+from inspector.app.pages.tools.catalog import tool_text as content
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding, ToolState
