@@ -10,7 +10,7 @@ from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
 from inspector.app.pages.tools.catalog.server_text import server_facts
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Timeline
-from tests.support.app import app_rig, is_up_to_date, seen, until
+from tests.support.app import app_rig, is_up_to_date, said, seen, until
 from tests.support.tools_page import opened
 from tests.support.workbench import Rig, connected
 
@@ -49,14 +49,17 @@ async def test_the_page_of_a_held_tool_shows_it_as_it_was_listed_last() -> None:
     async with _away() as (pilot, rig):
         await opened(pilot, ID)
         await until(pilot, lambda: f"{SIGN} held" in seen(pilot))
-        assert "weather is away; loaded again when it is back" in seen(pilot)
+        facts = " ".join(said(pilot, "#facts").split())
+        assert "weather is away; loaded again when it is back" in facts
         assert "Forecast for a city." in seen(pilot)
         await pilot.press("l")
-        await until(pilot, lambda: len(pilot.app._notifications) == 1)
-        (told,) = pilot.app._notifications
+        await until(pilot, lambda: "away; evicted again" in said(pilot, "#facts"))
+        await pilot.press("l")
+        await until(pilot, lambda: len(pilot.app._notifications) == 2)
+        told = list(pilot.app._notifications)[-1]
         assert "the server weather is away" in f"{told.title} {told.message}"
         await rig.bench.reconnect("weather")
-        await until(pilot, lambda: "● loaded" in seen(pilot))
+        await until(pilot, lambda: "✕ evicted" in said(pilot, "#tool-title"))
 
 
 async def test_a_server_tells_what_is_held_for_it() -> None:

@@ -13,6 +13,7 @@ from inspector.adapters.memory.fakes import MemoryServer, echo
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import Destination, EditPage, WhyNotPage
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.error import CallTimeout
 from inspector.domain.events import CallFinished
 from inspector.domain.jsonvalue import JsonObject
@@ -103,7 +104,8 @@ async def test_why_lists_the_searches_and_enter_explains_one_in_find() -> None:
         await choose(pilot, "why")
         await says(pilot, "“forecast for a city”")
         searches = pilot.app.screen.query_one("#searches", RecordList)
-        assert [str(row.cells[1]) for row in searches.shown] == ["", "1"]
+        assert [str(row.cells[0]) for row in searches.shown] == ["“zzz”", "“forecast for a city”"]
+        assert [str(cell) for cell in searches.shown[1].cells[1:]] == ["1", "found", "user"]
         went: list[Destination] = []
         pilot.app.open = went.append  # type: ignore[attr-defined]
         await pilot.press("end", "enter")
@@ -161,7 +163,7 @@ async def test_an_error_of_the_connection_comes_with_its_hint() -> None:
         await says(pilot, "Raise call_timeout.")
 
 
-async def test_esc_cancels_the_call_and_then_goes_to_the_list() -> None:
+async def test_esc_cancels_the_call_and_then_goes_back() -> None:
     async def never(_tool: str, _arguments: JsonObject) -> ToolResult:
         await asyncio.Event().wait()
         raise AssertionError
@@ -176,7 +178,7 @@ async def test_esc_cancels_the_call_and_then_goes_to_the_list() -> None:
         assert isinstance(finished.event, CallFinished)
         assert finished.event.text == "cancelled"
         await pilot.press("escape")
-        await until(pilot, lambda: rows(pilot).rows.has_focus)
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ToolsScreen))
 
 
 async def test_a_second_call_waits_for_the_first() -> None:

@@ -90,7 +90,7 @@ async def test_the_detail_follows_the_cursor() -> None:
         await until(pilot, lambda: shown(pilot) == "shop")
         await pilot.press("down")
         await until(pilot, lambda: shown(pilot) == "shop:list_orders")
-        await says(pilot, "the model calls it shop__list_orders")
+        await says(pilot, "shop__list_orders")
 
 
 async def test_arrows_change_the_view_from_the_list_and_each_kind_keeps_its_own() -> None:
@@ -230,7 +230,7 @@ def test_rows_are_made_once_and_then_only_those_that_changed() -> None:
 
 
 @with_hostile_text
-async def test_hostile_names_are_rows_that_do_no_harm(text: str) -> None:
+def test_hostile_names_are_rows_that_do_no_harm(text: str) -> None:
     tool = Tool(text, text, text)
     state = SessionState(
         servers={text: ServerState(text, ServerPhase.FAILED, reason=text)},

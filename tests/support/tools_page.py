@@ -52,7 +52,10 @@ async def opened(pilot: Pilot[None], at: str = "", view: str = "") -> None:
         await until(pilot, lambda: rows(pilot).current is not None)
         return
     destination: Destination = ToolPage(at) if ":" in at else ServerPage(at)
-    pilot.app.open(destination)  # type: ignore[attr-defined]
+    if isinstance(pilot.app.screen, ToolsScreen):
+        pilot.app.screen.arrive(destination)
+    else:
+        pilot.app.open(destination)  # type: ignore[attr-defined]
     await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))
     await until(pilot, lambda: shown(pilot) == at and not rows(pilot).rows.has_focus)
     if view:

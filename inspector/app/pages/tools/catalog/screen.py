@@ -82,10 +82,6 @@ class ToolsScreen(ToolKeys):
                 yield ToolPanel(id="tool")
         yield KeyBar()
 
-    def on_resize(self) -> None:
-        super().on_resize()
-        self._draw_soon()
-
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#detail").border_subtitle = "← → view"
@@ -215,6 +211,12 @@ class ToolsScreen(ToolKeys):
             self.remove_class("-opened")
             self.list.focus()
             await self.app.run_action("app.back")
+
+    def _has_tool(self) -> bool:
+        if self.tool_id and self.query_one(ToolPanel).tool is None:
+            self.warn("This tool is no longer in the catalog.")
+            return False
+        return super()._has_tool()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer the keys of the kind of row that is chosen."""

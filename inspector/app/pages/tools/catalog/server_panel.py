@@ -39,6 +39,10 @@ class ServerPanel(InContext, Vertical):
         self._show_part()
         self.set_interval(_LOOKS_EVERY, self._look)
 
+    def on_resize(self) -> None:
+        """Draw what depends on the width."""
+        self.draw()
+
     @property
     def strip(self) -> ViewStrip:
         return self.query_one("#server-views", ViewStrip)

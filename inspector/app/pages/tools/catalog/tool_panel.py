@@ -58,6 +58,11 @@ class ToolPanel(InContext, Vertical):
         self.query_one("#description").border_title = "Description by its server"
         self._show_part()
 
+    def on_resize(self) -> None:
+        """Draw what depends on the width."""
+        if self._tool_id:
+            self.draw()
+
     @property
     def strip(self) -> ViewStrip:
         return self.query_one("#tool-views", ViewStrip)

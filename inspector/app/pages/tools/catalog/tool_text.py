@@ -19,7 +19,6 @@ from inspector.domain.session import Binding, ToolState
 from inspector.domain.tool import Annotations, Tool, definition
 from widgets import middle, plain, visible
 
-_MUTED = MUTED
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
 _LABELS = 21
@@ -32,20 +31,17 @@ _CLAIMS = (
 
 
 def title(tool: Tool, state: ToolState | None, width: int) -> Content:
-    """Return id, binding, tokens and uses in one line, and the name the model uses below."""
-    counts = Content("not in this session") if state is None else _counts(state)
-    room = max(width - counts.cell_length - 3, 12)
+    """Return id and binding in one line, and below its tokens and uses."""
+    if state is None:
+        binding, counts = Content("not in this session"), ""
+    else:
+        icon, color = ICONS[state.binding]
+        binding = Content.styled(f"{icon} {state.binding.value}", color)
+        uses = f"used {state.uses}x" if state.uses else "not used yet"
+        counts = f"\n{tokens(state.tokens)} tokens   {uses}"
+    room = max(width - binding.cell_length - 3, 12)
     name = plain(middle(visible(tool.id, newlines=False), room)).stylize("bold")
-    wire = middle(tool.wire_name, max(width - 20, 12))
-    return Content.assemble(name, "   ", counts, ("\nthe model calls it ", _MUTED), plain(wire))
-
-
-def _counts(state: ToolState) -> Content:
-    icon, color = ICONS[state.binding]
-    uses = f"   used {state.uses}x" if state.uses else "   not used yet"
-    return Content.assemble(
-        (f"{icon} {state.binding.value}", color), f"   {tokens(state.tokens)} tokens", (uses, _MUTED)
-    )
+    return Content.assemble(name, "   ", binding, (counts, MUTED))
 
 
 def claims(annotations: Annotations) -> tuple[str, ...]:
@@ -58,6 +54,7 @@ def facts(tool: Tool, state: ToolState | None, width: int = 0) -> Content:
     """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so."""
     why = why_ask(tool)
     lines = [("server", tool.server), ("name on its server", tool.name)]
+    lines += [("the model calls it", tool.wire_name)]
     lines += [("title", tool.title)] if tool.title else []
     lines += [
         ("its server claims", ", ".join(claims(tool.annotations)) or "nothing about what it does"),
@@ -102,7 +99,7 @@ def result_line(result: ToolResult, elapsed: float) -> Content:
     """Return whether the call succeeded according to the server, and how long it took."""
     mark = ("✕ the tool failed", "$text-error") if result.is_error else ("✓ ok", "$text-success")
     kinds = "" if result.kinds == ("text",) else f"   {', '.join(result.kinds) or 'nothing returned'}"
-    return Content.assemble(mark, (f"   {milliseconds(elapsed)}", ""), (visible(kinds, limit=100), _MUTED))
+    return Content.assemble(mark, (f"   {milliseconds(elapsed)}", ""), (visible(kinds, limit=100), MUTED))
 
 
 def failure_line(error: ToolsightError, elapsed: float) -> Content:
@@ -110,6 +107,6 @@ def failure_line(error: ToolsightError, elapsed: float) -> Content:
     first = Content.assemble(
         ("✕ ", "$text-error"),
         plain(error.message, limit=600).stylize("$text-error"),
-        (f"   {milliseconds(elapsed)}", _MUTED),
+        (f"   {milliseconds(elapsed)}", MUTED),
     )
     return Content.assemble(first, "\n", plain(error.hint, limit=600)) if error.hint else first
