@@ -112,6 +112,16 @@ async def test_why_lists_the_searches_and_enter_explains_one_in_find() -> None:
         await until(pilot, lambda: went == [WhyNotPage(FORECAST, SearchRequest("forecast for a city"))])
 
 
+async def test_r_calls_the_tool_once_more() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "✓ ok")
+        rows(pilot).focus()
+        await pilot.press("r")
+        await until(pilot, lambda: len(rig.servers["weather"].calls) == 2)
+        assert rig.servers["weather"].calls[0] == rig.servers["weather"].calls[1]
+
+
 async def test_a_call_shows_text_and_structure() -> None:
     async with _opened(FORECAST) as (pilot, rig):
         await _typed_in(pilot)

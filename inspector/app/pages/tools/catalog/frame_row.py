@@ -11,10 +11,10 @@ from inspector.domain.number import count, milliseconds
 from widgets import Column, Record, Tone
 
 COLUMNS = (
-    Column("time", "time, UTC", width=12, weight=2, hide_below=48),
+    Column("time", "time, UTC", width=12, weight=2, hide_below=44),
     Column("way", "", width=1, weight=9),
     Column("what", "message", weight=8, min_width=16, shorten="middle"),
-    Column("id", "id", weight=1, min_width=2, hide_below=40),
+    Column("id", "id", weight=1, min_width=2, hide_below=60),
     Column("bytes", "bytes", align="right", weight=5),
     Column("took", "took", align="right", weight=4),
 )

@@ -29,7 +29,7 @@ from widgets import KeyBar, RecordList, visible
 
 # Long because every key of the list and of its two kinds of rows is here.
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
-_ON_A_SERVER = frozenset({"stop"})
+_ON_A_SERVER = frozenset({"stop", "reconnect"})
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load"})
 
 
@@ -55,7 +55,8 @@ class ToolsScreen(ToolKeys):
         Binding("left", "view(-1)", "view", key_display="←→", id="tools.view"),
         Binding("right", "view(1)", "next view", show=False, id="tools.next_view"),
         Binding("space", "fold", "fold", id="tools.fold"),
-        Binding("r", "repeat", "reconnect/call", id="tools.repeat"),
+        Binding("r", "reconnect", "reconnect", id="tools.reconnect"),
+        Binding("r", "run", "call again", id="tools.repeat"),
         Binding("s", "stop", "stop", id="tools.stop"),
         Binding("R", "reconnect_failed", "reconnect failed", show=False, id="tools.reconnect_failed"),
         Binding("x", "export", "export", id="tools.export"),
@@ -224,6 +225,10 @@ class ToolsScreen(ToolKeys):
             return False
         if action in _ON_A_TOOL and not self.tool_id:
             return False
+        if action == "run":
+            return bool(self.tool_id) and self._panel.strip.current == "call"
+        if action == "fold":
+            return self._is_in_list
         return super().check_action(action, parameters)
 
     def action_view(self, by: int) -> None:
@@ -231,13 +236,14 @@ class ToolsScreen(ToolKeys):
         if isinstance(self.focused, Input | TextArea) or not self._selected:
             raise SkipAction
         self._panel.strip.step(by)
+        self.refresh_bindings()
         if not self._is_in_list:
             self._panel.strip.focus()
 
     def action_fold(self) -> None:
         """Fold or unfold the server under the cursor, or that of the tool under the cursor."""
-        if not self._is_in_list or not self._selected:
-            raise SkipAction
+        if not self._selected:
+            return
         name = self._server or self._selected.partition(":")[0]
         self._folded ^= {name}
         self._selected = server_key(name)
@@ -245,17 +251,11 @@ class ToolsScreen(ToolKeys):
 
     def action_run(self) -> None:
         """Call the tool with the form's values."""
-        if self.tool_id and self._panel.strip.current == "call":
-            self.query_one(ToolPanel).call.submit()
+        self.query_one(ToolPanel).call.submit()
 
-    def action_repeat(self) -> None:
-        """Reconnect the server, or call the tool once more."""
-        if self._server:
-            self._reconnect(self._server)
-        elif self.tool_id and self._panel.strip.current == "call":
-            self.action_run()
-        else:
-            self.warn("r calls a tool again in its view “call”, and reconnects a server.")
+    def action_reconnect(self) -> None:
+        """Close the server's connection, if any, and open it again."""
+        self._reconnect(self._server)
 
     def action_stop(self) -> None:
         """Close the server's connection."""

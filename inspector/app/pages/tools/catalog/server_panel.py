@@ -8,10 +8,12 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.pages.tools.catalog.server_text import instructions, server_facts, server_title
 from inspector.app.pages.tools.catalog.wire_panel import WirePanel
+from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
 from widgets import TextView, ViewStrip
 
 _LOOKS_EVERY = 0.5
+_STDERR = "stderr, newest last"
 VIEWS = ("about", "stderr", "wire")
 
 
@@ -29,13 +31,12 @@ class ServerPanel(InContext, Vertical):
             with Vertical(classes="part about"):
                 with VerticalScroll(id="server-scroll"):
                     yield Static(id="server-facts", markup=False)
-                yield TextView(empty="It sends no instructions.", id="server-instructions")
+                yield TextView(id="server-told")
             yield TextView(empty="Nothing on stderr.", follow=True, id="server-stderr", classes="part stderr")
             yield WirePanel(id="server-wire", classes="part wire")
 
     def on_mount(self) -> None:
-        self.query_one("#server-instructions").border_title = "Instructions to a model"
-        self.query_one("#server-stderr").border_title = "stderr, newest last"
+        self.query_one("#server-stderr").border_title = _STDERR
         self._show_part()
         self.set_interval(_LOOKS_EVERY, self._look)
 
@@ -75,9 +76,16 @@ class ServerPanel(InContext, Vertical):
             held = sum(tool.server == server.name for tool in state.held.values())
             facts = server_facts(server, state.problems, held=held, width=self._width)
             self.query_one("#server-facts", Static).update(facts)
-            told = self.query_one("#server-instructions", TextView)
-            if told.text != instructions(server):
-                told.text = instructions(server)
+            self._show_told(server)
+
+    def _show_told(self, server: ServerState) -> None:
+        """Show what a server tells a model; of one that failed, what it wrote before it did."""
+        told, failed = self.query_one("#server-told", TextView), server.phase is ServerPhase.FAILED
+        text = self.session.stderr(server.name) if failed else instructions(server)
+        told.border_title = _STDERR if failed else "Instructions to a model"
+        told.empty = "Nothing on stderr." if failed else "It sends no instructions."
+        if told.text != text:
+            told.text = text
 
     def _show_stderr(self) -> None:
         stderr, tail = self.query_one("#server-stderr", TextView), self.session.stderr(self._server)
