@@ -10,7 +10,7 @@ import pytest
 import inspector
 import widgets
 from inspector.app.base_screen import BaseScreen
-from inspector.app.pages.registry import PAGES, page_class
+from inspector.app.pages.registry import SCREENS, page_class
 
 SLOW = ("litellm", "fastembed", "mcp", "tiktoken", "sqlite_utils", "rank_bm25", "numpy", "onnxruntime")
 
@@ -40,7 +40,7 @@ def test_the_session_page_waits_for_no_other_page() -> None:
 
 
 def test_every_page_of_the_registry_can_be_opened() -> None:
-    assert all(issubclass(page_class(name), BaseScreen) for name in PAGES)
+    assert all(issubclass(page_class(name), BaseScreen) for name in SCREENS)
 
 
 def test_the_widgets_package_names_exactly_what_it_exports() -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from widgets.schema_form import SchemaForm
     from widgets.schema_tree import SchemaTree
     from widgets.terminal_text import visible
-    from widgets.text import highlight, middle, plain, safe, shorten
+    from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
     from widgets.view_strip import ViewStrip
 
@@ -42,7 +42,7 @@ _MODULES = {
     "schema_form": ("SchemaForm",),
     "schema_tree": ("SchemaTree",),
     "terminal_text": ("visible",),
-    "text": ("highlight", "middle", "plain", "safe", "shorten"),
+    "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
     "view_strip": ("ViewStrip",),
 }
@@ -71,6 +71,7 @@ __all__ = [
     "ViewStrip",
     "highlight",
     "legend",
+    "link",
     "middle",
     "plain",
     "safe",

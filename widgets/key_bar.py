@@ -9,13 +9,17 @@ from textual.binding import Binding
 from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Footer
-from textual.widgets._footer import FooterKey
+from textual.widgets._footer import FooterKey, FooterLabel
 
-HELP = "f1"
+HELP = "question_mark"
+_QUIT = "ctrl+q"
+_GAP = "  "
 
 
 class KeyBar(Footer):
-    """Shows the page's keys, then the app's, never cut in two; the help key always stays."""
+    """Shows the page's keys, then those of every page, never cut in two; the help key always stays."""
+
+    DEFAULT_CSS = "KeyBar.-compact FooterKey { margin-right: 2; }"
 
     def __init__(self) -> None:
         super().__init__(show_command_palette=False, compact=True)
@@ -27,7 +31,18 @@ class KeyBar(Footer):
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
         self._width = self.app.size.width
         self._offered = _offered(self.screen) if self._bindings_ready else []
-        yield from fitting(keys, self._width)
+        everywhere = {binding.key for binding in self._of_the_app()}
+        pages = [key for key in keys if key.key not in everywhere]
+        rest = sorted((key for key in keys if key.key in everywhere), key=lambda key: key.key == _QUIT)
+        shown = fitting([*pages, *rest], self._width - len(_GAP))
+        yield from (key for key in shown if key in pages)
+        if pages:
+            yield FooterLabel(_GAP)
+        yield from (key for key in shown if key in rest)
+
+    def _of_the_app(self) -> list[Binding]:
+        """The bindings that work on every page."""
+        return [active.binding for active in self.screen.active_bindings.values() if active.node is self.app]
 
     def bindings_changed(self, screen: Screen[Any]) -> None:
         """Look at the keys once before the next frame, however often the focus moves until then."""
@@ -69,4 +84,4 @@ def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
 
 
 def _cells(key: FooterKey) -> int:
-    return cell_len(f"{key.key_display} {key.description}") + 1
+    return cell_len(f"{key.key_display} {key.description}") + 2

@@ -18,12 +18,12 @@ class RecordRows(RecordCanvas, can_focus=True):
     """Moves a cursor over the records it shows; `RecordList` adds the filter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "step(-1)", "Up", show=False, id="list.up"),
-        Binding("down", "step(1)", "Down", show=False, id="list.down"),
+        Binding("up,k", "step(-1)", "Up", show=False, id="list.up"),
+        Binding("down,j", "step(1)", "Down", show=False, id="list.down"),
         Binding("pageup", "page(-1)", "Page up", show=False, id="list.page_up"),
         Binding("pagedown", "page(1)", "Page down", show=False, id="list.page_down"),
-        Binding("home", "first", "First", show=False, id="list.first"),
-        Binding("end", "last", "Last", show=False, id="list.last"),
+        Binding("home,g", "first", "First", show=False, id="list.first"),
+        Binding("end,G", "last", "Last", show=False, id="list.last"),
         Binding("enter", "select", "Open", show=False, id="list.open"),
     ]
 

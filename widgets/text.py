@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from rich.cells import cell_len
 from textual.content import Content, Span
+from textual.style import Style
 
 from widgets.terminal_text import ELLIPSIS, PILE, escape, visible
 
@@ -14,6 +15,13 @@ from widgets.terminal_text import ELLIPSIS, PILE, escape, visible
 def plain(text: str, *, limit: int = 20_000, newlines: bool = True) -> Content:
     """Return `text` as safe content: hidden characters visible, never read as markup."""
     return Content(visible(text, limit=limit, newlines=newlines))
+
+
+def link(text: str, action: str, style: str = "") -> Content:
+    """Return `text` as safe content that runs an action of Textual when it is clicked."""
+    content = plain(text, newlines=False)
+    spans = [Span(0, len(content), Style.from_meta({"@click": action}))]
+    return content.add_spans([Span(0, len(content), style), *spans] if style else spans)
 
 
 def safe(content: Content | str, *, limit: int = 20_000, newlines: bool = True) -> Content:

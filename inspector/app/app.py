@@ -9,21 +9,18 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.command import CommandPalette
 from textual.reactive import reactive
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from inspector.app import command, theme
 from inspector.app.palette import CommandSource
+from inspector.app.place_app import PlaceApp
 from inspector.domain.error import ToolsightError
 
 if TYPE_CHECKING:
-    from inspector.app.base_screen import BaseScreen
     from inspector.app.bridge import Bridge, View
-    from inspector.app.navigation import Destination
     from inspector.app.opening import Opened
     from inspector.app.replay import Replay
     from inspector.app.reproduction import Reproduction
@@ -33,11 +30,10 @@ if TYPE_CHECKING:
 
 # Records are gathered this long before the pages are drawn again.
 _GATHERING_SECONDS = 0.03
-# The first frame and the session page.
-_SCREENS_BELOW_A_PAGE = 2
+HOME = "session"
 
 
-class ToolsightApp(App[None]):
+class ToolsightApp(PlaceApp):
     """Shows one workbench; the app is the `Context` of its pages.
 
     `start` opens the workbench, and the caller that passed `start` closes it after the app has ended.
@@ -123,8 +119,7 @@ class ToolsightApp(App[None]):
             self._opened = await self._start()
             self._replay = Replay(self._opened.bench, self._show)
             self._bridge = Bridge(self._opened.bench, self.soon, self._replay.follow)
-            home, drawn = self.home(), asyncio.Event()
-            await self.push_screen(home)
+            home, drawn = self.go(HOME), asyncio.Event()
             # Servers take both processors for a while: the page is drawn before they start.
             home.call_after_refresh(drawn.set)
             await drawn.wait()
@@ -133,12 +128,6 @@ class ToolsightApp(App[None]):
         except ToolsightError as error:
             self.failure = error
             self.exit()
-
-    def home(self) -> "BaseScreen":
-        """The page below all others."""
-        from inspector.app.pages.chat.session.screen import SessionScreen
-
-        return SessionScreen()
 
     def soon(self, callback: Callable[[], None]) -> None:
         """Call a function in the app, some milliseconds later.
@@ -150,24 +139,6 @@ class ToolsightApp(App[None]):
     def _show(self, view: "View") -> None:
         self.view = view
 
-    def open(self, destination: "Destination") -> None:
-        """Open a page on top of the current one."""
-        from inspector.app.pages.registry import screen_for
-
-        self.push_screen(screen_for(destination))
-
-    def action_page(self, name: str) -> None:
-        """Go to a page, closing every page above the session first."""
-        from inspector.app.navigation import Page
-        from inspector.app.pages.registry import PAGES
-
-        if self._opened is None or isinstance(self.screen, ModalScreen | CommandPalette):
-            return
-        while len(self.screen_stack) > _SCREENS_BELOW_A_PAGE:
-            self.pop_screen()
-        if name in PAGES:
-            self.open(Page(name))
-
     def action_stop_embedding(self) -> None:
         """Stop downloading or embedding; searches use what is ready."""
         self.commands.stop_embedding()
@@ -177,15 +148,43 @@ class ToolsightApp(App[None]):
         dark = self.theme == theme.DARK.name
         self.theme = theme.LIGHT.name if dark else theme.DARK.name
 
+    def action_live(self) -> None:
+        """End a replay: every page shows the running session again."""
+        self.replay.live()
+
     def action_help(self) -> None:
         """Show help for the current page."""
         from inspector.app.dialogs.help import HelpScreen
 
-        self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))
+        if self.can_go:
+            self.push_screen(HelpScreen(getattr(self.screen, "help_lines", ())))
+
+    def action_keys_panel(self) -> None:
+        """Show every key that works here beside the page, or hide them."""
+        from textual.widgets import HelpPanel
+
+        if self.screen.query(HelpPanel):
+            self.action_hide_help_panel()
+        else:
+            self.action_show_help_panel()
+
+    def action_jump(self) -> None:
+        """Put a letter on every pane; the letter puts the cursor there."""
+        from inspector.app.dialogs.jump import JumpScreen, targets
+
+        if self.can_go:
+            self.push_screen(JumpScreen(targets(self.screen)))
+
+    def action_settings(self, path: str = "") -> None:
+        """Show every setting of the session: model, toolset, profile, and all the others, from one on."""
+        from inspector.app.dialogs.settings.screen import SettingsDialog
+
+        if self.can_go:
+            self.push_screen(SettingsDialog(path))
 
     def action_ask(self, name: str) -> None:
         """Ask for a toolset, a model or a milestone."""
         from inspector.app.dialogs.choice import DIALOGS
 
-        if self._opened is not None:
+        if self.page:
             self.push_screen(DIALOGS[name](self))

@@ -1,54 +1,119 @@
-"""The base of every page: a header line, and drawing the newest view."""
+"""The base of every page: two lines on top, drawing the newest view, and going back."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.widgets import Static
+from textual.widgets import Input, Static, TextArea
 
+from inspector.app.activity import Activity
 from inspector.app.bridge import View
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
+from inspector.app.navigation import Destination, Page
+from widgets import RecordRows
 
 
 class HeaderLine(Static):
-    """The state of the session in one line."""
+    """The places and what is connected; below, the pages of the place and the settings in force."""
 
-    DEFAULT_CSS = "HeaderLine { dock: top; height: 1; padding: 0 1; background: $panel; color: $foreground; }"
+    DEFAULT_CSS = """
+    HeaderLine { dock: top; height: 2; padding: 0 1; background: $panel; color: $foreground; }
+    HeaderLine { link-style: none; link-color: $foreground; link-background: $panel; }
+    HeaderLine { link-style-hover: underline; link-color-hover: $foreground; link-background-hover: $boost; }
+    """
 
 
 class BaseScreen(InContext, Screen[None]):
-    """A page of the app. Subclasses implement `show_view`, which runs on every change."""
+    """A page of the app. Subclasses implement `show_view`, which runs on every change.
 
+    `page` names the page in `place.PLACES`; it is "" for what opens on top of a page.
+    """
+
+    page: str = ""
     help_lines: ClassVar[tuple[str, ...]] = ()
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.back", "back", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "back", show=False, id="page.back"),
+    ]
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-narrow"),
         (100, "-medium"),
         (170, "-wide"),
     ]
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._due: list[Callable[[], None]] | None = []
+
     @property
     def view(self) -> View:
         return self.context.shown
 
+    @property
+    def activity(self) -> Activity | None:
+        """What this page measures now, for the header of every page."""
+        return None
+
     def on_mount(self) -> None:
         self.watch(self.app, "view", self._on_view, init=False)
+        self.watch(self.app, "activities", self._show_header, init=False)
+        self.call_next(self._be_ready)
+
+    def when_ready(self, act: Callable[[], None]) -> None:
+        """Call a function once the page is mounted."""
+        if self._due is None:
+            act()
+        else:
+            self._due.append(act)
+
+    def _be_ready(self) -> None:
+        due, self._due = self._due or (), None
+        for act in due:
+            act()
 
     def on_screen_resume(self) -> None:
         self._on_view(self.view)
 
     def on_resize(self) -> None:
-        self._show_header(self.view)
+        self._show_header()
 
     def show_view(self, view: View) -> None:
         """Draw the view; the default draws nothing."""
 
+    def arrive(self, destination: Destination) -> None:
+        """Show what another page asked for; the default shows the page as it was left."""
+        if not isinstance(destination, Page):
+            from inspector.app.pages.registry import screen_for
+
+            self.app.push_screen(screen_for(destination))
+
+    def show_page(self, page: str) -> None:
+        """Show one of the pages that this screen holds; the default has only one."""
+
+    def redraw_header(self) -> None:
+        """Draw the header again, after another page of this screen was chosen."""
+        self._show_header()
+
+    async def action_leave(self) -> None:
+        """Leave an input for the list beside it, or go back."""
+        if isinstance(self.focused, Input | TextArea):
+            self.leave_input()
+        else:
+            await self.app.run_action("app.back")
+
+    def leave_input(self) -> None:
+        """Put the cursor into the first list of the page, or nowhere."""
+        rows = next((rows for rows in self.query(RecordRows) if rows.focusable), None)
+        self.set_focus(rows)
+
     def _on_view(self, view: View | None) -> None:
         if view is not None and self.is_current:
-            self._show_header(view)
+            self._show_header()
             self.show_view(view)
 
-    def _show_header(self, view: View) -> None:
+    def _show_header(self) -> None:
+        if not self.is_current:
+            return
         for line in self.query(HeaderLine):
-            line.update(header(view.state, self.size.width))
+            line.update(header(self.view.state, self.context.where, self.size.width))

@@ -1,13 +1,19 @@
 """The registry of commands, the source of key bindings, palette entries and the help screen."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from textual.binding import Binding
 
+from inspector.app.place import PLACES, digit
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that works anywhere in the app. `action` is a Textual action of the app."""
+    """A command that works anywhere in the app. `action` is a Textual action of the app.
+
+    `keys` is empty for what only the palette offers. `shown` is how the footer names the keys of all places.
+    """
 
     id: str
     keys: str
@@ -15,41 +21,62 @@ class Command:
     action: str
     help: str
     in_footer: bool = False
+    shown: str = ""
 
-    def binding(self) -> Binding:
-        # A terminal sends alt and a letter as that letter, so the focused input would type it.
-        priority = self.keys.startswith("alt+")
-        return Binding(self.keys, self.action, self.title, id=self.id, show=self.in_footer, priority=priority)
+    def bindings(self) -> Iterator[Binding]:
+        """Return the command's bindings; F-keys work even where a text is edited."""
+        title = "places" if self.shown else self.title
+        for number, key in enumerate(filter(None, self.keys.split(","))):
+            is_first = number == 0
+            yield Binding(
+                key,
+                self.action,
+                title,
+                id=self.id if is_first else f"{self.id}.{key}",
+                show=self.in_footer and is_first,
+                key_display=self.shown or None,
+                priority=not is_first,
+            )
+
+
+def _place_commands() -> tuple[Command, ...]:
+    """A digit goes to its place, and from a place to its next page; F-keys do the same inside inputs."""
+    last = len(PLACES)
+    return tuple(
+        Command(
+            f"place.{place.name}",
+            f"{digit(place)},f{digit(place)}",
+            place.title,
+            f"place('{place.name}')",
+            " · ".join(page.title for page in place.pages),
+            in_footer=digit(place) == 1,
+            shown=f"1-{last}" if digit(place) == 1 else "",
+        )
+        for place in PLACES
+    )
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command("help", "f1,question_mark", "help", "help", "What this page shows, and every key.", True),
-    Command("page.servers", "f2", "servers", "page('servers')", "Connections and stderr; reconnect.", True),
-    Command("page.manifest", "f3", "manifest", "page('manifest')", "What the model is sent, exactly.", True),
-    Command("page.search", "f4", "search", "page('search')", "Search, and explain every score.", True),
-    Command("page.budget", "f5", "budget", "page('budget')", "What tools cost, and what-if.", True),
-    Command("page.events", "f6", "events", "page('events')", "Every event of the session.", True),
-    Command("toolset", "ctrl+t", "toolset", "ask('toolset')", "Restrict the catalog to a toolset."),
-    Command("model", "ctrl+o", "model", "ask('model')", "Switch to another model."),
-    Command("milestone", "alt+m", "milestone", "ask('milestone')", "Mark a milestone as reached."),
-    Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between dark and light theme."),
-    Command("page.session", "f7", "session", "page('session')", "Go back to the conversation."),
-    Command("page.bench", "f8", "bench", "page('bench')", "Measure rankers; fit the threshold."),
-    Command("index.stop", "f9", "stop embedding", "stop_embedding", "Search with what is ready by now."),
+    *_place_commands(),
+    Command("settings", "ctrl+o", "settings", "settings", "Model, toolset, profile and every setting.", True),
+    Command("jump", "ctrl+g", "jump", "jump", "Put the cursor into any pane by one letter."),
     Command(
-        "page.timeline", "f10,ctrl+r", "timeline", "page('timeline')", "Every model call; replay any of them."
+        "keys", "", "keys panel", "keys_panel", "Show or hide every key that works here, beside the page."
     ),
-    Command("page.profile", "ctrl+g", "profile", "page('profile')", "Choose a profile; change settings."),
-    Command("page.lab", "f12,ctrl+n", "guard lab", "page('lab')", "Run scenarios; see what guards count."),
-    Command("page.race", "f11,ctrl+b", "race", "page('race')", "Race static binding against discovery."),
-    Command("page.reproduce", "alt+r", "reproduce", "page('reproduce')", "Measure published results again."),
-    Command("quit", "ctrl+q", "quit", "quit", "Stop the servers and quit."),
+    Command("theme", "ctrl+l", "light/dark", "toggle_theme", "Switch between dark and light theme."),
+    Command("model", "", "model", "ask('model')", "Switch to another model."),
+    Command("toolset", "", "toolset", "ask('toolset')", "Restrict the catalog to a toolset."),
+    Command("milestone", "", "milestone", "ask('milestone')", "Mark a milestone as reached."),
+    Command("index.stop", "", "stop embedding", "stop_embedding", "Search with what is ready by now."),
+    Command("stop", "", "stop measuring", "stop_measuring", "Stop what is measured in the background."),
+    Command("help", "question_mark", "help", "help", "What this page shows, and every key.", True),
+    Command("quit", "ctrl+q", "quit", "quit", "Stop the servers and quit.", True),
 )
 
 
 def bindings() -> list[Binding]:
     """The app's key bindings."""
-    return [command.binding() for command in COMMANDS]
+    return [binding for command in COMMANDS for binding in command.bindings()]
 
 
 def shown_keys(command: Command) -> str:

@@ -19,11 +19,13 @@ from widgets import RecordList, SchemaTree, TextView, visible
 
 if TYPE_CHECKING:
     from inspector.app.bridge import View
+    from inspector.app.draw.header import Where
     from inspector.app.replay import Replay
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
 
 T = TypeVar("T")
+REPLAYED = "A replay is read-only. “back to now” in the second line, or l in the timeline, ends it."
 _TOAST = 2
 _COPIED_SHOWN = 80
 
@@ -61,8 +63,17 @@ class Context(Protocol):
         """Where published tables are measured; None where the app has no source for them."""
         ...
 
+    @property
+    def where(self) -> "Where":
+        """The page that is shown, and what is measured in the background."""
+        ...
+
     def open(self, destination: Destination) -> None:
-        """Open a page on top of the current one."""
+        """Go to the page of a destination, and show the destination there."""
+        ...
+
+    def measuring(self) -> None:
+        """Look again what is measured in the background."""
         ...
 
 
@@ -129,7 +140,7 @@ class InContext(Widget):
         return self.run_worker(run(), group=group, exit_on_error=False)
 
     def open(self, destination: Destination) -> None:
-        """Open a page on top of the current one."""
+        """Go to the page of a destination, and show the destination there."""
         self.context.open(destination)
 
     def open_tool(self, tool_id: str) -> None:
@@ -204,6 +215,7 @@ class InContext(Widget):
             thread=True,
             exit_on_error=False,
         )
+        self.context.measuring()
         return job
 
     def _told(self, name: str, job: Job, act: Callable[[], None]) -> None:

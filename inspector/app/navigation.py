@@ -1,13 +1,18 @@
 """The destinations that a page can open. `pages.registry` maps each to its screen."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inspector.domain.ranking import SearchReport, SearchRequest
+
+if TYPE_CHECKING:
+    from inspector.app.scenario_job import Choice, ScenarioFile
+    from inspector.engine.measure.live import LiveBench
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page directly above the session, by its name in the registry."""
+    """A page as it was left, by its name in `place.PLACES`."""
 
     name: str
 
@@ -70,6 +75,29 @@ class ConfusablePage:
     """The tools that a search may confuse."""
 
 
+@dataclass(frozen=True, slots=True)
+class TracePage:
+    """A recorded session, replayed from its first call."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdPage:
+    """The threshold of a ranker, measured at once; `live` has requests that are gathered already."""
+
+    ranker: str
+    live: "LiveBench | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilesPage:
+    """A scenario under several profiles, beginning with the chosen one."""
+
+    file: "ScenarioFile"
+    choice: "Choice"
+
+
 Destination = (
     Page
     | ServerPage
@@ -80,4 +108,7 @@ Destination = (
     | StepsPage
     | EditPage
     | ConfusablePage
+    | TracePage
+    | ThresholdPage
+    | ProfilesPage
 )

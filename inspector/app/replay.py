@@ -34,7 +34,7 @@ from inspector.engine.workbench import Workbench
 
 CHECKPOINT = 200
 _REFUSAL = "a replay is read-only"
-_HINT = "To go back to the running session, open the timeline (f10) and press l."
+_HINT = "“back to now” in the second line goes back to the running session; so does n in the timeline."
 _NOT_RECORDED = "(definition not recorded, and the tool's server is not connected now)"
 
 

@@ -2,6 +2,7 @@
 
 from textual.content import Content
 
+from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen
 from inspector.app.draw.failure import failure_text
 from inspector.app.scenario_job import Lab, LabJob
@@ -12,7 +13,7 @@ RUN = "run"
 
 
 class LabScreen(BaseScreen):
-    """A page whose runs are workers of the group `RUN`. Leaving the page stops them."""
+    """A page whose runs are workers of the group `RUN`; they go on while other pages are shown."""
 
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__()
@@ -45,13 +46,18 @@ class LabScreen(BaseScreen):
         self.said = text
         self.show()
 
-    def stop(self, again: str) -> bool:
+    @property
+    def activity(self) -> Activity | None:
+        progress = self.job.progress
+        return None if progress is None else Activity(progress.file.title, self.stop)
+
+    def stop(self, again: str = "") -> bool:
         """Stop the run, and return whether there was one. `again` says how to start another."""
         if self.job.progress is None:
             return False
         self.job.drop()
         self.workers.cancel_group(self, RUN)
-        self.say(Content.styled(f"Stopped. {again}", "$text-warning"))
+        self.say(Content.styled(f"Stopped. {again}".strip(), "$text-warning"))
         return True
 
     def _show_progress(self) -> None:

@@ -3,7 +3,6 @@
 What only some commands need is imported where it is used.
 """
 
-import atexit
 import os
 import secrets
 import sys
@@ -25,6 +24,7 @@ from inspector.adapters.files.content import is_file
 from inspector.adapters.files.predicate_file import digest, load_predicates
 from inspector.adapters.files.stored_listing import WithStoredListings
 from inspector.adapters.files.typed_server import typed_configuration
+from inspector.adapters.litellm.local import LocalModelServers
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.sqlite.memory import SqliteServerMemory
@@ -32,8 +32,9 @@ from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.demo_folder import demo_folder
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
-from inspector.cli.models import counter_for, model_for
+from inspector.cli.models import chosen_model, counter_for, model_for
 from inspector.cli.options import Options
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
@@ -45,6 +46,7 @@ from inspector.engine.ports import (
     Connector,
     Embedder,
     EventStore,
+    LocalModels,
     Ports,
     PriceList,
     ServerMemory,
@@ -108,7 +110,7 @@ def configuration_path(options: Options) -> Path | None:
 def read_configuration(options: Options) -> Configuration:
     """The server that was typed, or the configuration file. Raises ConfigError, also if there is neither."""
     if options.demo:
-        return demo_configuration(_demo_state())
+        return demo_configuration(demo_folder())
     if options.server:
         typed = typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
         return _with_predicates(typed, options)
@@ -129,14 +131,6 @@ def given_inputs(options: Options) -> dict[str, str]:
     prefix = "TOOLSIGHT_INPUT_"
     given = {name.removeprefix(prefix): v for name, v in os.environ.items() if name.startswith(prefix)}
     return {**given, **options.inputs}
-
-
-@cache
-def _demo_state() -> Path:
-    """A folder for the demo's data that is removed at the end of the process."""
-    folder = tempfile.TemporaryDirectory(prefix="toolsight-demo-")
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
 
 
 def demo_path() -> Path:
@@ -178,6 +172,11 @@ def make_prices() -> PriceList:
     return LitellmPrices()
 
 
+def make_local_models() -> LocalModels:
+    """The model servers on this machine, at their usual ports."""
+    return LocalModelServers()
+
+
 def make_connector() -> Connector:
     """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
     return WithStoredListings(_mcp_connector())
@@ -211,12 +210,13 @@ def make_workbench(
         memory=memory,
         clock=clock or SystemClock(),
         approver=approver,
-        model_for=lambda name: model_for(name, api_base=options.api_base or None),
+        model_for=lambda name: chosen_model(name, options),
         counter_for=counter_for if not listing else lambda name: remembered_counter(name, options),
         embedder_for=make_embedder if not listing else lambda _name: None,
         vectors=open_vectors(options),
         prices=make_prices(),
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
+        local_models=make_local_models(),
     )
     policy = Policy(configuration, profile=options.profile, values=_anchored(options.values))
     return Workbench(

@@ -1,12 +1,10 @@
 """Opens a headless session with every server connected."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-from inspector.cli.composition import demo_configuration, make_workbench, open_memory, read_configuration
+from inspector.cli.composition import make_workbench, open_memory, read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
 from inspector.cli.problem import say_problems
@@ -57,11 +55,3 @@ def run_headless(
             await work(bench)
 
     asyncio.run(run())
-
-
-@asynccontextmanager
-async def demo_session(options: Options) -> AsyncIterator[Workbench]:
-    """A session on the demo servers, with fresh data that is removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="toolsight-demo-") as state:
-        async with headless(options, demo_configuration(Path(state)), record=True) as bench:
-            yield bench

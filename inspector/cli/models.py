@@ -4,6 +4,7 @@ from pathlib import Path
 
 from inspector.adapters.tokens.anthropic_counter import AnthropicCounter, is_claude
 from inspector.adapters.tokens.tiktoken_counter import TiktokenCounter
+from inspector.cli.options import Options
 from inspector.domain.closest import closest
 from inspector.domain.error import ModelError
 from inspector.domain.model_feature import PLAIN, ModelFeatures
@@ -14,8 +15,11 @@ _SCRIPT = "demo/script:"
 _EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/planner"
 
 
-def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
-    """The model with that name: any litellm model or a `demo/…` model. Raises ModelError."""
+def model_for(name: str, *, api_base: str = "", window: int | None = None) -> ChatModel:
+    """The model with that name: any litellm model or a `demo/…` model. Raises ModelError.
+
+    `api_base` and `window` are for models of litellm.
+    """
     if name == PLANNER:
         from inspector.demo.planner import DemoPlanner
 
@@ -29,7 +33,18 @@ def model_for(name: str, *, api_base: str | None = None) -> ChatModel:
         raise ModelError(f"there is no model '{name}'", hint=f"Did you mean {near}? Others: {_EXAMPLES}.")
     from inspector.adapters.litellm.model import LitellmModel
 
-    return LitellmModel(name, api_base=api_base)
+    return LitellmModel(name, api_base=api_base, window=window)
+
+
+def chosen_model(name: str, options: Options) -> ChatModel:
+    """The model with that name, with the address and the window that were given for it. Raises ModelError.
+
+    A window is given for the model of `--model`, an address also for others of its provider. Another
+    provider's model is at that provider's own address: its key has no business elsewhere.
+    """
+    given_for = options.model.partition("/")[0]
+    api_base = options.api_base if given_for in ("demo", name.partition("/")[0]) else ""
+    return model_for(name, api_base=api_base, window=options.window if name == options.model else None)
 
 
 def counter_for(name: str) -> TokenCounter:

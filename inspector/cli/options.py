@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +28,7 @@ class Options:
     config: Path | None = None
     model: str = DEMO_MODEL
     api_base: str = ""
+    window: int | None = None
     toolset: str = ""
     database: Path | None = None
     approve: bool = False
@@ -65,12 +67,36 @@ def checked_values(option: str, pairs: tuple[str, ...], find: Callable[[str], Kn
     return values
 
 
-_config = click.option(
+class CommonOption(click.Option):
+    """An option that most commands share: explained once, in the help of the program."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option's lines for the program itself; None, to leave it out, for a command."""
+        return super().get_help_record(ctx) if ctx.parent is None else None
+
+
+def common_options(command: click.Command) -> tuple[CommonOption, ...]:
+    """The common options that a command takes."""
+    return tuple(option for option in command.params if isinstance(option, CommonOption))
+
+
+def common_note(command: click.Command) -> str:
+    """Says in a command's help which of the common options it takes; "" if none."""
+    taken = [option.opts[0] for option in common_options(command)]
+    if not taken:
+        return ""
+    missing = [option for option in _common_names() if option not in taken]
+    which = f" {', '.join(taken)}" if len(taken) < len(missing) else f" except {', '.join(missing)}"
+    return f"Also: the common options{which if missing else ''}, see `toolsight --help`."
+
+
+_common = partial(click.option, cls=CommonOption)
+_config = _common(
     "--config",
     type=click.Path(path_type=Path),
     help="A configuration of Toolsight, Claude Desktop, Claude Code, Cursor or VS Code.",
 )
-_input = click.option(
+_input = _common(
     "--input",
     "inputs",
     multiple=True,
@@ -78,7 +104,7 @@ _input = click.option(
     callback=_inputs,
     help="The value for VS Code's ${input:ID}, also taken from TOOLSIGHT_INPUT_ID. May be repeated.",
 )
-set_values = click.option(
+set_values = _common(
     "--set",
     "values",
     multiple=True,
@@ -86,7 +112,7 @@ set_values = click.option(
     callback=_values,
     help="Change a setting; see `toolsight settings`. May be repeated.",
 )
-database = click.option(
+database = _common(
     "--db",
     "database",
     type=click.Path(path_type=Path),
@@ -94,7 +120,7 @@ database = click.option(
 )
 _CONFIGURED = (
     _config,
-    click.option(
+    _common(
         "--profile",
         default="",
         callback=_profile,
@@ -105,24 +131,34 @@ _CONFIGURED = (
 )
 _SHARED = (
     _config,
-    click.option("--demo", is_flag=True, help="Use the demo's servers."),
-    click.option(
+    _common("--demo", is_flag=True, help="Use the demo's servers."),
+    _common(
         "--model",
         default=DEMO_MODEL,
         show_default=True,
         help="Any litellm model (openai/…, anthropic/…, ollama/…), demo/planner or demo/script:FILE.",
     ),
-    click.option("--api-base", default="", help="The model's address, for local models."),
-    click.option("--toolset", default="", help="A toolset of the configuration; by default, all tools."),
+    _common("--api-base", default="", help="The model's address, for local models; see `toolsight models`."),
+    _common(
+        "--window",
+        type=click.IntRange(min=1),
+        help="The model's context window in tokens, where litellm does not know it.",
+    ),
+    _common("--toolset", default="", help="A toolset of the configuration; by default, all tools."),
     database,
     *_CONFIGURED[1:],
-    click.option(
+    _common(
         "--approve",
         is_flag=True,
         help="Start this configuration's servers without asking, and remember the consent.",
     ),
-    click.option("--yes", is_flag=True, help="Allow tool calls that change something without asking."),
+    _common("--yes", is_flag=True, help="Allow tool calls that change something without asking."),
 )
+
+
+def _common_names() -> list[str]:
+    """The names of all common options."""
+    return [option.opts[0] for option in common_options(click.command()(shared(lambda: None)))]
 
 
 def shared(function: F) -> F:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from inspector import __version__
-from inspector.cli.options import TYPED_SERVER, options, shared
+from inspector.cli.options import TYPED_SERVER, common_note, common_options, options, shared
 from inspector.domain.closest import closest
 from inspector.domain.error import ConnectError, ToolsightError
 
@@ -35,6 +35,7 @@ _SECTIONS = {
     "Talk": {
         "demo": "chat.demo",
         "chat": "chat.command",
+        "models": "chat.models",
         "scenario": "scenario.command",
         "compare": "scenario.compare",
     },
@@ -52,6 +53,8 @@ _SECTIONS = {
     },
 }
 _MODULES = {name: module for section in _SECTIONS.values() for name, module in section.items()}
+
+_COMMON = "Common options, before or after the command's name"
 
 # How many objects are made between two looks for garbage; Python's own 700 are few for 1,000 modules.
 _NEW_OBJECTS = 50_000
@@ -113,9 +116,14 @@ class LazyGroup(click.Group):
         return list(_MODULES)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, and then the options, which most of them share."""
+        """Write the commands, the options that most of them share, and those of the app alone."""
         self.format_commands(ctx, formatter)
-        click.Command.format_options(self, ctx, formatter)
+        common = common_options(self)
+        others = [option for option in self.get_params(ctx) if option not in common]
+        for title, listed in ((_COMMON, common), ("Options", others)):
+            records = [record for option in listed if (record := option.get_help_record(ctx)) is not None]
+            with formatter.section(title):
+                formatter.write_dl(records)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections."""
@@ -132,6 +140,8 @@ class LazyGroup(click.Group):
         module, _, attribute = _MODULES[cmd_name].partition(":")
         command = getattr(import_module(f"inspector.cli.{module}"), attribute or cmd_name)
         assert isinstance(command, click.Command)
+        for each in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
+            each.epilog = common_note(each)
         return command
 
 

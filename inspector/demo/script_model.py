@@ -26,6 +26,7 @@ THOUGHT = "I think about what to do differently."
 class ScriptModel:
     """Replays a scenario. The request alone determines the next step, so it keeps no state."""
 
+    api_base = ""
     features = PLAIN
 
     def __init__(self, path: Path) -> None:

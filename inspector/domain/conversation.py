@@ -101,6 +101,9 @@ def _answer_streamed(event: AnswerStreamed, seq: int, items: _Items) -> _Items:
 def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
     kind = ItemKind.THOUGHT if event.thought else ItemKind.ANSWER
     streaming = items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING
+    if event.written:
+        notice = Item(seq, ItemKind.NOTICE, event.written, title=event.written_note)
+        return (*items[:-1], replace(notice, seq=items[-1].seq)) if streaming else (*items, notice)
     if streaming:
         return (*items[:-1], replace(items[-1], kind=kind, text=event.text, status=ItemStatus.OK))
     return (*items, Item(seq, kind, event.text)) if event.text else items

@@ -62,6 +62,14 @@ def money_decimals(amounts: Iterable[float]) -> int:
     return min(max(_CENTS, 1 - exponent), _MOST_DECIMALS)
 
 
+def byte_size(number: int) -> str:
+    """400 MB, 4.9 GB: as model servers and disks count, in powers of ten."""
+    for size, unit in ((10**9, "GB"), (10**6, "MB")):
+        if number >= size * 0.9995:
+            return f"{number / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{number / 1000:.0f} kB"
+
+
 def milliseconds(value: float) -> str:
     """0.04 ms, 6 ms, 1.2 s."""
     if 0 < value < 0.995:

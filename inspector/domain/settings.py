@@ -235,6 +235,11 @@ class ChatSettings:
     server_instructions: bool = knob(
         False, "add the instructions that the servers send to the system prompt, as most clients do"
     )
+    written_calls: bool = knob(
+        True,
+        "take an answer that is nothing but the JSON of a call of an offered tool as that call, as models "
+        "write it that cannot call; off: it is shown as an answer",
+    )
     examples: tuple[str, ...] = knob(
         (), "requests that an empty chat offers; without any, they are made of the tools' descriptions"
     )

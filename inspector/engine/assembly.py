@@ -25,6 +25,7 @@ def started(live: Live, profile: str) -> SessionStarted:
         model=model.name,
         model_label=model.label,
         window=model.window,
+        api_base=model.api_base,
         settings=asdict(live.settings),
         profile=profile,
     )

@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 from inspector.domain.events import TurnEnded
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
 
@@ -49,6 +50,10 @@ class Commands(Protocol):
 
     def switch_model(self, name: str) -> None:
         """Use another model from the next model call on. Raises ModelError."""
+        ...
+
+    def use_local_model(self, found: LocalModel) -> None:
+        """Use a model that a server on this machine offers from the next model call on. Raises ModelError."""
         ...
 
     def milestone(self, name: str) -> None:

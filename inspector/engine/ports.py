@@ -1,16 +1,17 @@
 """The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
-from inspector.domain.error import ServerExited
+from inspector.domain.error import ModelError, ServerExited
 from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
 from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.price import Prices
@@ -82,6 +83,10 @@ class ChatModel(Protocol):
         """The name shown to people; a stand-in says that it is not an LLM."""
 
     @property
+    def api_base(self) -> str:
+        """The address that it was told to use; "" for the one of its provider."""
+
+    @property
     def window(self) -> int:
         """The context window in tokens."""
 
@@ -91,6 +96,36 @@ class ChatModel(Protocol):
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """Yield text deltas as they arrive, then exactly one ModelReply. Raises ModelError."""
+
+
+class LocalModels(Protocol):
+    """The model servers on this machine. They are asked only when somebody wants to know."""
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The servers that are looked for, and where."""
+
+    def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
+        """Yield the models of each server as it answers; ends soon, whatever answers or does not."""
+
+    def open(self, found: LocalModel) -> ChatModel:
+        """A model that was found."""
+
+
+class NoLocalModels:
+    """Looks for no server."""
+
+    servers: tuple[str, ...] = ()
+
+    async def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
+        """Find nothing."""
+        no_models: tuple[tuple[LocalModel, ...], ...] = ()
+        for models in no_models:
+            yield models
+
+    def open(self, found: LocalModel) -> ChatModel:
+        """Raises ModelError."""
+        raise ModelError(f"{found.name} cannot be used here", hint="Name a model instead.")
 
 
 class TokenCounter(Protocol):
@@ -269,4 +304,5 @@ class Ports:
     vectors: VectorStore
     prices: PriceList
     predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
+    local_models: LocalModels = NoLocalModels()
     wire: Wire | None = None

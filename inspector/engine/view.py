@@ -128,7 +128,7 @@ class SessionView(Protocol):
 
     @property
     def other_models(self) -> OtherModels:
-        """Token counts and prices under models other than the session's."""
+        """Token counts and prices under models other than the session's, and which this machine offers."""
         ...
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:

@@ -22,6 +22,7 @@ from inspector.domain.events import (
 from inspector.domain.events.base import Actor
 from inspector.domain.index_state import IndexState
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ModelRequest, ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.session import SessionState
@@ -34,10 +35,7 @@ from inspector.engine.live import Live
 from inspector.engine.loop.assembly import Chat
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.policy import Policy
-from inspector.engine.ports import (
-    Ports,
-    SessionSummary,
-)
+from inspector.engine.ports import ChatModel, Ports, SessionSummary
 from inspector.engine.retention import Retention
 from inspector.engine.session import Listener, Session
 from inspector.engine.settings_check import SettingsCheck
@@ -85,7 +83,7 @@ class Workbench:
         self._retention = Retention(self._session, ports.store, ports.clock, self._live)
         self.accounting = Accounting(ports.counter_for, ports.prices, self._live)
         self.other_models = OtherModels(
-            ports.model_for, ports.counter_for, self.accounting.prices, self._live
+            ports.model_for, ports.counter_for, self.accounting.prices, self._live, ports.local_models
         )
         self._binder = Binder(self._session, self._live, ports.clock, self.accounting)
         self._connections = Connections(
@@ -292,13 +290,20 @@ class Workbench:
 
     def switch_model(self, name: str) -> None:
         """Use another model from the next model call on. Raises ModelError."""
-        self._live.model = model = self.ports.model_for(name)
-        self._session.emit(ModelSwitched(model.name, model.label, model.window))
-        self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
+        self._use(self.ports.model_for(name))
+
+    def use_local_model(self, found: LocalModel) -> None:
+        """Use a model that was found on this machine from the next model call on. Raises ModelError."""
+        self._use(self.ports.local_models.open(found))
 
     def milestone(self, name: str, *, by: Actor = "user") -> None:
         """Mark a milestone as reached; preconditions may depend on it."""
         self._session.emit(MilestoneReached(name, by))
+
+    def _use(self, model: ChatModel) -> None:
+        self._live.model = model
+        self._session.emit(ModelSwitched(model.name, model.label, model.window, model.api_base))
+        self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
 
     def _on_server(self, event: Event) -> None:
         self._session.emit(event)

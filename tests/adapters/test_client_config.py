@@ -18,7 +18,6 @@ from inspector.adapters.files.client_config import (
     is_there,
     read_client_file,
 )
-from inspector.domain.error import MissingValue
 from inspector.domain.server import ServerSpec
 from inspector.domain.toolset import ServerRule
 
@@ -183,12 +182,9 @@ def test_a_server_without_its_key_does_not_spoil_the_others(tmp_path: Path) -> N
         "d": {"url": "https://d.example/mcp", "headers": {"X": "${input:secret}"}},
     }
     (found,) = read("Cursor", written(tmp_path / "mcp.json", {"mcpServers": servers}))
-    assert names(found) == ["a"]
-    assert list(found.faults) == ["b", "c", "d"]
-    variable, given = found.faults["b"], found.faults["d"]
-    assert isinstance(variable, MissingValue)
-    assert isinstance(given, MissingValue)
-    assert (variable.name, given.name) == ("SOME_TOKEN", "input secret")
+    assert names(found) == ["a", "b", "d"]
+    assert [spec.lacks for spec in found.configuration.servers] == ["", "SOME_TOKEN", "input secret"]
+    assert list(found.faults) == ["c"]
     assert "mcpServers.c.command" in found.faults["c"].message
 
 

@@ -15,7 +15,7 @@ from widgets import PlainInput, Prompt
 @pytest.fixture(scope="session", autouse=True)
 def _lean() -> Iterator[None]:
     """What is imported by now stays for good; without it, a fifth of every test is collecting garbage."""
-    assert registry.PAGES
+    assert registry.SCREENS
     gc.collect()
     gc.freeze()
     yield

@@ -28,7 +28,7 @@ from inspector.domain.evaluation import EvalCase
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 from inspector.engine.measure.calibrate import threshold_of
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -63,7 +63,7 @@ def _row(pilot: Pilot[None], name: str) -> str:
 
 
 async def opened(pilot: Pilot[None]) -> None:
-    await pilot.press("f8")
+    await goes(pilot, "bench")
     await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
     await until(pilot, lambda: "requests over" in said(pilot, "#bench-facts"))
 
@@ -133,7 +133,7 @@ async def test_the_default_ranker_is_not_the_worst() -> None:
         assert scores["hybrid"] > min(scores.values())
 
 
-@pytest.mark.parametrize("key", ["x", "escape"])
+@pytest.mark.parametrize("key", ["q", "escape"])
 async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
     embedder = HeldEmbedder()
     async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
@@ -151,8 +151,6 @@ async def test_a_stopped_run_keeps_what_is_measured(key: str) -> None:
         await until(pilot, lambda: "running" not in _row(pilot, "dense"))
         assert isinstance(pilot.app.screen, BenchScreen)
         assert "0." in _row(pilot, "bm25")
-        await pilot.press("escape")
-        assert isinstance(pilot.app.screen, SessionScreen)
 
 
 @pytest.mark.slow
@@ -190,7 +188,7 @@ async def test_leaving_the_page_ends_the_run_without_harm() -> None:
         embedder.hold()
         await pilot.press("r")
         await until(pilot, embedder.asked.is_set)
-        await pilot.press("f7")
+        await goes(pilot, "session")
         embedder.free.set()
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
         await ran(pilot)
@@ -206,7 +204,7 @@ async def test_without_vectors_the_page_says_that_words_decide() -> None:
 
 async def test_without_tools_it_says_what_to_do_first() -> None:
     async with app_rig(servers={"calc": MemoryServer([])}) as (pilot, _):
-        await pilot.press("f8")
+        await goes(pilot, "bench")
         await until(pilot, lambda: "connect a server" in seen(pilot))
         await pilot.press("r", "t")
         await until(pilot, lambda: "no request that a tool fits" in seen(pilot))
@@ -256,7 +254,7 @@ async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> N
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await ran(pilot)
         for ending in ("md", "json", "csv"):
-            await pilot.press("o")
+            await pilot.press("x")
             await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
             pilot.app.screen.query_one(PlainInput).value = str(tmp_path / f"bench.{ending}")
             await pilot.press("enter")
@@ -270,7 +268,7 @@ async def test_o_writes_the_table_in_the_form_of_the_ending(tmp_path: Path) -> N
 async def test_o_before_a_run_writes_nothing() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
         await opened(pilot)
-        await pilot.press("o")
+        await pilot.press("x")
         await until(pilot, lambda: len(pilot.app._notifications) == 1)
         assert isinstance(pilot.app.screen, BenchScreen)
 
@@ -298,7 +296,7 @@ async def test_a_uses_the_threshold_for_this_session_and_y_copies_its_line(ranke
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await calibrated(pilot)
         if ranker == "dense":
-            await pilot.press("k")
+            await pilot.press("n")
             await until(pilot, lambda: "cosine" in said(pilot, "#calibration-facts"))
             await until(pilot, lambda: bool(_list(pilot).records))
         _list(pilot).move_to("0.52")
@@ -341,7 +339,7 @@ async def test_a_stopped_calibration_can_be_started_again() -> None:
         await pilot.press("t")
         await until(pilot, embedder.asked.is_set)
         await until(pilot, lambda: "Calibrating hybrid" in said(pilot, "#calibration-facts"))
-        await pilot.press("x")
+        await pilot.press("escape")
         embedder.free.set()
         await until(pilot, lambda: "Stopped" in said(pilot, "#calibration-facts"))
         await pilot.press("r")

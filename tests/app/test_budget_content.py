@@ -165,7 +165,7 @@ def test_the_headline_says_when_discovery_costs_more() -> None:
     state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
     assert "⚠ 50 % more than static" in str(headline(state, 200))
     assert "d on a server shows" in str(headline(replace(state, manifest=""), 200))
-    assert "f2" in str(headline(session(), 200))
+    assert "Tools shows why" in str(headline(session(), 200))
 
 
 def test_prices_say_whose_they_are_and_of_which_day() -> None:

@@ -5,13 +5,12 @@ from threading import Event
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import TabbedContent
+from textual.widgets import ContentSwitcher
 
 from fixtures.hostile import HOSTILE
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.cost.budget import trial_screen as budget_trial
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.screen import BudgetScreen
@@ -19,7 +18,7 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, is_up_to_date, seen, until
+from tests.support.app import app_rig, goes, is_up_to_date, seen, until
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous
@@ -35,7 +34,7 @@ async def sees(pilot: Pilot[None], *words: str) -> None:
 
 async def budget_page(pilot: Pilot[None]) -> RecordList:
     """The page with its table, the cursor on the first row."""
-    await pilot.press("f5")
+    await goes(pilot, "budget")
     await until(pilot, lambda: isinstance(pilot.app.screen, BudgetScreen))
     table = pilot.app.screen.query_one("#budget-table", RecordList)
     await until(pilot, lambda: bool(table.records) and isinstance(pilot.app.focused, RecordRows))
@@ -74,14 +73,14 @@ async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:
     async with app_rig() as (pilot, _):
         await budget_page(pilot)
         await sees(pilot, "No model call yet")
-        await pilot.press("2")
+        await goes(pilot, "calls")
         await sees(pilot, "Send a message (f7)")
 
 
 async def test_without_tools_the_page_sends_one_to_the_servers() -> None:
     async with app_rig(servers={"empty": MemoryServer([])}) as (pilot, _):
-        await pilot.press("f5")
-        await sees(pilot, "No tools yet: no server is ready (f2 shows why).")
+        await goes(pilot, "budget")
+        await sees(pilot, "No tools yet: no server is ready (Tools shows why).")
 
 
 async def test_enter_closes_and_opens_a_server_and_opens_a_tool() -> None:
@@ -207,7 +206,7 @@ async def test_the_calls_have_a_row_each_and_enter_opens_one() -> None:
     async with app_rig(*FORECAST, says("Rain."), prices=PRICES) as (pilot, rig):
         await with_a_call(pilot, rig)
         await budget_page(pilot)
-        await pilot.press("2")
+        await goes(pilot, "calls")
         table = pilot.app.screen.query_one("#calls-table", RecordList)
         await until(pilot, lambda: [record.key for record in table.records] == ["3", "2", "1"])
         await sees(
@@ -229,22 +228,23 @@ async def test_the_plot_and_the_tax_stand_beside_the_window() -> None:
         await sees(pilot, "D with discovery", "S static", "tools tax so far", "ρ", "window full in")
 
 
-async def test_numbers_switch_the_views_and_keys_of_one_do_nothing_in_another() -> None:
+async def test_the_digit_of_the_place_goes_through_its_pages_and_keys_of_one_do_nothing_in_another() -> None:
     async with app_rig() as (pilot, _):
         await budget_page(pilot)
-        for key, name in (("2", "tab-calls"), ("3", "tab-ways"), ("1", "tab-now")):
-            await pilot.press(key)
-            assert pilot.app.screen.query_one(TabbedContent).active == name
+        for name in ("calls", "ways", "budget"):
+            await pilot.press("4")
+            assert pilot.app.screen.query_one(ContentSwitcher).current == f"view-{name}"
             assert isinstance(pilot.app.focused, RecordRows)
-        await pilot.press("2", "d")
-        await pilot.press("1")
+        await goes(pilot, "calls")
+        await pilot.press("d")
+        await goes(pilot, "budget")
         await sees(pilot, "What if?  d defers")
 
 
 async def test_the_ways_are_compared_over_an_assumed_session_before_any_call() -> None:
     async with app_rig(prices=PRICES) as (pilot, _):
         await budget_page(pilot)
-        await pilot.press("3")
+        await goes(pilot, "ways")
         table = pilot.app.screen.query_one("#ways-table", RecordList)
         await until(pilot, lambda: len(table.records) == 5)
         await sees(pilot, "over an assumed session", "prompt cache the model's own", "append (in use)")
@@ -260,7 +260,7 @@ async def test_the_ways_are_compared_over_the_calls_and_s_assumes_a_session() ->
     async with app_rig(*FORECAST, says("Rain."), prices=PRICES) as (pilot, rig):
         await with_a_call(pilot, rig)
         await budget_page(pilot)
-        await pilot.press("3")
+        await goes(pilot, "ways")
         await sees(pilot, "over this session's calls")
         await pilot.press("s")
         await sees(pilot, "over an assumed session")
@@ -270,7 +270,8 @@ async def test_the_ways_are_compared_over_the_calls_and_s_assumes_a_session() ->
 
 async def test_without_tools_there_is_no_way_to_compare() -> None:
     async with app_rig(servers={"empty": MemoryServer([])}) as (pilot, _):
-        await pilot.press("f5", "3")
+        await goes(pilot, "budget")
+        await goes(pilot, "ways")
         await sees(pilot, "No tools to deliver yet")
 
 
@@ -296,24 +297,28 @@ async def test_esc_stops_counting_for_another_model(monkeypatch: pytest.MonkeyPa
         assert "model dear" not in seen(pilot)
 
 
-async def test_esc_goes_back_and_nothing_tried_is_left_behind() -> None:
+async def test_what_is_tried_stays_on_the_page_and_changes_nothing() -> None:
     async with app_rig() as (pilot, rig):
         before = rig.bench.settings
         await budget_page(pilot)
-        await pilot.press("d", "escape")
-        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        await pilot.press("d")
+        await until(pilot, lambda: pilot.app.screen.query_one(NowView).has_class("-trying"))
+        await pilot.press("5", "4")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BudgetScreen))
+        assert pilot.app.screen.query_one(NowView).has_class("-trying")
         assert rig.bench.settings == before
 
 
 async def test_a_replay_has_nothing_to_try() -> None:
     async with app_rig(*FORECAST, says("Rain.")) as (pilot, rig):
         await with_a_call(pilot, rig)
-        await pilot.press("f10", "home", "enter")
+        await goes(pilot, "timeline")
+        await pilot.press("home", "enter")
         await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]
         await budget_page(pilot)
         await pilot.press("d")
         await tells(pilot, "A replay is read-only.")
-        await pilot.press("3")
+        await goes(pilot, "ways")
         await sees(pilot, "over this session's calls", "append (in use)")
 
 

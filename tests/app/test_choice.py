@@ -23,7 +23,7 @@ def with_toolsets(rig: Rig, *names: str) -> None:
 
 
 async def pick(pilot: Pilot[None], *keys: str) -> None:
-    await pilot.press("ctrl+t")
+    await pilot.app.run_action("ask('toolset')")
     await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
     await pilot.press(*keys, "enter")
     await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
@@ -47,7 +47,7 @@ async def test_the_cursor_starts_on_what_is_in_use() -> None:
     async with app_rig() as (pilot, rig):
         with_toolsets(rig, "one", "two")
         rig.bench.switch_toolset("two")
-        await pilot.press("ctrl+t")
+        await pilot.app.run_action("ask('toolset')")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         current = pilot.app.screen.query_one(RecordList).current
         assert current is not None
@@ -58,7 +58,8 @@ async def test_down_goes_from_the_name_to_the_suggestions() -> None:
     async with app_rig() as (pilot, rig):
         taken: list[str] = []
         rig.bench.switch_model = taken.append  # type: ignore[method-assign, assignment]
-        await pilot.press("ctrl+o", "down", "down", "enter")
+        await pilot.app.run_action("ask('model')")
+        await pilot.press("down", "down", "enter")
         await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
         assert taken == ["demo/planner"]
 
@@ -70,7 +71,8 @@ async def test_a_toolset_that_cannot_be_taken_keeps_the_dialog_open_with_the_rea
             raise ModelError("[/]no\x1b[2J", hint="Take another.")
 
         rig.bench.switch_toolset = refuse  # type: ignore[method-assign, assignment]
-        await pilot.press("ctrl+t", "down", "enter")
+        await pilot.app.run_action("ask('toolset')")
+        await pilot.press("down", "enter")
         await until(pilot, lambda: "Take another." in str(pilot.app.screen.query_one(Static).render()))
         assert "\x1b" not in str(pilot.app.screen.query_one("#choice-error", Static).render())
         assert isinstance(pilot.app.screen, ChoiceDialog)
@@ -81,7 +83,8 @@ async def test_a_milestone_that_a_tool_waits_for_is_offered_and_opens_the_tool()
         rules = {"shop:list_orders": ["milestone_reached('plan_confirmed')"], "x:*": ["milestone_reached("]}
         rig.bench.policy.set("access.preconditions", rules)
         assert "shop:list_orders" not in found(rig)
-        await pilot.press("alt+m", "down", "enter")
+        await pilot.app.run_action("ask('milestone')")
+        await pilot.press("down", "enter")
         await until(pilot, lambda: not isinstance(pilot.app.screen, ChoiceDialog))
         assert rig.bench.state.milestones == ("plan_confirmed",)
         assert "shop:list_orders" in found(rig)
@@ -89,5 +92,6 @@ async def test_a_milestone_that_a_tool_waits_for_is_offered_and_opens_the_tool()
 
 async def test_any_other_milestone_can_be_typed() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("alt+m", *"done", "enter")
+        await pilot.app.run_action("ask('milestone')")
+        await pilot.press(*"done", "enter")
         await until(pilot, lambda: rig.bench.state.milestones == ("done",))

@@ -5,19 +5,18 @@ from textual.pilot import Pilot
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.app.navigation import Destination, WhyNotPage
-from inspector.app.pages.find.what_if.screen import WhatIfScreen
+from inspector.app.navigation import Destination, EditPage, WhyNotPage
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.confusable.content import marked
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import KINDS
 from tests.support.tools_page import shown
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import PlainInput, RecordList
+from widgets import RecordList
 
 
 def _parameters(**described: str) -> dict[str, object]:
@@ -69,7 +68,7 @@ def _is_compared(pilot: Pilot[None]) -> bool:
 
 
 async def _opened(pilot: Pilot[None]) -> RecordList:
-    await pilot.app.push_screen(ConfusableScreen())
+    await goes(pilot, "confusable")
     await until(pilot, lambda: _is_compared(pilot))
     return pilot.app.screen.query_one(RecordList)
 
@@ -144,27 +143,21 @@ async def test_w_and_l_are_about_the_first_of_a_pair_or_the_one_with_the_focus()
 
 
 async def test_e_edits_one_of_them_and_asks_for_what_the_other_says() -> None:
+    issue, ticket = (
+        f"Create {thing} in the tracker of a project, with a title and a text."
+        for thing in ("an issue", "a ticket")
+    )
     async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
-        for keys, name, query in (
-            (("e",), "create_issue", "Create a ticket in the tracker of a project, with a title and a text."),
-            (
-                ("escape", "enter", "e"),
-                "create_issue",
-                "Create a ticket in the tracker of a project, with a title and a text.",
-            ),
-            (
-                ("escape", "tab", "e"),
-                "create_ticket",
-                "Create an issue in the tracker of a project, with a title and a text.",
-            ),
-        ):
-            await pilot.press(*keys)
-            await pilot.pause()
-            screen = pilot.app.screen
-            assert isinstance(screen, WhatIfScreen)
-            assert screen.query_one("#name", PlainInput).value == name
-            assert screen.query_one("#query", PlainInput).value == query
+        went: list[Destination] = []
+        pilot.app.open = went.append  # type: ignore[attr-defined]
+        await pilot.press("e", "enter", "e", "tab", "e")
+        await until(pilot, lambda: len(went) == 3)
+        assert went == [
+            EditPage("tracker:create_issue", ticket),
+            EditPage("tracker:create_issue", ticket),
+            EditPage("tracker:create_ticket", issue),
+        ]
 
 
 async def test_no_two_tools_alike_is_told_with_the_reason() -> None:

@@ -23,7 +23,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.index_state import IndexPhase, IndexState
 from inspector.domain.ranking import SearchRequest
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, goes, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
@@ -85,7 +85,7 @@ def test_hostile_text_in_an_event_is_shown_and_not_obeyed(text: str) -> None:
 
 async def test_new_events_are_added_without_reading_the_store() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f6")
+        await goes(pilot, "events")
         events = pilot.app.screen.query_one("#events", RecordList)
         await until(pilot, lambda: bool(events.records))
         before = len(events.records)
@@ -102,7 +102,7 @@ async def test_new_events_are_added_without_reading_the_store() -> None:
 async def test_an_export_holds_what_the_filter_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with app_rig() as (pilot, _):
-        await pilot.press("f6")
+        await goes(pilot, "events")
         events = pilot.app.screen.query_one("#events", RecordList)
         await until(pilot, lambda: bool(events.records))
         await pilot.press("slash", *"weather", "enter")
@@ -118,7 +118,8 @@ async def test_an_export_holds_what_the_filter_left(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
 async def test_an_empty_group_says_what_to_do(size: tuple[int, int]) -> None:
     async with app_rig(size=size) as (pilot, _):
-        await pilot.press("f6", "k")
+        await goes(pilot, "events")
+        await pilot.press("t")
         assert GROUPS[1] == "searches"
-        await until(pilot, lambda: any("k shows the next group" in line for line in lines(pilot.app)))
+        await until(pilot, lambda: any("t shows the next group" in line for line in lines(pilot.app)))
         assert not dangerous("".join(lines(pilot.app)))

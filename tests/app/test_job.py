@@ -38,6 +38,9 @@ class Page(InContext):
 
 
 class Host(App[None]):
+    def measuring(self) -> None:
+        """Nothing shows what is measured."""
+
     def compose(self) -> list[Page]:
         return [Page()]
 

@@ -11,7 +11,7 @@ from inspector.domain.message import ModelRequest
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, goes, until
 from tests.widgets.screen import lines
 from widgets import RecordList, TextView
 
@@ -47,7 +47,8 @@ def test_what_was_cut_from_the_manifest_is_shown_with_the_setting() -> None:
 
 async def test_the_manifest_can_be_copied_at_once_and_the_array_with_one_key_more() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f3", "y")
+        await goes(pilot, "manifest")
+        await pilot.press("y")
         await until(pilot, lambda: pilot.app.clipboard == rig.bench.state.manifest)
         await pilot.press("right", "y")
         await until(pilot, lambda: pilot.app.clipboard == pretty(rig.bench.next_request()))
@@ -56,7 +57,7 @@ async def test_the_manifest_can_be_copied_at_once_and_the_array_with_one_key_mor
 async def test_an_entry_is_a_tool_with_the_keys_of_every_tool() -> None:
     async with app_rig() as (pilot, rig):
         rig.bench.load("shop:list_orders")
-        await pilot.press("f3")
+        await goes(pilot, "manifest")
         table = pilot.app.screen.query_one("#manifest-table", RecordList)
         await until(pilot, lambda: any(row.key == "shop__list_orders" for row in table.records))
         table.focus()
@@ -79,7 +80,7 @@ async def test_an_entry_is_a_tool_with_the_keys_of_every_tool() -> None:
 
 async def test_what_is_no_tool_has_no_keys_of_one() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f3")
+        await goes(pilot, "manifest")
         table = pilot.app.screen.query_one("#manifest-table", RecordList)
         await until(pilot, lambda: bool(table.records))
         table.focus()
@@ -90,7 +91,7 @@ async def test_what_is_no_tool_has_no_keys_of_one() -> None:
 
 async def test_the_page_follows_what_is_loaded() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f3")
+        await goes(pilot, "manifest")
         array = pilot.app.screen.query_one("#manifest-array", TextView)
         await until(pilot, lambda: bool(array.text))
         rig.bench.load("shop:list_orders")
@@ -103,5 +104,5 @@ async def test_with_no_server_ready_the_page_sends_to_the_servers() -> None:
     servers = {"shop": MemoryServer([], fault=ConnectError("gone"))}
     async with app_rig(servers=servers, settled=False) as (pilot, rig):
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("failed",))))
-        await pilot.press("f3")
+        await goes(pilot, "manifest")
         await until(pilot, lambda: any("No server is ready yet" in line for line in lines(pilot.app)))

@@ -10,14 +10,14 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.replay import ReplayedSession
 from inspector.engine.commands import Commands
 from inspector.engine.workbench import Workbench
-from tests.support.app import app_rig, until
+from tests.support.app import app_rig, goes, until
 from tests.support.office import office
 from tests.support.told_model import says
 from tests.support.workbench import Rig
 
 
 async def _searched(pilot: Pilot[None]) -> None:
-    await pilot.press("f4")
+    await goes(pilot, "search")
     await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
     pilot.app.screen.query_one("#query", Input).focus()
     await pilot.press(*"refund", "enter")
@@ -46,7 +46,7 @@ async def test_a_ranker_chosen_on_the_search_page_is_an_event_and_outlives_anoth
 
 async def test_a_threshold_chosen_on_the_curve_is_an_event_and_outlives_another_setting() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        await pilot.press("f8")
+        await goes(pilot, "bench")
         await until(pilot, lambda: "bench" in type(pilot.app.screen).__name__.lower())
         await pilot.press("t")
         await until(pilot, lambda: isinstance(pilot.app.screen, CalibrationScreen))
@@ -72,7 +72,7 @@ def test_a_replayed_session_has_none_of_the_commands() -> None:
 async def test_choosing_a_ranker_in_a_replay_leaves_the_live_session_as_it_was() -> None:
     async with app_rig(says("Done."), servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await rig.bench.chat("hello")
-        await pilot.press("f10")
+        await goes(pilot, "timeline")
         await until(pilot, lambda: rig.bench.state.model_calls == 1)
         await pilot.press("home", "enter")
         await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]

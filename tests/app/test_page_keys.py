@@ -16,7 +16,7 @@ from inspector.app.pages.trace.events.content import ALL, GROUPS, MAIN
 from inspector.domain.error import ConnectError
 from inspector.domain.events import Group
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, seen, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.support.workbench import shop_and_weather
 from widgets import PlainInput, RecordList, SchemaTree, TextView
 
@@ -30,7 +30,7 @@ def one_fails() -> dict[str, MemoryServer]:
 
 async def test_the_manifest_page_shows_exactly_what_is_sent() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f3")
+        await goes(pilot, "manifest")
         screen = pilot.app.screen
         await until(pilot, lambda: bool(screen.query_one("#manifest-text", TextView).text))
         assert screen.query_one("#manifest-text", TextView).text == rig.bench.state.manifest
@@ -40,13 +40,13 @@ async def test_the_manifest_page_shows_exactly_what_is_sent() -> None:
 
 async def test_the_events_page_filters_by_kind_and_by_text() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f6")
+        await goes(pilot, "events")
         events = pilot.app.screen.query_one("#events", RecordList)
         happened = [record for record in rig.store.read("s") if not record.event.is_routine]
         await until(pilot, lambda: len(events.records) == len(happened))
-        await pilot.press(*["k"] * (GROUPS.index(ALL) - GROUPS.index(MAIN)))
+        await pilot.press(*["t"] * (GROUPS.index(ALL) - GROUPS.index(MAIN)))
         await until(pilot, lambda: len(events.records) == len(rig.store.read("s")))
-        await pilot.press(*["k"] * (1 + GROUPS.index(Group.SERVERS)))
+        await pilot.press(*["t"] * (1 + GROUPS.index(Group.SERVERS)))
         await until(pilot, lambda: 0 < len(events.records) < len(happened))
         await pilot.press("slash", *"weather", "enter")
         await until(pilot, lambda: 0 < len(events.shown) < len(events.records))
@@ -54,7 +54,8 @@ async def test_the_events_page_filters_by_kind_and_by_text() -> None:
 
 async def test_the_event_under_the_cursor_is_shown_as_json() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f6", "home")
+        await goes(pilot, "events")
+        await pilot.press("home")
         tree = pilot.app.screen.query_one("#event-detail", SchemaTree)
         await until(pilot, lambda: isinstance(tree.value, dict) and tree.value.get("config") == "test.json")
 
@@ -66,7 +67,8 @@ async def test_an_export_is_json_lines_and_never_overwrites_at_once(
     async with app_rig() as (pilot, rig):
         written = tmp_path / "toolsight-s.jsonl"
         written.write_text("mine")
-        await pilot.press("f6", *["k"] * GROUPS.index(ALL), "x")
+        await goes(pilot, "events")
+        await pilot.press(*["t"] * GROUPS.index(ALL), "x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         await pilot.press("enter")
         problem = pilot.app.screen.query_one("#export-problem", Static)
@@ -80,7 +82,8 @@ async def test_an_export_is_json_lines_and_never_overwrites_at_once(
 
 async def test_an_export_that_cannot_be_written_says_why() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f6", "x")
+        await goes(pilot, "events")
+        await pilot.press("x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = "/no/such/folder/file.jsonl"
         await pilot.press("enter")
@@ -90,14 +93,15 @@ async def test_an_export_that_cannot_be_written_says_why() -> None:
 
 async def test_the_budget_page_lists_every_tool_under_its_server() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f5")
+        await goes(pilot, "budget")
         table = pilot.app.screen.query_one("#budget-table", RecordList)
         await until(pilot, lambda: len(table.records) == len(rig.bench.state.tools) + 3)
 
 
 async def test_help_lists_every_command() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f2", "question_mark")
+        await goes(pilot, "servers")
+        await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
         text = str(pilot.app.screen.query_one(Static).render())
         assert all(command.help in text for command in COMMANDS)
@@ -110,7 +114,8 @@ async def test_a_model_that_cannot_be_had_keeps_its_dialog_open_with_the_reason(
             raise ConnectError("there is no such model", hint="Try demo/planner.")
 
         rig.bench.switch_model = refuse  # type: ignore[method-assign, assignment]
-        await pilot.press("ctrl+o", *"nope", "enter")
+        await pilot.app.run_action("ask('model')")
+        await pilot.press(*"nope", "enter")
         problem = pilot.app.screen.query_one("#choice-error", Static)
         await until(pilot, lambda: "no such model" in str(problem.render()))
         assert "Try demo/planner." in str(problem.render())
@@ -137,8 +142,8 @@ async def test_a_no_leaves_without_starting_anything(key: str) -> None:
 
 async def test_the_palette_runs_a_command_by_name() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("ctrl+p", *"manifest")
-        await until(pilot, lambda: "What the model" in seen(pilot) and "Connections" not in seen(pilot))
+        await pilot.press("ctrl+p", "a", "s", "space", "s", "e", "n", "t")
+        await until(pilot, lambda: "What the model" in seen(pilot) and "Every event" not in seen(pilot))
         await pilot.press("enter")
         await until(pilot, lambda: bool(pilot.app.screen.query("#manifest-text")))
         assert not isinstance(pilot.app.screen, SessionScreen)

@@ -1,25 +1,77 @@
 """The command palette: every command, found by name and by what it does."""
 
 from textual.command import DiscoveryHit, Hit
+from textual.content import Content
+from textual.pilot import Pilot
 
+from fixtures.hostile import HOSTILE
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app.command import COMMANDS, shown_keys
+from inspector.app.dialogs.settings.screen import SettingsDialog
 from inspector.app.palette import CommandSource
-from tests.support.app import app_rig
+from inspector.app.place import PLACES
+from inspector.domain.tool import Tool
+from tests.support.app import app_rig, until
+from tests.widgets.hostile import dangerous
+from widgets import RecordList
+
+
+async def _source(pilot: Pilot[None]) -> CommandSource:
+    source = CommandSource(pilot.app.screen)
+    await source.startup()
+    return source
+
+
+async def _found(pilot: Pilot[None], query: str) -> list[Hit]:
+    return [hit async for hit in (await _source(pilot)).search(query) if isinstance(hit, Hit)]
+
+
+async def test_tools_servers_sessions_and_settings_are_found_by_name() -> None:
+    async with app_rig(settled=True) as (pilot, rig):
+        wanted = {
+            "tool shop:refund_order": "refund_order",
+            "server weather": "weather",
+            f"session {rig.bench.session_id}": "session s",
+            "setting binding.capacity": "capacity",
+        }
+        for title, query in wanted.items():
+            assert title in [str(hit.prompt) for hit in await _found(pilot, query)]
+
+
+async def test_a_setting_opens_the_settings_where_it_stands() -> None:
+    async with app_rig() as (pilot, _):
+        hit = next(h for h in await _found(pilot, "binding.capacity") if "setting " in str(h.prompt))
+        await hit.command()
+        await until(pilot, lambda: isinstance(pilot.app.screen, SettingsDialog))
+        current = pilot.app.screen.query_one("#knobs", RecordList).current
+        assert current is not None
+        assert current.key == "binding.capacity"
+
+
+async def test_names_of_servers_and_tools_are_never_markup() -> None:
+    tools = {tool.id: tool for tool in (Tool("shop", text[:100], "x") for text in HOSTILE.values())}
+    async with app_rig(servers={"shop": MemoryServer([*tools.values()])}) as (pilot, _):
+        hits = await _found(pilot, "tool")
+        assert not dangerous("".join(str(hit.prompt) for hit in hits))
+        assert all(Content.from_markup(hit.prompt) is hit.prompt for hit in hits)  # type: ignore[arg-type]
 
 
 async def test_every_command_stands_there_before_anything_is_typed() -> None:
     async with app_rig() as (pilot, _):
-        hits = [hit async for hit in CommandSource(pilot.app.screen).discover()]
+        hits = [hit async for hit in (await _source(pilot)).discover()]
         assert all(isinstance(hit, DiscoveryHit) for hit in hits)
-        assert [hit.help for hit in hits] == [command.help for command in COMMANDS]
-        for hit, command in zip(hits, COMMANDS, strict=True):
+        assert [hit.help for hit in hits][: len(COMMANDS)] == [command.help for command in COMMANDS]
+        for hit, command in zip(hits, COMMANDS, strict=False):
             assert shown_keys(command) in str(hit.prompt)
+        titles = [str(hit.prompt) for hit in hits]
+        several = [place for place in PLACES if len(place.pages) > 1]
+        assert all(f"{place.title}: {page.title}" in titles for place in several for page in place.pages)
 
 
 async def test_every_command_is_found_by_its_title() -> None:
     async with app_rig(settled=False) as (pilot, _):
         for command in COMMANDS:
-            hits = [hit async for hit in CommandSource(pilot.app.screen).search(command.title)]
+            hits = [hit async for hit in (await _source(pilot)).search(command.title)]
             assert all(isinstance(hit, Hit) for hit in hits)
             assert any(str(hit.prompt).startswith(command.title) for hit in hits), command.id
 
@@ -27,4 +79,4 @@ async def test_every_command_is_found_by_its_title() -> None:
 async def test_nothing_typed_breaks_the_search() -> None:
     async with app_rig(settled=False) as (pilot, _):
         for query in ("[/]", "[@click=app.quit()]", "\x1b[2J", "(", "zzzz" * 500):
-            assert [hit async for hit in CommandSource(pilot.app.screen).search(query)] == [], query
+            assert [hit async for hit in (await _source(pilot)).search(query)] == [], query

@@ -20,7 +20,9 @@ from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.help import HelpScreen
-from inspector.app.navigation import ServerPage, ToolPage
+from inspector.app.dialogs.settings.knob_dialog import KnobDialog
+from inspector.app.dialogs.settings.screen import SettingsDialog
+from inspector.app.navigation import ProfilesPage, ServerPage, ToolPage
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -36,8 +38,6 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
-from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
-from inspector.app.pages.settings.profile.screen import ProfileScreen
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
@@ -56,7 +56,19 @@ from tests.support import firm
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.lab import MemoryLab, written
 from tests.support.office import office
-from tests.support.picture import NARROW, WIDE, Act, Asked, Lacks, Opens, Shown, Shows, SnapCompare, acted
+from tests.support.picture import (
+    NARROW,
+    WIDE,
+    Act,
+    Asked,
+    Goes,
+    Lacks,
+    Opens,
+    Shown,
+    Shows,
+    SnapCompare,
+    acted,
+)
 from tests.support.reproduction import MemorySource
 from tests.support.told_model import Step, ToldModel, calls, says, searches
 from tests.support.tools_page import WEATHER_FRAMES
@@ -110,10 +122,10 @@ def _lab(folder: Path) -> MemoryLab:
     return MemoryLab(written(folder))
 
 
-def _compared(folder: Path) -> ProfileCompareScreen:
+def _compared(folder: Path) -> Opens:
     lab = _lab(folder)
     file = next(file for file in lab.scenarios() if file.path.stem == "alternate")
-    return ProfileCompareScreen(lab, file, Choice("toolsight"))
+    return Opens(lambda: ProfileCompareScreen(lab), ProfilesPage(file, Choice("toolsight")))
 
 
 def _measured() -> ReproduceScreen:
@@ -150,7 +162,7 @@ def _wired() -> Shown:
 
 # From the view that a tool opens with to its form.
 CALL = ("right",) * 4 + ("down",)
-MEASURED = ("f8", Shows("requests over"), "r", Shows("rankers measured"))
+MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(SessionScreen, _talk, _acts(Asked("forecast"), Shows("Sunny in Oslo."))),
     "race": Picture(
@@ -163,7 +175,9 @@ PAGES: Mapping[str, Picture] = {
             Shows("instead of"),
         ),
     ),
-    "search": Picture(SearchScreen, _office, _acts("f4", *keys(QUERY), "enter", Shows("terms", "#facts"))),
+    "search": Picture(
+        SearchScreen, _office, _acts(Goes("search"), *keys(QUERY), "enter", Shows("terms", "#facts"))
+    ),
     "compare": Picture(
         CompareScreen,
         _office,
@@ -201,24 +215,24 @@ PAGES: Mapping[str, Picture] = {
         Shown,
         _acts(_at(ToolPage("weather:get_forecast")), *CALL, *"Oslo", "enter", Shows("✓ ok")),
     ),
-    "servers": Picture(ToolsScreen, _failing, _acts("f2", "end", Shows("broken"))),
+    "servers": Picture(ToolsScreen, _failing, _acts(Goes("servers"), "end", Shows("broken"))),
     "wire": Picture(ToolsScreen, _wired, _acts(_at(ServerPage("weather")), "right", "right", Shows("id"))),
-    "manifest": Picture(ManifestScreen, Shown, _acts("f3", Shows("weather"))),
+    "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
     "budget": Picture(
-        BudgetScreen, _firm, _acts(Asked("late"), "f5", Shows("tools tax so far"), Lacks("  …"))
+        BudgetScreen, _firm, _acts(Asked("late"), Goes("budget"), Shows("tools tax so far"), Lacks("  …"))
     ),
-    "events": Picture(EventsScreen, _failing, _acts("f6", "end")),
+    "events": Picture(EventsScreen, _failing, _acts(Goes("events"), "end")),
     "timeline": Picture(
         TimelineScreen,
         lambda: Shown(*STEPS, servers=reading_office()),
-        _acts(Asked(QUESTION), "f10", Shows("now, after 6"), "home", "right", "down"),
+        _acts(Asked(QUESTION), Goes("timeline"), Shows("now, after 6"), "home", "right", "down"),
     ),
     "profile": Picture(
-        ProfileScreen,
+        SettingsDialog,
         Shown,
-        _acts(Opens(ProfileScreen), "down", "down", "down", "enter", "tab", "d", "down"),
+        _acts(Opens(SettingsDialog), "shift+tab", "down", "down", "down", "enter", "tab", "d", "down"),
     ),
     "scenario": Picture(
         GuardLabScreen,
@@ -235,7 +249,7 @@ PAGES: Mapping[str, Picture] = {
     "profile-compare": Picture(
         ProfileCompareScreen,
         Shown,
-        lambda folder: (Opens(lambda: _compared(folder)), "r", Shows("2 profiles ran")),
+        lambda folder: (_compared(folder), "r", Shows("2 profiles ran")),
     ),
     "bench": Picture(BenchScreen, _office, _acts(*MEASURED)),
     "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),
@@ -250,12 +264,12 @@ PAGES_FOLDER = Path(registry.__file__).parent
 # Pages on which colour says what words do not say again.
 LIGHT = ("session", "search", "budget")
 DIALOGS: Mapping[str, Picture] = {
-    "help": Picture(HelpScreen, Shown, _acts("f2", "f1")),
-    "toolset": Picture(ToolsetDialog, Shown, _acts("ctrl+t")),
+    "help": Picture(HelpScreen, Shown, _acts(Goes("servers"), "question_mark")),
+    "toolset": Picture(ToolsetDialog, Shown, _acts("ctrl+o", "down", "enter")),
     "setting": Picture(
         KnobDialog,
         Shown,
-        _acts(Opens(ProfileScreen), "tab", "slash", *"binding.capacity", "enter", "enter", "x"),
+        _acts(Opens(SettingsDialog), "slash", *"binding.capacity", "enter", "enter", "x"),
     ),
     "approval": Picture(Confirm, Shown, _acts(_at(ToolPage("shop:refund_order")), *CALL, "ctrl+r")),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
@@ -316,7 +330,7 @@ def _pages(parent: type[BaseScreen]) -> Iterator[type[BaseScreen]]:
 def test_every_page_has_a_picture_on_both_terminals() -> None:
     for module in PAGES_FOLDER.rglob("*screen.py"):
         import_module(".".join(module.relative_to(PAGES_FOLDER.parents[2]).with_suffix("").parts))
-    registered = {*map(registry.page_class, registry.PAGES), SessionScreen, ToolsScreen}
+    registered = {*map(registry.page_class, registry.SCREENS), SessionScreen}
     assert registered <= set(_pages(BaseScreen)) == {picture.screen for picture in PAGES.values()}
     stored = Path(__file__).with_name("__snapshots__") / Path(__file__).stem
     for name in PAGES:

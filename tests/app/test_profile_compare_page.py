@@ -7,6 +7,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
+from inspector.app.navigation import ProfilesPage
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.scenario_job import Choice, ScenarioFile
 from inspector.domain.error import ConfigError
@@ -19,9 +20,13 @@ from tests.widgets.screen import lines
 from widgets import RecordList
 
 
-def _screen(lab: MemoryLab, name: str = "alternate") -> ProfileCompareScreen:
+async def _show(pilot: Pilot[None], lab: MemoryLab, name: str = "alternate") -> None:
+    """Open the page for a scenario, as the page of the scenarios does."""
     file = next(file for file in lab.scenarios() if file.path.stem == name)
-    return ProfileCompareScreen(lab, file, Choice("toolsight"))
+    screen = ProfileCompareScreen(lab)
+    await pilot.app.push_screen(screen)
+    screen.arrive(ProfilesPage(file, Choice("toolsight")))
+    await until(pilot, lambda: file.title in said(pilot, "#compare-status"))
 
 
 @asynccontextmanager
@@ -29,8 +34,7 @@ async def opened(
     lab: MemoryLab, size: tuple[int, int] = (120, 32)
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     async with app_rig(size=size) as (pilot, rig):
-        await pilot.app.push_screen(_screen(lab))
-        await pilot.pause()
+        await _show(pilot, lab)
         yield pilot, rig
 
 
@@ -141,6 +145,6 @@ async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
     text = " | ".join(HOSTILE)
     lab = MemoryLab(written(tmp_path, hostile=hostile_scenario(text)), lambda: hostile_servers(text))
     async with app_rig(size=(80, 24)) as (pilot, _):
-        await pilot.app.push_screen(_screen(lab, "hostile"))
+        await _show(pilot, lab, "hostile")
         await _compared_all(pilot, 2)
         assert not dangerous("".join(lines(pilot.app)))

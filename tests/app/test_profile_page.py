@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 
-from inspector.app.pages.settings.profile import content
-from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
-from inspector.app.pages.settings.profile.screen import ProfileScreen
+from inspector.app.dialogs.settings import content
+from inspector.app.dialogs.settings.knob_dialog import KnobDialog
+from inspector.app.dialogs.settings.screen import SettingsDialog
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import differences, find_knob, knobs, with_values
 from inspector.domain.profile import PROFILES, profile_settings
@@ -28,7 +28,9 @@ _NARROW, _DETAIL_LINES = 78, 7
 @asynccontextmanager
 async def opened(size: tuple[int, int] = (120, 32)) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     async with app_rig(size=size) as (pilot, rig):
-        await pilot.app.push_screen(ProfileScreen())
+        await pilot.app.push_screen(SettingsDialog())
+        await pilot.pause()
+        pilot.app.screen.query_one("#profiles RecordRows").focus()
         await pilot.pause()
         yield pilot, rig
 
@@ -43,7 +45,12 @@ async def _to(pilot: Pilot[None], path: str) -> None:
 
 def _paths(pilot: Pilot[None]) -> list[str]:
     shown = pilot.app.screen.query_one("#knobs", RecordList).shown
-    return [record.key for record in shown if not record.key.startswith(content.HEADING)]
+    others = (content.MODEL, content.TOOLSET)
+    return [
+        record.key
+        for record in shown
+        if not record.key.startswith(content.HEADING) and record.key not in others
+    ]
 
 
 async def test_the_profile_in_use_is_marked_and_every_knob_is_there() -> None:
@@ -81,7 +88,7 @@ async def test_a_switch_turns_at_once_and_backspace_takes_it_back() -> None:
         await pilot.press("backspace")
         assert rig.bench.settings.guard.enabled
         assert rig.bench.policy.session_values == {}
-        await pilot.press("r")
+        await pilot.press("backspace")
         assert [told.message for told in pilot.app._notifications] == [
             "Only settings changed in this session can be reset."
         ]
@@ -100,7 +107,7 @@ async def test_a_number_is_checked_while_one_types_and_applied_by_enter() -> Non
         await pilot.press("backspace", "1", "5")
         await until(pilot, lambda: said(pilot, "#knob-error") == "")
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ProfileScreen)
+        assert isinstance(pilot.app.screen, SettingsDialog)
         assert rig.bench.settings.binding.capacity == 15
 
 
@@ -127,7 +134,7 @@ async def test_esc_leaves_the_dialog_and_changes_nothing() -> None:
     async with opened() as (pilot, rig):
         await _to(pilot, "guard.exempt")
         await pilot.press("enter", *"mail:*", "escape")
-        assert isinstance(pilot.app.screen, ProfileScreen)
+        assert isinstance(pilot.app.screen, SettingsDialog)
         assert rig.bench.settings.guard.exempt == ()
 
 
@@ -167,7 +174,7 @@ async def test_with_nothing_changed_the_differences_say_what_to_do() -> None:
 async def test_enter_on_a_heading_does_nothing() -> None:
     async with opened() as (pilot, rig):
         await pilot.press("tab", "home", "enter")
-        assert isinstance(pilot.app.screen, ProfileScreen)
+        assert isinstance(pilot.app.screen, SettingsDialog)
         assert rig.bench.policy.session_values == {}
 
 
@@ -188,7 +195,7 @@ async def test_long_and_hostile_values_are_shown_and_kept() -> None:
         assert isinstance(pilot.app.screen, KnobDialog)
         assert not any(map(dangerous, lines(pilot.app)))
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ProfileScreen)
+        assert isinstance(pilot.app.screen, SettingsDialog)
         assert rig.bench.settings.chat.system_prompt == hostile
 
 

@@ -20,7 +20,7 @@ from inspector.domain.report import Origin, Section, Table
 from inspector.research import run as run_module
 from inspector.research.run import CHAPTERS
 from inspector.research.source import PlayedScenario, Steps
-from tests.support.app import app_rig, said, until
+from tests.support.app import app_rig, goes, said, until
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.hostile import with_hostile_text
 from tests.support.reproduction import MemorySource, session
@@ -126,10 +126,10 @@ async def test_what_is_measured_stays_when_the_page_is_left() -> None:
 
 async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
     async with opened(MemorySource(played=[session("ab", "a")])) as pilot:
-        await pilot.press("o")
+        await pilot.press("x")
         await pilot.press("enter")
         await until(pilot, lambda: _states(pilot)["accuracy"] == "✓ done")
-        await pilot.press("o")
+        await pilot.press("x")
         await until(pilot, lambda: bool(pilot.app.screen.query("#export-path")))
         path = tmp_path / "report.md"
         pilot.app.screen.query_one("#export-path", PlainInput).value = str(path)
@@ -143,7 +143,7 @@ async def test_the_report_is_written_to_a_file(tmp_path: Path) -> None:
 async def test_without_a_source_the_page_says_so() -> None:
     async with opened(None) as pilot:
         assert "cannot measure published results" in said(pilot, "#reproduce-status")
-        await pilot.press("enter", "a", "o")
+        await pilot.press("enter", "a", "x")
         assert set(_states(pilot).values()) == {"○ not run"}
 
 
@@ -160,7 +160,7 @@ async def test_a_measures_every_section(monkeypatch: pytest.MonkeyPatch) -> None
 
 async def test_the_page_has_a_key_from_anywhere() -> None:
     async with app_rig() as (pilot, _rig):
-        await pilot.press("alt+r")
+        await goes(pilot, "published")
         await until(pilot, lambda: isinstance(pilot.app.screen, ReproduceScreen))
 
 

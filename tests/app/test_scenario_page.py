@@ -28,7 +28,7 @@ from inspector.domain.settings import GuardSettings, Settings
 from inspector.engine.live import LiveSettings
 from inspector.engine.loop.guards.iteration import IterationGuard, Outcome
 from tests.domain.test_timeline import request
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.lab import FAILS, MemoryLab, hostile_scenario, hostile_servers, written
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
@@ -170,7 +170,7 @@ async def test_leaving_the_page_stops_the_run(tmp_path: Path) -> None:
     async with opened(lab) as (pilot, _):
         await pilot.press("enter")
         await until(pilot, lambda: len(lab.runs) == 1)
-        await pilot.press("f7")
+        await goes(pilot, "session")
         await until(pilot, lambda: lab.cancelled == 1)
 
 

@@ -22,7 +22,7 @@ from inspector.app.pages.tools.confusable.screen import ConfusableScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.office import office
 from tests.support.workbench import Rig
 from tests.widgets.hostile import dangerous
@@ -31,7 +31,7 @@ from widgets import PlainInput, RecordList, RecordRows
 
 
 async def _searched(pilot: Pilot[None], *words: str) -> RecordList:
-    await pilot.press("f4")
+    await goes(pilot, "search")
     await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
     await pilot.press(*"_".join(words).replace("_", " "), "enter")
     await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
@@ -63,7 +63,8 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
 
 async def test_typing_alone_searches_nothing() -> None:
     async with app_rig() as (pilot, rig):
-        await pilot.press("f4", *"refund")
+        await goes(pilot, "search")
+        await pilot.press(*"refund")
         assert "The tools appear here, ranked." in seen(pilot)
         assert _searches(rig) == 0
 
@@ -111,7 +112,8 @@ async def test_the_list_filters_and_the_query_is_one_key_away() -> None:
 
 async def test_names_and_servers_are_looked_up() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f4", "tab", "tab", *"get_forecast", "enter")
+        await goes(pilot, "search")
+        await pilot.press("tab", "tab", *"get_forecast", "enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
         assert "Requested by name or server" in seen(pilot)
 
@@ -123,7 +125,8 @@ async def test_what_is_wrong_stands_on_the_screen() -> None:
             (("tab", "tab", *"list_order", "enter"), "Unknown tool 'list_order'"),
             (("enter",), "Nothing to search for"),
         ):
-            await pilot.press("f4", *keys)
+            await goes(pilot, "search")
+            await pilot.press(*keys)
             assert says in said(pilot, "#facts") or says in seen(pilot)
 
 
@@ -214,7 +217,8 @@ async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
 
 async def test_a_page_about_a_query_wants_one_first() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f4", "tab", "tab", *"get_forecast", "enter")
+        await goes(pilot, "search")
+        await pilot.press("tab", "tab", *"get_forecast", "enter")
         await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
         await pilot.press("w", "c", "s")
         assert isinstance(pilot.app.screen, SearchScreen)
@@ -255,7 +259,7 @@ async def test_hostile_names_do_no_harm() -> None:
 async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded() -> None:
     async with app_rig(embedder=MemoryEmbedder(), settled=False) as (pilot, rig):
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
-        await pilot.press("f4")
+        await goes(pilot, "search")
         await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
         await pilot.press(*"forecast", "enter")

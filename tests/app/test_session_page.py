@@ -55,7 +55,7 @@ async def hanging(*_: object) -> None:
 
 async def test_connecting_fills_header_and_panes() -> None:
     async with app_rig(at_home=True) as (pilot, _):
-        assert "3/3 servers" in str(pilot.app.screen.query_one(HeaderLine).render())
+        assert "3/3 up" in str(pilot.app.screen.query_one(HeaderLine).render())
         assert rows(pilot, "#tools-loaded") == ["calc:evaluate"]
         assert len(rows(pilot, "#tools-deferred")) == 3
         assert "3 servers ready" in str(pilot.app.screen.query_one("#conversation-empty", Static).render())
@@ -218,33 +218,20 @@ async def test_a_no_keeps_the_call_from_happening() -> None:
 
 async def test_switching_the_toolset_empties_the_other_panes() -> None:
     async with app_rig(at_home=True) as (pilot, rig):
-        await pilot.press("ctrl+t", "down", "enter")
+        await pilot.app.run_action("ask('toolset')")
+        await pilot.press("down", "enter")
         await until(pilot, lambda: rig.bench.state.toolset == "sums")
         await until(pilot, lambda: rows(pilot, "#tools-deferred") == [])
         assert isinstance(pilot.app.screen, SessionScreen)
         assert "toolset sums" in str(pilot.app.screen.query_one(HeaderLine).render())
 
 
-async def test_every_page_opens_by_its_key_and_leaves_by_escape() -> None:
-    async with app_rig() as (pilot, _):
-        for key in ("f2", "f3", "f4", "f5", "f6"):
-            await pilot.press(key)
-            await pilot.pause()
-            assert not isinstance(pilot.app.screen, SessionScreen)
-            await pilot.press("escape")
-            await pilot.pause()
-            if not isinstance(pilot.app.screen, SessionScreen):
-                await pilot.press("escape")
-            await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
-
-
-async def test_one_part_at_a_time_is_shown_where_there_is_no_room_for_all() -> None:
+async def test_a_narrow_terminal_has_the_conversation_and_what_discovery_saves() -> None:
     async with app_rig(at_home=True, size=(80, 24)) as (pilot, _):
         assert pilot.app.screen.query_one("#prompt").region.height == 3
         assert pilot.app.screen.query_one("#feed").region.height == 0
-        await pilot.click("#tab-events")
-        await until(pilot, lambda: pilot.app.screen.query_one("#feed").region.height > 5)
-        assert pilot.app.screen.query_one("#prompt").region.height == 0
+        assert pilot.app.screen.query_one("#conversation").region.height > 10
+        assert "all bound" in seen(pilot)
 
 
 async def test_a_wide_terminal_shows_every_part_at_once() -> None:

@@ -3,11 +3,11 @@
 import pytest
 from textual.widgets import Static
 
-from inspector.app.draw.header import header
+from inspector.app.dialogs.settings.content import Setup, knob_detail, knob_rows
+from inspector.app.draw.header import Where, header
 from inspector.app.draw.problem import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock
 from inspector.app.pages.chat.session.welcome import welcome
-from inspector.app.pages.settings.profile.content import Setup, knob_detail, knob_rows
 from inspector.app.pages.tools.catalog.server_text import server_facts
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import find_knob, with_values
@@ -38,10 +38,10 @@ def state(*problems: SettingProblem) -> SessionState:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_header_counts_what_a_person_can_act_on(width: int) -> None:
-    assert "✕ 1 setting problem" in header(state(TYPO, AWAY), width).plain
-    assert "1/1 server" in header(state(TYPO), width).plain
-    assert "problem" not in header(state(AWAY), width).plain
-    assert "problem" not in header(state(), width).plain
+    assert "✕ 1 setting problem" in header(state(TYPO, AWAY), Where(), width).plain
+    assert "1/1 up" in header(state(TYPO), Where(), width).plain
+    assert "problem" not in header(state(AWAY), Where(), width).plain
+    assert "problem" not in header(state(), Where(), width).plain
 
 
 def test_an_empty_conversation_says_that_no_message_will_be_answered_and_why() -> None:
@@ -86,7 +86,7 @@ def test_hostile_text_in_a_problem_is_shown_and_not_obeyed(text: str) -> None:
 async def test_a_typo_is_seen_on_the_session_page_and_a_message_is_refused_there() -> None:
     async with app_rig(at_home=True) as (pilot, rig):
         rig.bench.change_setting("access.preconditions", {"shop:refnd": ("milestone_reached('x')",)})
-        await until(pilot, lambda: "1 setting problem" in header(pilot.app.view.state, 120).plain)  # type: ignore[attr-defined]
+        await until(pilot, lambda: "1 setting problem" in header(pilot.app.view.state, Where(), 120).plain)  # type: ignore[attr-defined]
         await pilot.press("h", "i", "enter")
         await until(pilot, lambda: bool(rig.store.read("s", kinds=("end",))))
         await until(pilot, lambda: len(pilot.app.screen.query(ItemBlock)) >= 3)

@@ -25,7 +25,7 @@ from inspector.domain.session import Binding
 from inspector.domain.timeline import Timeline
 from tests.domain.test_event import records
 from tests.domain.test_timeline import CATALOG, STORY, request
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.told_model import Step, calls, says, searches
@@ -71,7 +71,7 @@ def _view(pilot: Pilot[None]) -> Record:
 async def _talked(pilot: Pilot[None], rig: Rig) -> None:
     """The conversation, then the timeline."""
     await rig.bench.chat(QUESTION)
-    await pilot.press("f10")
+    await goes(pilot, "timeline")
     await until(pilot, lambda: isinstance(pilot.app.screen, TimelineScreen) and "now, after 6" in seen(pilot))
 
 
@@ -108,7 +108,8 @@ async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> No
 async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
     async with app_rig(*LOOP, servers=reading_office(), size=(80, 24)) as (pilot, rig):
         await rig.bench.chat(QUESTION)
-        await pilot.press("f10", "end")
+        await goes(pilot, "timeline")
+        await pilot.press("end")
         await until(pilot, lambda: "✕" in _lane(pilot, "shop:list_orders"))
         await pilot.press("left")
         assert "●" in _lane(pilot, "shop:list_orders")
@@ -120,14 +121,14 @@ async def test_enter_shows_that_moment_on_every_page() -> None:
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         assert "REPLAY call 1 of 6" in seen(pilot)
-        await pilot.press("f6")
+        await goes(pilot, "events")
         await until(pilot, lambda: isinstance(pilot.app.screen, EventsScreen))
         events = pilot.app.screen.query_one("#events", RecordList)
         assert events.records[-1].cells[2] == "request"
-        await pilot.press("f3")
+        await goes(pilot, "manifest")
         await until(pilot, lambda: isinstance(pilot.app.screen, ManifestScreen))
         assert "shop__list_orders" not in pilot.app.screen.query_one("#manifest-array", TextView).text
-        await pilot.press("f7")
+        await goes(pilot, "session")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
         assert "REPLAY call 1 of 6" in seen(pilot)
         assert "Three orders are late" not in seen(pilot)
@@ -180,7 +181,7 @@ async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
         await rig.bench.chat("And again?")
         await pilot.pause()
         assert _view(pilot) is shown
-        await pilot.press("l")
+        await pilot.press("n")
         await until(pilot, lambda: "now, after 7" in seen(pilot))
         assert "REPLAY" not in seen(pilot)
         assert pilot.app.view.state == rig.bench.state  # type: ignore[attr-defined]
@@ -201,7 +202,8 @@ async def test_a_recorded_session_is_shown_from_its_start() -> None:
     async with app_rig(servers=reading_office(), at_home=True) as (pilot, rig):
         for record in records(STORY, "earlier"):
             rig.store.append(record)
-        await pilot.press("f10", "o")
+        await goes(pilot, "timeline")
+        await pilot.press("o")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
         await until(pilot, lambda: _shown(pilot).is_replay)
@@ -209,10 +211,11 @@ async def test_a_recorded_session_is_shown_from_its_start() -> None:
         assert "which orders are late?" in seen(pilot)
         await pilot.press("end")
         await until(pilot, lambda: "REPLAY end of 3 calls" in seen(pilot))
-        await pilot.press("escape")
+        await goes(pilot, "session")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
         assert "shop:list" in seen(pilot)
-        await pilot.press("f10", "l")
+        await goes(pilot, "timeline")
+        await pilot.press("n")
         await until(pilot, lambda: "REPLAY" not in seen(pilot))
 
 
@@ -244,14 +247,14 @@ async def test_a_question_typed_in_a_replay_is_refused_with_the_way_out() -> Non
     async with app_rig(*STEPS, servers=reading_office(), at_home=True) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
-        await pilot.press("f7")
+        await goes(pilot, "session")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
         pilot.app.screen.query_one("#prompt").focus()
         await pilot.press(*"hello", "enter")
         await until(pilot, lambda: bool(pilot.app._notifications))
         (told,) = pilot.app._notifications
         assert "a replay is read-only" in told.message
-        assert "press l" in told.message
+        assert "back to now" in told.message
         assert rig.bench.state.model_calls == 6
 
 
@@ -279,7 +282,7 @@ async def test_a_click_on_a_cell_goes_to_its_call() -> None:
 
 async def test_an_empty_session_says_what_to_do() -> None:
     async with app_rig() as (pilot, _):
-        await pilot.press("f10")
+        await goes(pilot, "timeline")
         await until(pilot, lambda: "No model call yet" in seen(pilot))
         await pilot.press("left", "right", "home", "enter", "f")
         await until(pilot, lambda: "REPLAY end of 0 calls" in seen(pilot) or "REPLAY now" in seen(pilot))
@@ -291,7 +294,8 @@ async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold()
         everything = records([CATALOG, *call * 700], "long")
         for record in everything:
             rig.store.append(record)
-        await pilot.press("f10", "o")
+        await goes(pilot, "timeline")
+        await pilot.press("o")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionDialog))
         await pilot.press("end", "enter")
         await until(pilot, lambda: "REPLAY call 1 of 700" in seen(pilot))

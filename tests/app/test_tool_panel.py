@@ -289,7 +289,7 @@ def _hostile_tool(name: str, text: str) -> Tool:
 async def test_hostile_tools_do_no_harm() -> None:
     """The strings of a kind share a tool, because each tool is seven views to draw."""
     tools = [_hostile_tool(name, text) for name, text in KINDS.items()]
-    async with _opened(FORECAST, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
+    async with _opened(tools[0].id, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
         for tool in tools:
             await opened(pilot, tool.id)
             for view in ("about", "parameters", "schema", "JSON", "cost", "why", "call"):

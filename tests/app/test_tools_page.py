@@ -9,7 +9,7 @@ from inspector.domain.catalog import Catalog
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding, ServerState, SessionState, ToolState
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, seen, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.tools_page import (
     FORECAST,
@@ -112,8 +112,8 @@ async def test_arrows_change_the_view_from_the_list_and_each_kind_keeps_its_own(
 
 async def test_a_click_chooses_a_view() -> None:
     async with tools_page(FORECAST) as (pilot, _):
-        at = seen(pilot).splitlines()[2].index("JSON")
-        await pilot.click(offset=(at + 1, 2))
+        line, text = next(pair for pair in enumerate(seen(pilot).splitlines()) if "JSON" in pair[1])
+        await pilot.click(offset=(text.index("JSON") + 1, line))
         await until(pilot, lambda: strip(pilot).current == "JSON")
         await says(pilot, '"name": "weather__get_forecast"')
 
@@ -162,10 +162,9 @@ async def test_cursor_folds_filter_and_view_stay_when_one_goes_elsewhere_and_com
         screen = pilot.app.screen
         await pilot.press("space", "slash", *"forecast", "enter", "right", "right")
         assert strip(pilot).current == "schema"
-        await pilot.app.push_screen(ToolsScreen())
+        await goes(pilot, "manifest")
         rig.bench.load("shop:list_orders")
-        await pilot.pause()
-        pilot.app.pop_screen()
+        await goes(pilot, "servers")
         await until(pilot, lambda: pilot.app.screen is screen)
         assert names(pilot) == ["weather", FORECAST]
         assert (shown(pilot), strip(pilot).current) == (FORECAST, "schema")

@@ -25,7 +25,7 @@ from inspector.engine.discovery.explanation.draft import reworded, wording_of
 from inspector.engine.discovery.explanation.tool_edit import EditTrial
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
-from tests.support.app import app_rig, seen, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import PlainInput, RecordList
@@ -323,7 +323,7 @@ def test_a_measurement_that_is_given_up_stops_between_two_requests() -> None:
 async def test_function_keys_go_to_other_pages_even_from_the_text() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
-        await pilot.press("f6")
+        await goes(pilot, "events")
         assert not isinstance(pilot.app.screen, WhatIfScreen)
 
 

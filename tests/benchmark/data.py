@@ -9,7 +9,7 @@ from inspector.adapters.clock import SystemClock
 from inspector.adapters.files.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.composition import fixtures_path, make_embedder
-from inspector.cli.launch import demo_session
+from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.domain.evaluation import EvalSet
 from inspector.domain.tool import Tool
@@ -61,7 +61,7 @@ def demo_tools() -> tuple[Tool, ...]:
 
     async def ask() -> tuple[Tool, ...]:
         with tempfile.TemporaryDirectory() as folder:
-            async with demo_session(Options(database=Path(folder) / "session.db")) as bench:
+            async with headless(Options(database=Path(folder) / "session.db", demo=True)) as bench:
                 return bench.catalog.tools
 
     return asyncio.run(ask())

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from inspector.adapters.memory.fakes import ManualClock, MemoryConnector, MemoryServer, MemoryServerMemory
 from inspector.domain.configuration import Configuration
-from inspector.domain.error import AuthRequired, ConfigError, ConnectError, MissingValue, ServerExited
+from inspector.domain.error import AuthRequired, ConfigError, ConnectError, ServerExited
 from inspector.domain.jsonvalue import compact
 from inspector.domain.number import percent
 from inspector.domain.price import Prices
@@ -355,9 +355,10 @@ def test_tools_that_a_client_leaves_out_cost_nothing() -> None:
 
 
 def test_an_unusable_entry_says_what_it_needs() -> None:
-    fault = MissingValue("x.json: the variable K is not set", name="K", hint="Set it.")
-    assert unreadable(fault) == Reading(reason="needs K", hint="Set it.")
-    assert unreadable(ConfigError("one\ntwo")).reason == "one"
+    assert unreadable(ConfigError("one\ntwo", hint="Set it.")) == Reading(reason="one", hint="Set it.")
+    spec = ServerSpec("a", lacks="K", advice="The variable K is not set. Set it.")
+    told = Reading(reason="needs K", hint="The variable K is not set. Set it.")
+    assert stored(spec, MemoryServerMemory()) == told
 
 
 # Growth

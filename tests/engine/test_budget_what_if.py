@@ -18,7 +18,7 @@ from inspector.domain.tool import Tool
 from inspector.domain.tool_pattern import matches
 from inspector.domain.toolset import ServerRule, Toolset
 from inspector.engine.live import LiveSettings
-from inspector.engine.ports import ChatModel
+from inspector.engine.ports import ChatModel, NoLocalModels
 from inspector.engine.tokens.cost.setup_change import (
     Setup,
     SetupChange,
@@ -268,6 +268,7 @@ def test_another_model_is_made_once_with_its_window_and_prices() -> None:
         lambda _: CharacterCounter(),
         lambda name: prices if name == "dear" else None,
         LiveSettings(Settings()),
+        NoLocalModels(),
     )
     dear = models.named("dear")
     assert models.named("dear") is dear

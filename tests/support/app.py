@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app import app as app_module
-from inspector.app.app import ToolsightApp
+from inspector.app.app import HOME, ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.approver import ModalApprover
@@ -38,6 +38,10 @@ class BlankSession(SessionScreen):
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Nothing to leave or to stop."""
+        return True
+
     def show_view(self, view: View) -> None:
         """Nothing to draw."""
 
@@ -48,8 +52,8 @@ class RigApp(ToolsightApp):
     CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
     at_home = False
 
-    def home(self) -> BaseScreen:
-        return SessionScreen() if self.at_home else BlankSession()
+    def new_page(self, name: str) -> BaseScreen:
+        return BlankSession() if name == HOME and not self.at_home else super().new_page(name)
 
     def soon(self, callback: Callable[[], None]) -> None:
         """A burst of records reaches the pages in the app's next turn, not some milliseconds later."""
@@ -112,6 +116,12 @@ def app_on(rig: Rig, approver: ModalApprover, *, at_home: bool) -> ToolsightApp:
     app = RigApp(start)
     app.at_home = at_home
     return app
+
+
+async def goes(pilot: Pilot[None], page: str) -> None:
+    """Let a person go to a page, as the palette or a click on the second line does."""
+    await pilot.app.run_action(f"page('{page}')")
+    await pilot.pause()
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:

@@ -9,11 +9,13 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
 from inspector.domain.price import Prices
 from inspector.engine.ports import Embedder, TokenCounter
-from tests.support.app import RigApp, is_up_to_date, ready, said, seen, until
+from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
@@ -97,13 +99,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Opens:
-    """Push a screen that no key opens in one step."""
+    """Push a screen that no key opens in one step, and show what another page would ask it for."""
 
     screen: Callable[[], Screen[Any]]
+    shows: Destination | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Goes:
+    """Go to a page by its name."""
+
+    page: str
 
 
 # A text is a key to press.
-Act = str | Shows | Lacks | Asked | Opens
+Act = str | Shows | Lacks | Asked | Opens | Goes
 
 
 def acted(
@@ -136,6 +146,12 @@ async def _act(pilot: Pilot[None], app: Shown, act: Act) -> None:
         case Asked(question):
             await app.rig.bench.chat(question)
             await until(pilot, lambda: is_up_to_date(pilot, app.rig))
-        case Opens(screen):
-            await app.push_screen(screen())
+        case Goes(page):
+            await goes(pilot, page)
+        case Opens(make, destination):
+            screen = make()
+            await app.push_screen(screen)
+            if destination is not None:
+                assert isinstance(screen, BaseScreen)
+                screen.arrive(destination)
             await pilot.pause()

@@ -13,7 +13,7 @@ Step = ModelReply | ModelError | Callable[[ModelRequest], ModelReply]
 class ToldModel:
     """Answers with the given steps in order, thinks when asked to, and keeps what it was sent."""
 
-    name, label, window, features = "told", "told (a test)", 32_000, PLAIN
+    name, label, api_base, window, features = "told", "told (a test)", "", 32_000, PLAIN
 
     def __init__(self, *steps: Step) -> None:
         self.steps = list(steps)

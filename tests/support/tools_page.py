@@ -11,7 +11,7 @@ from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.catalog.server_panel import ServerPanel
 from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
 from inspector.domain.frame import Frame, FrameKind
-from tests.support.app import app_rig, seen, until
+from tests.support.app import app_rig, goes, seen, until
 from tests.support.workbench import Rig
 from widgets import RecordList, ViewStrip
 
@@ -47,8 +47,7 @@ async def tools_page(
 async def opened(pilot: Pilot[None], at: str = "", view: str = "") -> None:
     """Open the page in a running app."""
     if not at:
-        await pilot.press("f2")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))
+        await goes(pilot, "servers")
         await until(pilot, lambda: rows(pilot).current is not None)
         return
     destination: Destination = ToolPage(at) if ":" in at else ServerPage(at)

@@ -35,11 +35,17 @@ class _Known:
 class LitellmModel:
     """A ChatModel by litellm name, such as `openai/gpt-5`. litellm is imported once, in a thread."""
 
-    def __init__(self, name: str, *, api_base: str | None = None, timeout: float = 120.0) -> None:
-        """`api_base` is a local server's address; `timeout` (seconds) is for connecting and each chunk."""
+    def __init__(
+        self, name: str, *, api_base: str = "", window: int | None = None, timeout: float = 120.0
+    ) -> None:
+        """`api_base` is the server's address if not the provider's; `window` is what that server reports.
+
+        `timeout` (seconds) is for connecting and each chunk.
+        """
         self.name = name
         self.label = name
-        self._api_base = api_base
+        self.api_base = api_base
+        self._window = window
         self._timeout = timeout
         self._litellm: Any = None
         self._known = _Known()
@@ -51,7 +57,9 @@ class LitellmModel:
 
     @property
     def window(self) -> int:
-        """The context window in tokens, from litellm's list; DEFAULT_WINDOW for a model not on it."""
+        """The context window in tokens: as given, or from litellm's list; else DEFAULT_WINDOW."""
+        if self._window:
+            return self._window
         entry = model_entry(shipped_models(), self.name)
         return _whole(entry, "max_input_tokens") or _whole(entry, "max_tokens") or DEFAULT_WINDOW
 
@@ -134,7 +142,7 @@ class LitellmModel:
     @property
     def _addressed(self) -> dict[str, Any]:
         """The arguments of every request: to whom it goes, and how long it may take."""
-        base = {"api_base": self._api_base} if self._api_base else {}
+        base = {"api_base": self.api_base} if self.api_base else {}
         model, timeout = self._sent_name, self._timeout
         return {"model": model, "timeout": timeout, "num_retries": 0, "max_retries": 0, **base}
 

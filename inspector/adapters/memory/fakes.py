@@ -16,6 +16,7 @@ from inspector.domain.error import (
 from inspector.domain.events import CallFinished, ModelSwitched, Record, SearchPerformed, SessionStarted
 from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ToolResult
 from inspector.domain.price import Prices
 from inspector.domain.retention import SessionAge
@@ -23,6 +24,7 @@ from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 from inspector.engine.ports import (
     ApprovalRequest,
+    ChatModel,
     Decision,
     SessionSummary,
     Snapshot,
@@ -46,6 +48,33 @@ class ManualClock:
 
     def advance(self, seconds: float) -> None:
         self.at += seconds
+
+
+class MemoryLocalModels:
+    """Servers that answer with the given models, one after the other, once `answering` is set."""
+
+    def __init__(self, model: ChatModel, *found: tuple[LocalModel, ...], servers: tuple[str, ...]) -> None:
+        self.servers = servers
+        self.answering = asyncio.Event()
+        self.answering.set()
+        self.asked = 0
+        self.left = 0
+        self.opened: list[LocalModel] = []
+        self._model = model
+        self._found = found
+
+    async def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
+        self.asked += 1
+        try:
+            await self.answering.wait()
+            for models in self._found:
+                yield models
+        finally:
+            self.left += 1
+
+    def open(self, found: LocalModel) -> ChatModel:
+        self.opened.append(found)
+        return self._model
 
 
 class FixedApprover:

@@ -1,6 +1,7 @@
 """Dialogs to choose a toolset, a model or a milestone."""
 
 from collections.abc import Callable, Container, Mapping
+from contextlib import aclosing
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,12 +11,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
+from textual.worker import Worker, WorkerState
 
 from inspector.app.context import Context
-from inspector.app.dialogs.choice_row import COLUMNS, milestone_rows, model_rows, toolset_rows
+from inspector.app.dialogs.choice_row import COLUMNS, looked_for, milestone_rows, model_rows, toolset_rows
 from inspector.app.draw.failure import failure_text
 from inspector.domain.error import ToolsightError
-from widgets import PlainInput, Record, RecordList
+from inspector.domain.local_model import LocalModel
+from widgets import PlainInput, Record, RecordList, visible
 
 # The row for no toolset; a configuration may have a toolset of the same name.
 _ALL_TOOLS = "all tools"
@@ -104,15 +107,51 @@ class NamedDialog(ChoiceDialog):
 
 
 class ModelDialog(NamedDialog):
-    """Any model by its name."""
+    """Any model by its name, and the models of local servers, which are asked when it opens."""
 
     hint = "any litellm model: openai/…, anthropic/…, ollama/…"
 
     def __init__(self, context: Context) -> None:
-        current = context.session.state.model
-        super().__init__(
-            "Model", model_rows(current), lambda name: context.commands.switch_model(name), current
-        )
+        self._in_use = context.session.state.model
+        self._local = context.session.other_models.local
+        self._found: tuple[LocalModel, ...] = ()
+
+        def choose(name: str) -> None:
+            local = next((model for model in self._found if model.name == name), None)
+            if local is None:
+                context.commands.switch_model(name)
+            else:
+                context.commands.use_local_model(local)
+
+        super().__init__("Model", model_rows(self._in_use), choose, self._in_use)
+
+    def extra(self) -> ComposeResult:
+        yield from super().extra()
+        yield Static(id="choice-local", markup=False)
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        if self._local.servers:
+            self.run_worker(self._look(), exit_on_error=False)
+
+    async def _look(self) -> None:
+        """Show the local models as their servers answer."""
+        self._tell(done=False)
+        async with aclosing(self._local.find()) as servers:
+            async for models in servers:
+                self._found += models
+                self.query_one(RecordList).records = model_rows(self._in_use, self._found)
+                self._tell(done=False)
+        self._tell(done=True)
+
+    @on(Worker.StateChanged)
+    def _say_failure(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.query_one("#choice-error", Static).update(failure_text(event.worker.error)[1])
+
+    def _tell(self, *, done: bool) -> None:
+        told = looked_for(self._local.servers, self._found, done=done)
+        self.query_one("#choice-local", Static).update(visible(told))
 
 
 class MilestoneDialog(NamedDialog):

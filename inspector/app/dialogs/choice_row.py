@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
+from inspector.domain.local_model import LocalModel
 from inspector.domain.number import count
 from inspector.domain.precondition import milestones_in
 from inspector.domain.toolset import Toolset
 from widgets import Column, Record
 
 COLUMNS = (Column("mark", width=1), Column("name", weight=3, shorten="middle"), Column("size", align="right"))
+_OLLAMA = "ollama/"
 _MODELS = (
     ("demo/planner", "rules instead of an LLM, no key: for trying things out"),
     ("openai/gpt-5", "needs OPENAI_API_KEY"),
@@ -29,11 +31,29 @@ def toolset_rows(toolsets: Mapping[str, Toolset], current: str, all_key: str) ->
     )
 
 
-def model_rows(current: str) -> tuple[Record, ...]:
-    """Return the model in use, then some suggestions."""
+def model_rows(current: str, found: Sequence[LocalModel] = ()) -> tuple[Record, ...]:
+    """Return the model in use, those found on this machine, then some suggestions."""
+    local = {model.name: model for model in found}
     known = dict(_MODELS)
-    rows = [_row(current, known.pop(current, "in use"), True)]
-    return (*rows, *(_row(name, what, False) for name, what in known.items()))
+    in_use = known.pop(current, "in use")
+    if any(name.startswith(_OLLAMA) for name in local):
+        known = {name: what for name, what in known.items() if not name.startswith(_OLLAMA)}
+    first = _local_row(local.pop(current), True) if current in local else _row(current, in_use, True)
+    others = (_row(name, what, False) for name, what in known.items() if name not in local)
+    return (first, *(_local_row(model, False) for model in local.values()), *others)
+
+
+def looked_for(servers: Sequence[str], found: Sequence[LocalModel], *, done: bool) -> str:
+    """Return what became of the question for local model servers."""
+    if found:
+        names = ", ".join(dict.fromkeys(model.server for model in found))
+        return f"{count(len(found), 'local model')} of {names}: no key needed"
+    told = "No local model server answers" if done else "Asking local model servers"
+    return f"{told}: {', '.join(servers)}"
+
+
+def _local_row(model: LocalModel, current: bool) -> Record:
+    return _row(model.name, f"local, no key: {model.about}", current, model.size_text)
 
 
 def milestone_rows(preconditions: Mapping[str, Sequence[str]], reached: Sequence[str]) -> tuple[Record, ...]:

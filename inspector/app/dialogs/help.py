@@ -16,7 +16,7 @@ class HelpScreen(ModalScreen[None]):
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,f1,q", "dismiss", "close", show=False)
+        Binding("escape,question_mark,q", "dismiss", "close", show=False)
     ]
 
     def __init__(self, lines: tuple[str, ...]) -> None:

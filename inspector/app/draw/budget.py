@@ -130,7 +130,7 @@ def facts(session: SessionState) -> list[Content]:
         pieces.append(fact("discovery", session.decision))
     if session.reductions:
         times = "once" if session.reductions == 1 else f"{session.reductions} times"
-        pieces.append(Content.styled(f"⚠ history shortened {times} (f6)", "$text-warning"))
+        pieces.append(Content.styled(f"⚠ history shortened {times} (see Trace)", "$text-warning"))
     return pieces
 
 

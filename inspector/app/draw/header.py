@@ -1,59 +1,135 @@
-"""The line at the top of every page."""
+"""The two lines at the top of every page: where one is, what else there is, and what is in force."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from textual.content import Content
 
+from inspector.app.activity import Activity
 from inspector.app.bridge import ReplayedState
 from inspector.app.draw.problem import problem_count
 from inspector.app.draw.style import MUTED
-from inspector.domain.number import count
+from inspector.app.place import PLACES, Place, digit, place_of
 from inspector.domain.session import SessionState
-from widgets import middle, plain
+from widgets import link, middle, plain, visible
 
 _GAP = "   "
+_NAME = "Toolsight"
+# A shortened name says something from here on.
+_READABLE = 20
+_LONGEST = 24
 
 
-def header(session: SessionState, width: int) -> Content:
-    """Return model, toolset, configuration and profile as far as they fit, then the counts, always.
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The page that is shown, and what is measured in the background."""
 
-    A replay is marked first.
-    """
-    counts = _counts(session)
-    title = [Content.styled("Toolsight", "bold $primary"), *_replay(session, width)]
-    room = width - 2 - sum(piece.cell_length + len(_GAP) for piece in title) - counts.cell_length - len(_GAP)
+    page: str = ""
+    activities: tuple[Activity, ...] = ()
+
+
+def header(session: SessionState, where: Where, width: int) -> Content:
+    """Return both lines for a terminal of that width."""
+    room = width - 2
+    return Content("\n").join([_first_line(session, where, room), _second_line(session, where, room)])
+
+
+def _first_line(session: SessionState, where: Where, room: int) -> Content:
+    """The places with what they hold, then what is measured, and the servers that are up."""
+    for gap, name in ((_GAP, _NAME), ("  ", _NAME), ("  ", ""), ("", "")):
+        title = [Content.styled(name, "bold $primary")] if name else []
+        left = Content(gap).join([*title, *_places(session, where.page)])
+        busy = _activities(where.activities, is_short=not gap)
+        state = Content("  ").join([*busy, *_problems(session), _servers(session), _help()])
+        if left.cell_length + 1 + state.cell_length <= room:
+            break
+    return Content.assemble(left, " " * max(room - left.cell_length - state.cell_length, 1), state)
+
+
+def _places(session: SessionState, page: str) -> Iterator[Content]:
+    here = place_of(page) if page else None
+    for place in PLACES:
+        text = " ".join(filter(None, (str(digit(place)), place.title, _held(place, session))))
+        if place is here:
+            yield Content.styled(f"[{text}]", "bold $primary")
+        else:
+            yield link(f" {text} ", f"app.place('{place.name}')")
+
+
+def _held(place: Place, session: SessionState) -> str:
+    """How much there is to see in a place, "" if nobody asks."""
+    count = len(session.tools) if place.name == "tools" else 0
+    return f"{count:,}" if count else ""
+
+
+def _activities(activities: tuple[Activity, ...], *, is_short: bool) -> Iterator[Content]:
+    """What is measured; a click on ✕ stops all of it."""
+    if activities:
+        more = f" +{len(activities) - 1}" if len(activities) > 1 else ""
+        label = activities[0].share if is_short else f"{activities[0].title} {activities[0].share}"
+        shown = visible(label, limit=_LONGEST, newlines=False)
+        yield Content.styled(f"◔ {shown}{more} ", "$text-warning") + link("✕", "app.stop_measuring()")
+
+
+def _problems(session: SessionState) -> Iterator[Content]:
+    problems = problem_count(session.problems)
+    if problems:
+        yield problems
+
+
+def _servers(session: SessionState) -> Content:
+    total, ready = len(session.servers), session.ready_servers
+    color = "$text-success" if total and ready == total else "$text-warning"
+    return Content.styled(f"{ready}/{total} up", color)
+
+
+def _help() -> Content:
+    return link("?", "app.help()")
+
+
+def _second_line(session: SessionState, where: Where, room: int) -> Content:
+    """A replay's mark, the pages of the place, and the settings, which a click opens."""
+    left = Content(_GAP).join([*_replay(session, room), *_pages(where.page)])
+    facts = _facts(session, room - left.cell_length - len(_GAP))
+    return Content.assemble(left, " " * max(room - left.cell_length - facts.cell_length, 1), facts)
+
+
+def _pages(page: str) -> Iterator[Content]:
+    """The pages of the place; a place with one page has nothing to choose."""
+    pages = place_of(page).pages if page else ()
+    for info in pages if len(pages) > 1 else ():
+        if info.name == page:
+            yield Content.styled(f"[{info.title}]", "bold")
+        else:
+            yield link(f" {info.title} ", f"app.page('{info.name}')", MUTED)
+
+
+def _facts(session: SessionState, room: int) -> Content:
+    """What is in force, as much as fits: configuration, model, profile, toolset."""
     facts = [
-        ("", session.model_label),
-        ("toolset ", session.toolset or "all"),
         ("", PurePath(session.config).name),
+        ("", session.model_label),
         ("profile ", session.profile),
+        ("toolset ", session.toolset),
     ]
-    shown: list[Content] = []
+    shown: list[str] = []
     for label, value in facts:
         text = middle(value, max(room - len(label), 0))
-        if not value or len(text) < min(len(value), 12):
+        if not value or len(text) < min(len(value), _READABLE):
             continue
-        piece = Content.assemble((label, MUTED), plain(text, newlines=False))
-        room -= piece.cell_length + len(_GAP)
+        piece = label + plain(text, newlines=False).plain
+        room -= len(piece) + len(_GAP)
+        if room < -len(_GAP):
+            break
         shown.append(piece)
-    left = Content(_GAP).join([*title, *shown])
-    gap = max(width - 2 - left.cell_length - counts.cell_length, 1)
-    return Content.assemble(left, " " * gap, counts)
+    return link(_GAP.join(shown), "app.settings()", MUTED) if shown else Content()
 
 
-def _counts(session: SessionState) -> Content:
-    """The servers and tools, after the problems of the settings, if there are any."""
-    total = len(session.servers)
-    counts = f"{session.ready_servers}/{count(total, 'server')}   {count(len(session.tools), 'tool')}"
-    ready = "$text-success" if total and session.ready_servers == total else "$text-warning"
-    problems = problem_count(session.problems)
-    return Content.assemble(problems, _GAP if problems else "", (counts, ready))
-
-
-def _replay(session: SessionState, width: int) -> Iterator[Content]:
+def _replay(session: SessionState, room: int) -> Iterator[Content]:
     if not isinstance(session, ReplayedState):
         return
-    source = middle(session.source, max(width // 5, 8))
+    source = middle(session.source, max(room // 5, 8))
     mark = Content(f" REPLAY {session.moment}{'  ' if source else ''}{source} ")
-    yield Content.assemble(mark.stylize("bold $background on $warning"), (" f10, then l: live", MUTED))
+    live = link("back to now", "app.live()", MUTED)
+    yield Content.assemble(mark.stylize("bold $background on $warning"), " ", live)

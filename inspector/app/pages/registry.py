@@ -10,40 +10,57 @@ from inspector.app.navigation import (
     Destination,
     EditPage,
     Page,
+    ProfilesPage,
     SearchPage,
     ServerPage,
     StepsPage,
+    ThresholdPage,
     ToolPage,
+    TracePage,
     WhyNotPage,
 )
 
-PAGES: Mapping[str, str] = {
+SCREENS: Mapping[str, str] = {
+    "session": "chat.session.screen:SessionScreen",
+    "race": "chat.race.screen:RaceScreen",
     "servers": "tools.catalog.screen:ToolsScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
+    "confusable": "tools.confusable.screen:ConfusableScreen",
     "search": "find.search.screen:SearchScreen",
     "budget": "cost.budget.screen:BudgetScreen",
     "events": "trace.events.screen:EventsScreen",
-    "bench": "lab.bench.screen:BenchScreen",
     "timeline": "trace.timeline.screen:TimelineScreen",
-    "profile": "settings.profile.screen:ProfileScreen",
-    "lab": "lab.scenario.screen:GuardLabScreen",
-    "race": "chat.race.screen:RaceScreen",
-    "reproduce": "lab.reproduction.screen:ReproduceScreen",
+    "bench": "lab.bench.screen:BenchScreen",
+    "threshold": "lab.calibration.screen:CalibrationScreen",
+    "scenarios": "lab.scenario.screen:GuardLabScreen",
+    "profiles": "lab.profile_compare.screen:ProfileCompareScreen",
+    "published": "lab.reproduction.screen:ReproduceScreen",
 }
-"""The pages directly above the session, by name: module (below this package) and class."""
+"""The screens of the places, by the name of their page: module (below this package) and class."""
+
+
+def page_for(destination: Destination) -> str:
+    """Return the name of the page that shows a destination."""
+    match destination:
+        case Page(name):
+            return name
+        case ServerPage() | ToolPage():
+            return "servers"
+        case ConfusablePage():
+            return "confusable"
+        case TracePage():
+            return "timeline"
+        case ThresholdPage():
+            return "threshold"
+        case ProfilesPage():
+            return "profiles"
+        case _:
+            return "search"
 
 
 def screen_for(destination: Destination) -> BaseScreen:
     """Return a new screen for a destination."""
     match destination:
-        case Page(name):
-            return page_class(name)()
-        case ToolPage() | ServerPage():
-            from inspector.app.pages.tools.catalog.screen import ToolsScreen
-
-            screen = ToolsScreen()
-            screen.arrive(destination)
-            return screen
         case SearchPage(request, report):
             from inspector.app.pages.find.search.screen import SearchScreen
 
@@ -56,13 +73,15 @@ def screen_for(destination: Destination) -> BaseScreen:
             from inspector.app.pages.tools.confusable.screen import ConfusableScreen
 
             return ConfusableScreen()
-        case _:
+        case WhyNotPage() | ComparePage() | StepsPage():
             return _explanation(destination)
+        case _:
+            return page_class(page_for(destination))()
 
 
 def page_class(name: str) -> type[BaseScreen]:
     """Return the class of a page; the first import takes a moment."""
-    module, _, attribute = PAGES[name].partition(":")
+    module, _, attribute = SCREENS[name].partition(":")
     screen: type[BaseScreen] = getattr(import_module(f"inspector.app.pages.{module}"), attribute)
     return screen
 

@@ -22,7 +22,7 @@ from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.cli import composition
 from inspector.cli.consent import require_consent
 from inspector.cli.cost.assumption import Assumed
-from inspector.cli.models import counter_for, model_for
+from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Progress
 from inspector.cli.render import say
@@ -52,7 +52,7 @@ class _Found:
 
 def run_audit(options: Options, assumed: Assumed) -> Audit:
     """Audit every configuration on this machine, or the one of `--config`. Raises ToolsightError."""
-    model = model_for(options.model, api_base=options.api_base or None)
+    model = chosen_model(options.model, options)
     found = _find(options)
     if not any(options.toolset in ("", *one.configuration.toolsets) for one in found.configurations):
         found.configurations[0].configuration.toolset(options.toolset)

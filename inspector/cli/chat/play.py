@@ -6,7 +6,7 @@ from pathlib import Path
 from inspector.adapters.files.scenario_file import load_scenario
 from inspector.cli.chat.command import converse
 from inspector.cli.composition import database_path, fixtures_path
-from inspector.cli.launch import demo_session
+from inspector.cli.launch import headless
 from inspector.cli.options import DEMO_MODEL, Options
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.events import ModelRequested
@@ -20,7 +20,7 @@ async def play(chosen: Options, *, as_json: bool) -> None:
     script = fixtures_path() / "scenarios" / "demo.yaml"
     model = f"demo/script:{script}" if chosen.model == DEMO_MODEL else chosen.model
     users = load_scenario(script).users
-    async with demo_session(replace(chosen, model=model, yes=True)) as bench:
+    async with headless(replace(chosen, demo=True, model=model, yes=True), record=True) as bench:
         if not as_json:
             _say_start(bench)
         await converse(bench, users, quiet=as_json)

@@ -60,6 +60,8 @@ class Transcript:
         if event.text:
             thinks = " thinks" if event.thought else ""
             say(f"\nModel{thinks}\n{_indented(event.text)}")
+        if event.written:
+            say(f"\nModel ({event.written_note})\n{_indented(event.written)}")
         if self._state.costs and is_reported(self._state.costs[-1]):
             cost = self._state.costs[-1]
             say(f"  tokens: {'; '.join(filter(None, (input_line(cost), answer_line(cost))))}")

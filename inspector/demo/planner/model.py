@@ -14,6 +14,7 @@ class DemoPlanner:
 
     name = "demo/planner"
     label = "demo/planner (rules, no LLM)"
+    api_base = ""
     window = WINDOW
     features = PLAIN
 

@@ -24,16 +24,24 @@ __all__ = [
 ReductionStep = Literal["truncate", "compress", "emergency"]
 
 
+def model_at(label: str, api_base: str) -> str:
+    """A model, and where it is if that is not its provider's own address."""
+    return f"{label} at {api_base}" if api_base else label
+
+
 @dataclass(frozen=True, slots=True)
 class ModelSwitched(Event):
+    """Another model from the next call on. `api_base` is its address, "" for the one of its provider."""
+
     kind: ClassVar[str] = "model"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     model: str
     label: str
     window: int
+    api_base: str = ""
 
     def summary(self) -> str:
-        return self.label
+        return model_at(self.label, self.api_base)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,8 @@ class AnswerStreamed(Event):
 
 @dataclass(frozen=True, slots=True)
 class ModelResponded(Event):
+    """A model's answer. `written` is the text that was understood as its calls, if it wrote them as text."""
+
     kind: ClassVar[str] = "response"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.MODEL})
     call: int
@@ -117,10 +127,17 @@ class ModelResponded(Event):
     finish_reason: str = "stop"
     milliseconds: float = 0.0
     thought: bool = False
+    written: str = ""
 
     def summary(self) -> str:
         calls = "thinks" if self.thought else ", ".join(call.name for call in self.tool_calls)
-        return f"call {self.call}: {calls or self.text or '(nothing)'}"
+        note = f" ({self.written_note})" if self.written else ""
+        return f"call {self.call}: {calls or self.text or '(nothing)'}{note}"
+
+    @property
+    def written_note(self) -> str:
+        """Says that the calls were made as text."""
+        return f"written as text, understood as {'a call' if len(self.tool_calls) == 1 else 'calls'}"
 
 
 @dataclass(frozen=True, slots=True)

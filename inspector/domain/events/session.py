@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from inspector.domain.events.base import Actor, Event, Group, Tone
+from inspector.domain.events.model import model_at
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count
 from inspector.domain.setting_problem import SettingProblem
@@ -26,6 +27,8 @@ TurnOutcome = Literal["answered", "capped", "cancelled", "failed", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted(Event):
+    """The session's setup. `api_base` is the model's address, "" for the one of its provider."""
+
     kind: ClassVar[str] = "session"
     config: str
     servers: tuple[str, ...]
@@ -35,9 +38,11 @@ class SessionStarted(Event):
     window: int
     settings: JsonObject = field(default_factory=dict)
     profile: str = ""
+    api_base: str = ""
 
     def summary(self) -> str:
-        return f"{self.config}  {self.model_label}  {count(len(self.servers), 'server')}"
+        model = model_at(self.model_label, self.api_base)
+        return f"{self.config}  {model}  {count(len(self.servers), 'server')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from inspector.domain.error import ModelError
@@ -27,6 +28,7 @@ from inspector.domain.message import (
     UserMessage,
 )
 from inspector.domain.setting_problem import refusal
+from inspector.domain.written_call import written_calls
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
 from inspector.engine.loop.dispatch import Dispatcher
@@ -198,7 +200,7 @@ class DiscoveryLoop:
             )
         )
         started = self._clock.monotonic()
-        reply = await self._stream(request)
+        reply, written = self._understood(await self._stream(request), request, number)
         elapsed = (self._clock.monotonic() - started) * 1000
         self._session.emit(
             ModelResponded(
@@ -209,9 +211,18 @@ class DiscoveryLoop:
                 finish_reason=reply.finish_reason,
                 milliseconds=elapsed,
                 thought=think,
+                written=written,
             )
         )
         return reply
+
+    def _understood(self, reply: ModelReply, request: ModelRequest, number: int) -> tuple[ModelReply, str]:
+        """The reply, and the text that was understood as its calls; it goes on as calls without that text."""
+        if reply.tool_calls or request.think or not self._live.settings.chat.written_calls:
+            return reply, ""
+        found = written_calls(reply.text, {tool["function"]["name"] for tool in request.tools})
+        calls = tuple(ToolCall(f"written_{number}_{at}", *call) for at, call in enumerate(found))
+        return (replace(reply, text="", tool_calls=calls), reply.text) if calls else (reply, "")
 
     async def _stream(self, request: ModelRequest) -> ModelReply:
         pending = ""

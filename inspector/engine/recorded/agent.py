@@ -68,6 +68,7 @@ class _Planned:
 class RecordedAgent:
     """A ChatModel that plays one run, once: it keeps its place, and reads the session's state."""
 
+    api_base = ""
     features = PLAIN
 
     def __init__(

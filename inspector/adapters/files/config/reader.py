@@ -78,7 +78,7 @@ def servers(
     for name, entry in entries.items():
         try:
             model = _model(path, replace(form, data={"mcpServers": {name: entry}}))
-            by_name[name] = reader.spec(name, model.mcpServers[name])
+            by_name[name] = _spec(reader, name, model.mcpServers[name])
         except ConfigError as error:
             by_name[name] = error
     return by_name

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.domain.error import AuthRequired, ConnectError, MissingValue, ToolsightError
+from inspector.domain.error import AuthRequired, ConnectError, ToolsightError
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
@@ -103,8 +103,6 @@ def stored(spec: ServerSpec, memory: ServerMemory) -> Reading:
 
 def unreadable(fault: ToolsightError) -> Reading:
     """The reading of a server whose entry in the file is invalid."""
-    if isinstance(fault, MissingValue):
-        return Reading(reason=f"needs {fault.name}", hint=fault.hint)
     return Reading(reason=_first_line(fault.message), hint=fault.hint)
 
 

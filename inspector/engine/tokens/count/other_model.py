@@ -1,4 +1,4 @@
-"""Token counts and prices under models other than the session's."""
+"""Models other than the session's: token counts and prices under them, and which this machine offers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from inspector.domain.price import Prices
 from inspector.domain.tool import Tool
 from inspector.engine.live import LiveSettings
-from inspector.engine.ports import ChatModel, TokenCounter
+from inspector.engine.ports import ChatModel, LocalModels, TokenCounter
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 _REPORT_EVERY = 25
@@ -42,11 +42,13 @@ class OtherModels:
         counter_for: Callable[[str], TokenCounter],
         prices: Callable[[str], Prices | None],
         live: LiveSettings,
+        local: LocalModels,
     ) -> None:
         self._model_for = model_for
         self._counter_for = counter_for
         self._prices = prices
         self._live = live
+        self.local = local
         self._known: dict[str, OtherModel] = {}
 
     def check(self, name: str) -> None:

@@ -38,6 +38,7 @@ _DRAWN_EVERY = 0.1
 class RaceScreen(LabScreen):
     """Runs both racers for real and shows them call by call."""
 
+    page = "race"
     CSS_PATH = "screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
@@ -51,7 +52,6 @@ class RaceScreen(LabScreen):
         Binding("e", "export", "export", id="race.export"),
         Binding("up", "scroll_text(-1)", "up", show=False, id="race.up"),
         Binding("down", "scroll_text(1)", "down", show=False, id="race.down"),
-        Binding("escape", "stop_or_leave", "back", show=False),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "r or enter starts the race: the scenario runs under static and under a profile, on fresh servers.",
@@ -231,7 +231,7 @@ class RaceScreen(LabScreen):
         if path is not None:
             self.notify(visible(path, limit=200), title="Exported", markup=False, timeout=4)
 
-    async def action_stop_or_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Stop the runs and keep what is shown, or go back."""
         if not self.stop("r starts another race."):
-            await self.app.run_action("back")
+            await super().action_leave()

@@ -7,10 +7,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Tab, Tabs
 from textual.worker import Worker
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.event_row import COLUMNS, feed_rows
@@ -20,13 +19,12 @@ from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import welcome
+from inspector.app.tool_keys import ToolKeys
 from inspector.domain.conversation import Item, ItemKind
 from inspector.domain.events import TurnEnded
 from inspector.domain.example_request import example_requests
 from inspector.domain.number import count, plural
 from widgets import KeyBar, Prompt, RecordList
-
-_TABS = ("chat", "tools", "events")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +35,10 @@ class _Turn:
     worker: Worker[TurnEnded]
 
 
-class SessionScreen(BaseScreen):
+class SessionScreen(ToolKeys):
     """The home page. Narrow terminals show one part at a time, wide ones all of them."""
 
+    page = "session"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#prompt"
     help_lines: ClassVar[tuple[str, ...]] = (
@@ -51,7 +50,9 @@ class SessionScreen(BaseScreen):
         "ctrl+j starts a new line, up brings back what you sent, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "stop", "stop", show=True),
+        Binding("escape", "stop", "stop", id="session.stop"),
+        Binding("escape", "leave", "then 1-6: places", id="session.leave"),
+        Binding("i", "write", "write", id="session.write"),
         Binding("tab", "app.focus_next", "next part", show=False),
         Binding("pageup", "scroll_conversation('up')", "earlier", show=False),
         Binding("pagedown", "scroll_conversation('down')", "later", show=False),
@@ -63,7 +64,6 @@ class SessionScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
-        yield Tabs(*(Tab(name.capitalize(), id=f"tab-{name}") for name in _TABS), id="session-tabs")
         with Horizontal(id="session"):
             with Vertical(id="chat"):
                 yield ConversationPanel(id="conversation")
@@ -92,17 +92,19 @@ class SessionScreen(BaseScreen):
         self.query_one(ToolsPanel).session = session
         self.query_one("#feed", RecordList).records = feed_rows(view.feed)
 
-    @on(Tabs.TabActivated, "#session-tabs")
-    def _show_tab(self, event: Tabs.TabActivated) -> None:
-        for name in _TABS:
-            self.set_class(event.tab.id == f"tab-{name}", f"-show-{name}")
-
     @on(Prompt.Submitted, "#prompt")
     def _send(self, event: Prompt.Submitted) -> None:
         text = event.value
         turn = self.run_command(lambda commands: commands.chat(text), group="chat")
         self._turns = [*self._unfinished, _Turn(text, turn)]
         self._show_progress()
+
+    @property
+    def tool_id(self) -> str:
+        """The tool under the cursor of the focused list."""
+        panes = (pane for pane in self.query_one(ToolsPanel).query(RecordList) if pane.has_focus_within)
+        current = next((pane.current for pane in panes), None)
+        return current.key if current is not None else ""
 
     @property
     def _unfinished(self) -> list["_Turn"]:
@@ -116,6 +118,24 @@ class SessionScreen(BaseScreen):
         waits = f"{count(waiting, 'message')} {plural(waiting, 'waits', 'wait')}   " if waiting > 0 else ""
         is_busy = self.view.state.busy
         self.query_one(ConversationPanel).border_subtitle = f"{waits}working … esc stops" if is_busy else ""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer to stop what runs; else esc leaves the prompt, and then nothing has to be left."""
+        if action == "stop":
+            return bool(self._unfinished)
+        if action in ("leave", "write"):
+            is_writing = self.is_mounted and isinstance(self.focused, Prompt)
+            return not self._unfinished and is_writing == (action == "leave")
+        return super().check_action(action, parameters)
+
+    def leave_input(self) -> None:
+        """Put the cursor on the newest block of the conversation, or nowhere."""
+        blocks = self.query(ItemBlock)
+        self.set_focus(blocks.last() if blocks else None)
+
+    def action_write(self) -> None:
+        """Go back to the prompt."""
+        self.query_one("#prompt", Prompt).focus()
 
     def action_stop(self) -> None:
         """Stop the model, if it is working; messages that waited come back to the prompt."""

@@ -32,7 +32,7 @@ def welcome(session: SessionState, examples: Sequence[str]) -> Content:
             (f"{count(session.ready_servers, 'server')} ready", "bold $text-success"),
             f", {count(len(session.tools), 'tool')}"
             + (f", {connecting} still connecting" if connecting else "")
-            + (f", {failed} failed (f2 says why)" if failed else ""),
+            + (f", {failed} failed (Tools says why)" if failed else ""),
         ),
         *problems,
         Content(_SEARCHES if session.has_search else _BOUND) if session.tools else Content(""),
@@ -55,5 +55,5 @@ def _problems(session: SessionState) -> list[Content]:
         return []
     says = refusal(session.problems)
     what = "No message is answered until the settings are put right" if says else "Problems of the settings"
-    lead = Content.assemble((f"{what} (ctrl+g):", "bold" if says else ""))
+    lead = Content.assemble((f"{what} (ctrl+o):", "bold" if says else ""))
     return [Content(""), lead, *problem_lines(session.problems, _PROBLEMS), Content("")]

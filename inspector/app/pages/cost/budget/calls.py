@@ -26,7 +26,7 @@ COLUMNS = (
     Column("broke", "broken by", weight=1, min_width=9),
 )
 COMPUTED = "computed"
-EMPTY = "No model call yet. Send a message (f7): every call gets a row here."
+EMPTY = "No model call yet. Send a message in Chat: every call gets a row here."
 
 
 def call_rows(costs: Sequence[CallCost], prices: Prices | None) -> tuple[Record, ...]:

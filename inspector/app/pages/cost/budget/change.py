@@ -16,7 +16,7 @@ def headline(session: SessionState, width: int) -> Content:
     """Return what binding every tool costs, and what this session sends instead."""
     budget, owned = session.budget, len(session.tools)
     if budget is None or not owned:
-        return Content.styled("No tools yet: no server is ready (f2 shows why).", "$text-warning")
+        return Content.styled("No tools yet: no server is ready (Tools shows why).", "$text-warning")
     servers = len({tool.server for tool in session.tools.values()})
     pieces = [
         Content.assemble(

@@ -20,7 +20,7 @@ from widgets import Meter, Record, RecordList
 
 # Lines of the page in a small terminal that are not table rows.
 _ABOVE = 17
-_NO_TOOLS = "No tools yet: no server is ready (f2 shows why)."
+_NO_TOOLS = "No tools yet: no server is ready (Tools shows why)."
 
 
 class NowView(Vertical):

@@ -13,7 +13,7 @@ _DISCOVERY, _STATIC = "$success", "$foreground 60%"
 _BELOW, _LEGEND = 3, 1
 _LEAST = 3
 _LEAST_TOP = 10.0
-EMPTY = "No model call yet. Send a message (f7): every call is plotted here beside static binding."
+EMPTY = "No model call yet. Send a message in Chat: every call is plotted here beside static binding."
 
 
 def call_plot(costs: Sequence[CallCost], width: int, height: int) -> Content:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import TabbedContent, TabPane
+from textual.widgets import ContentSwitcher
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
@@ -21,9 +21,10 @@ from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
 from widgets import KeyBar, RecordList
 
-_NOW, _WAYS = "tab-now", "tab-ways"
+_NOW, _WAYS = "budget", "ways"
 _VIEW_OF = {
     **dict.fromkeys(("defer", "pin", "other_model", "other_toolset", "reset", "apply", "open_all"), _NOW),
+    **dict.fromkeys(("why", "edit_tool", "load"), _NOW),
     **dict.fromkeys(("other_cache", "other_plan"), _WAYS),
 }
 
@@ -31,27 +32,24 @@ _VIEW_OF = {
 class BudgetScreen(TrialScreen):
     """Three views: the next request, the model calls so far, and the ways to deliver tools."""
 
+    page = "budget"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#budget-table RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "open_all", "open all", id="budget.open"),
         Binding("c", "other_cache", "other cache", id="budget.cache"),
         Binding("s", "other_plan", "session/assumed", id="budget.plan"),
-        *(
-            Binding(str(number), f"show_tab('{name}')", name, show=False, id=f"budget.{name}")
-            for number, name in enumerate(("now", "calls", "ways"), start=1)
-        ),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "1 Now: the next request against the window, which is tight beyond ┊. Static binds every tool.",
+        "Next request: it, against the window, which is tight beyond ┊. Static binds every tool.",
         "ρ: the share of the request that is the task itself (history), not system prompt or tools.",
         "Tools tax: the tokens spent on tools in all calls so far, beside static binding.",
         "The table: servers and tools by cost. enter opens a server or a tool, o opens all servers.",
         "chars/4 is the usual estimate; error is its distance from the real count.",
         "What if: d defers or binds a server, p pins a tool, m changes the model, t the toolset. The line",
         "shows the first call and a session, now → then. Nothing changes until a applies it; 0 resets it.",
-        "2 Calls: tokens, cache and cost of each model call; enter opens one. ✂: what broke the cache.",
-        "3 Ways: the same calls under five deliveries. c changes the cache, s session or assumed session.",
+        "Call by call: tokens, cache and cost of each model call; enter opens one. ✂: what broke the cache.",
+        "Ways to deliver: the same calls under five deliveries. c changes the cache, s the session.",
         "Dollars are those of calls and sessions with their searches, at the prices of a prompt cache.",
     )
 
@@ -63,13 +61,10 @@ class BudgetScreen(TrialScreen):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
-        with TabbedContent(id="budget-views"):
-            with TabPane("1 Now", id="tab-now"):
-                yield NowView(id="now")
-            with TabPane("2 Calls", id="tab-calls"):
-                yield CallsView(id="calls")
-            with TabPane("3 Ways", id="tab-ways"):
-                yield WaysView(id="ways")
+        with ContentSwitcher(initial=_view(_NOW), id="budget-views"):
+            yield NowView(id=_view(_NOW))
+            yield CallsView(id=_view("calls"))
+            yield WaysView(id=_view(_WAYS))
         yield KeyBar()
 
     def show_view(self, view: View) -> None:
@@ -104,7 +99,7 @@ class BudgetScreen(TrialScreen):
 
     def _compare(self) -> None:
         """Compare the ways, if their view is open."""
-        if self.query_one(TabbedContent).active != _WAYS:
+        if self.page != _WAYS:
             return
         accounting = self.session.accounting
         has_calls = bool(self.session.state.costs) and not self._assumed
@@ -117,11 +112,6 @@ class BudgetScreen(TrialScreen):
             CACHES[self._cache],
         )
         self.query_one(WaysView).ask(question)
-
-    @on(TabbedContent.TabActivated)
-    def _view_changed(self) -> None:
-        self.refresh_bindings()
-        self._compare()
 
     def action_other_cache(self) -> None:
         """Compare under the terms of another prompt cache."""
@@ -140,17 +130,21 @@ class BudgetScreen(TrialScreen):
         """Expand every server, or collapse them all."""
         self.query_one(NowView).toggle_all()
 
-    def action_show_tab(self, name: str) -> None:
+    def show_page(self, page: str) -> None:
         """Switch to another view and focus its list."""
-        self.query_one(TabbedContent).active = f"tab-{name}"
-        self.query_one(f"#tab-{name} RecordRows").focus()
+        if page == self.page:
+            return
+        self.page = page
+        self.query_one(ContentSwitcher).current = _view(page)
+        self.query_one(f"#{_view(page)} RecordRows").focus()
+        self.redraw_header()
         self.refresh_bindings()
         self._compare()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only the keys of the open view."""
         if action in _VIEW_OF and self.is_mounted:
-            if self.query_one(TabbedContent).active != _VIEW_OF[action]:
+            if self.page != _VIEW_OF[action]:
                 return False
             if action in ("apply", "reset"):
                 return self.is_trying
@@ -159,3 +153,8 @@ class BudgetScreen(TrialScreen):
     @on(RecordList.Selected, "#budget-table")
     def _open_tool(self, event: RecordList.Selected) -> None:
         self.open_tool(event.key)
+
+
+def _view(page: str) -> str:
+    """Return the id of the view that shows a page."""
+    return f"view-{page}"

@@ -5,14 +5,14 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from inspector.app.base_screen import BaseScreen
-from inspector.app.context import Job
+from inspector.app.context import REPLAYED, Job
 from inspector.app.draw.failure import failure_text
 from inspector.app.pages.cost.budget import change as what_if
 from inspector.app.pages.cost.budget.dialogs import OtherModelDialog, OtherToolsetDialog
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.table import is_server, server_of
 from inspector.app.pages.cost.budget.trial import Trial
+from inspector.app.tool_keys import ToolKeys
 from inspector.domain.error import ToolsightError
 from inspector.domain.price import Prices
 from inspector.engine.tokens.count.other_model import OtherModel, count_definitions
@@ -21,7 +21,7 @@ from widgets import visible
 _COUNTING = "budget-model"
 
 
-class TrialScreen(BaseScreen):
+class TrialScreen(ToolKeys):
     """A page with a `NowView`; a change affects the session only once it is applied."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -61,12 +61,16 @@ class TrialScreen(BaseScreen):
     def _try(self, change: Callable[[Trial], None]) -> None:
         """Update the what-if change; a replay has none."""
         if self.context.replay.is_replay:
-            self.notify("A replay is read-only. f10, then l, goes back to the session.", markup=False)
+            self.warn(REPLAYED)
             return
         if self._trial is None:
             self._trial = Trial(self.session)
         change(self._trial)
         self.show_effect()
+
+    @property
+    def tool_id(self) -> str:
+        return "" if is_server(self._row) else self._row
 
     @property
     def _row(self) -> str:
@@ -133,7 +137,7 @@ class TrialScreen(BaseScreen):
     async def action_leave(self) -> None:
         """Stop counting, or go back."""
         if self._counting is None:
-            await self.app.action_back()
+            await super().action_leave()
             return
         self.drop_job(_COUNTING)
         self._counting = None

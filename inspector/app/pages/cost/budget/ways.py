@@ -41,7 +41,7 @@ ABOUT: Mapping[Delivery, str] = {
     Delivery.GATE: "tools chosen for each turn, all summaries in the prompt",
 }
 WAITING = "Comparing five ways …"
-EMPTY = "No tools to deliver yet: no server is ready (f2 shows why)."
+EMPTY = "No tools to deliver yet: no server is ready (Tools shows why)."
 
 
 def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:

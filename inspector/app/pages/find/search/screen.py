@@ -42,6 +42,7 @@ _NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, t
 class SearchScreen(QueryScreen):
     """Searches as a person, and shows why each tool was found or missed."""
 
+    page = "search"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [

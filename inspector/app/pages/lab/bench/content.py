@@ -83,7 +83,7 @@ def facts(evalset: EvalSet, *, is_semantic: bool) -> Content:
 
 def _warning(evalset: EvalSet, is_semantic: bool) -> Content:
     if not evalset.tools:
-        return Content.styled("⚠ no tool to search for: connect a server (f2)", "$text-warning")
+        return Content.styled("⚠ no tool to search for: connect a server, see Tools", "$text-warning")
     if not is_semantic:
         return Content.styled("⚠ no vectors yet: words only", "$text-warning")
     generated = evalset.name == "generated"

@@ -76,6 +76,12 @@ class BenchRun:
             is_stale=over is not None and not over.is_current(retrieval),
         )
 
+    @property
+    def steps(self) -> tuple[int, int]:
+        """How many requests of all rankers are done, and how many there are; 0 if not known yet."""
+        now = self._progress
+        return ((now.number - 1) * now.total + now.done, now.of * now.total) if now is not None else (0, 0)
+
     def table(self) -> list[Row]:
         """Return the results in the order of the page."""
         return [self.measured[name].row for name in RANKERS if name in self.measured]

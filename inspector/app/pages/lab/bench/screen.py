@@ -9,14 +9,15 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
+from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.navigation import ThresholdPage
 from inspector.app.pages.lab.bench import content
 from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
 from inspector.app.pages.lab.bench.run import BenchRun
-from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.engine.measure.calibrate import SETTINGS
 from inspector.engine.measure.live import LiveBench
 from inspector.engine.measure.ranker_bench import Measured
@@ -33,26 +34,25 @@ _BENCH = "bench"
 class BenchScreen(BaseScreen):
     """Measures the chosen rankers in a thread, and shows each as soon as it is done."""
 
+    page = "bench"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#rankers RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "choose", id="bench.choose"),
         Binding("r", "run", "run", id="bench.run"),
-        Binding("x", "stop", "stop", id="bench.stop"),
-        Binding("escape", "stop_or_leave", "back", show=False),
         Binding("t", "calibrate", "threshold", id="bench.calibrate"),
-        Binding("o", "export", "export", id="bench.export"),
+        Binding("x", "export", "export", id="bench.export"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Every ranker marked ✓ searches for every labelled request; nothing is loaded or recorded.",
-        "space chooses a ranker, r measures the chosen ones, x or esc stops and keeps the results so far.",
+        "space chooses a ranker, r measures the chosen ones, esc stops and keeps the results so far.",
         "nDCG@10 is 1 if the right tools rank first; 95 % CI is the confidence interval of the mean.",
         "hit@1: the first tool is right. recall@5: the share of the needed tools among the first five.",
         "false yes: impossible requests that got an answer. false no: possible ones that got none.",
         "p50 and p95: the time within which half, and 95 %, of the searches finished.",
         "enter on a ranker lists its worst requests, or its differences from the first measured ranker.",
         "t fits the threshold below which a search abstains, that is, answers that no tool fits.",
-        "o exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
+        "x exports the table as Markdown, JSON or CSV. `toolsight bench` measures without the app.",
     )
 
     def __init__(self) -> None:
@@ -125,6 +125,10 @@ class BenchScreen(BaseScreen):
         self._run.arrive(number, live, measured)
         self._show()
 
+    @property
+    def activity(self) -> Activity | None:
+        return Activity("rankers", self.action_stop, *self._run.steps) if self._run.waiting else None
+
     def action_stop(self) -> None:
         """Stop the run after the current request; the results so far are kept."""
         if self._run.waiting:
@@ -132,17 +136,17 @@ class BenchScreen(BaseScreen):
             self.stop_job(_BENCH)
             self._show_status()
 
-    async def action_stop_or_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Stop the run, or go back."""
         if self._run.waiting and not self._run.is_stopping:
             self.action_stop()
         else:
-            await self.app.run_action("back")
+            await super().action_leave()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer either run or stop."""
-        if action in ("run", "stop"):
-            return bool(self._run.waiting) == (action == "stop")
+        """Offer to run only what does not run."""
+        if action == "run":
+            return not self._run.waiting
         return super().check_action(action, parameters)
 
     @property
@@ -186,7 +190,7 @@ class BenchScreen(BaseScreen):
         """Calibrate the threshold of the ranker under the cursor, or of the default one."""
         current = self._list.current
         name = current.key if current is not None and current.key in SETTINGS else next(iter(SETTINGS))
-        self.app.push_screen(CalibrationScreen(name, self._run.live))
+        self.open(ThresholdPage(name, self._run.live))
 
     @work(exit_on_error=False)
     async def action_export(self) -> None:

@@ -26,13 +26,19 @@ COLUMNS = (
 )
 
 
+def before() -> Content:
+    """Return what the page is for, while nothing is measured."""
+    what = "how sure must a search be before it answers at all? Every labelled request is ranked once."
+    return Content.assemble(("r measures", "bold $accent"), f"   {what}\n\n")
+
+
 def progress(ranker: str, done: int, total: int) -> Content:
     """Return the progress while requests are ranked."""
     return Content.assemble(
         ("Calibrating ", MUTED),
         (ranker, "bold"),
         f"   {done} of {count(total, 'request')}",
-        ("   x stops", MUTED),
+        ("   esc stops", MUTED),
         "\n\n",
     )
 

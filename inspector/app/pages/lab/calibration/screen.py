@@ -9,9 +9,11 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
+from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
+from inspector.app.navigation import Destination, ThresholdPage
 from inspector.app.pages.lab.calibration import content
 from inspector.domain.error import ToolsightError
 from inspector.engine.measure.calibrate import SETTINGS, Calibration, Point, threshold_of
@@ -19,19 +21,19 @@ from inspector.engine.measure.live import LiveBench
 from widgets import KeyBar, RecordList
 
 _DRAWN_EVERY = 0.1
-_STOPPED = "Stopped before every request was ranked. r starts again, esc goes back."
+_STOPPED = "Stopped before every request was ranked. r starts again."
 
 
 class CalibrationScreen(BaseScreen):
-    """Ranks every request once in a thread, then draws the curve; `live` reuses gathered requests."""
+    """Ranks every request once in a thread, then draws the curve; a `ThresholdPage` may bring requests."""
 
+    page = "threshold"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#points RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "apply", "apply", id="calibration.apply"),
-        Binding("k", "next_ranker", "ranker", id="calibration.ranker"),
-        Binding("r", "again", "again", id="calibration.again"),
-        Binding("x", "stop", "stop", id="calibration.stop"),
+        Binding("n", "next_ranker", "next ranker", id="calibration.ranker"),
+        Binding("r", "again", "measure", id="calibration.again"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Each request is ranked once; then every threshold from 0.10 to 0.90 is tried on the results.",
@@ -41,19 +43,19 @@ class CalibrationScreen(BaseScreen):
         "★ has the best F1, ● is in use, ◆ is the highest that abstains on at most 10 % of possible ones.",
         "false yes: impossible requests that get an answer. false no: possible ones that get none.",
         "a applies the threshold under the cursor to this session, y copies its line of configuration.",
-        "k shows the other ranker, r measures again, x stops, esc goes back.",
+        "n shows the other ranker, r measures, esc stops.",
     )
 
-    def __init__(self, ranker: str, live: LiveBench | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._ranker = ranker
-        self._live = live
+        self._ranker = next(iter(SETTINGS))
+        self._live: LiveBench | None = None
         self._found: Calibration | None = None
         self._job: Job | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
-        yield Static(id="calibration-facts")
+        yield Static(content.before(), id="calibration-facts")
         with Container(id="calibration-body"):
             yield Static(id="curve")
             yield RecordList(content.COLUMNS, header=True, empty="The thresholds appear here.", id="points")
@@ -62,7 +64,23 @@ class CalibrationScreen(BaseScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self.set_interval(_DRAWN_EVERY, self._show_progress)
-        self.action_again()
+
+    def arrive(self, destination: Destination) -> None:
+        """Measure the threshold of the ranker that was asked for."""
+        if isinstance(destination, ThresholdPage):
+            self._ranker, self._live = destination.ranker, destination.live
+            self.action_again()
+
+    @property
+    def activity(self) -> Activity | None:
+        return Activity("threshold", self.action_stop, *self._job.progress) if self._job is not None else None
+
+    async def action_leave(self) -> None:
+        """Stop measuring, or go back."""
+        if self._job is not None and not self._job.is_stopped:
+            self.action_stop()
+        else:
+            await super().action_leave()
 
     def on_resize(self) -> None:
         super().on_resize()
@@ -116,8 +134,6 @@ class CalibrationScreen(BaseScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only the keys that work now."""
-        if action == "stop":
-            return self._job is not None
         if action in ("apply", "again"):
             return self._job is None
         return super().check_action(action, parameters)

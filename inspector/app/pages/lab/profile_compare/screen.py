@@ -1,5 +1,6 @@
 """One scenario under several profiles in turn: totals side by side, tokens call by call."""
 
+import asyncio
 from functools import partial
 from typing import ClassVar
 
@@ -12,14 +13,19 @@ from textual.widgets import Input, Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
+from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.navigation import Destination, ProfilesPage
 from inspector.app.pages.lab.profile_compare import content
-from inspector.app.pages.lab.scenario.content import running
-from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
+from inspector.app.pages.lab.scenario.content import running, scenario_choices
+from inspector.app.scenario_job import Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
+from inspector.domain.profile import DEFAULT_PROFILE
 from inspector.engine.scenario.profile_comparison import ProfileComparison
 from widgets import KeyBar, RecordList
 
+_SCENARIO = "demo"
+_NO_SCENARIO = "no scenario to run; `toolsight demo` opens a session that has some"
 _NO_TABLE = "r runs the scenario under each profile marked ✓; space marks one."
 _NO_BARS = "The tool tokens of every model call appear here."
 
@@ -27,16 +33,18 @@ _NO_BARS = "The tool tokens of every model call appear here."
 class ProfileCompareScreen(LabScreen):
     """Runs the scenario under each chosen profile, and shows each as soon as it is done."""
 
+    page = "profiles"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#compared RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "choose", id="profiles.choose"),
         Binding("r", "run", "run", id="profiles.run"),
+        Binding("s", "scenario", "scenario", id="profiles.scenario"),
         Binding("left", "shift(-1)", "left", show=False, id="profiles.left"),
         Binding("right", "shift(1)", "more profiles", key_display="← →", id="profiles.right"),
-        Binding("escape", "stop_or_leave", "back", show=False),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
+        "s chooses the scenario. c on the page “scenarios” brings the one there.",
         "space chooses a profile, r or enter runs the scenario under each chosen one in turn.",
         "Every run has fresh servers and the same script; what it may call depends on the profile.",
         "The scenario's own settings apply under every profile, yours only under the session's profile.",
@@ -44,14 +52,14 @@ class ProfileCompareScreen(LabScreen):
         "last model call. saved: compared with binding every tool in every call.",
         "Call 2.3 is the third model call after the second message. ⚠ says where the script misleads.",
         "Expectations are written for one profile; under another, some need not be met.",
-        "← → show more profiles. tab goes to the next pane, esc stops or goes back.",
+        "← → show more profiles. tab goes to the next pane, esc stops.",
     )
 
-    def __init__(self, lab: Lab, file: ScenarioFile, run: Choice) -> None:
+    def __init__(self, lab: Lab | None = None) -> None:
         super().__init__(lab)
-        self._runner = lab
-        self._file = file
-        self._chosen = frozenset({content.BASE, run.profile})
+        self._files: tuple[ScenarioFile, ...] = ()
+        self._file: ScenarioFile | None = None
+        self._chosen = frozenset({content.BASE, DEFAULT_PROFILE})
         self._ran: tuple[str, ...] = ()
         self._failed: dict[str, str] = {}
         self._offset = 0
@@ -71,6 +79,46 @@ class ProfileCompareScreen(LabScreen):
         self.query_one("#compared").border_title = "Profiles"
         self.query_one("#measures").border_title = "Totals"
         self.query_one("#bars").border_title = "Tool tokens, call by call"
+        self._read()
+        self.show()
+
+    @work(exit_on_error=False, group="read")
+    async def _read(self) -> None:
+        if self.lab is None:
+            return
+        try:
+            self._files = tuple(await asyncio.to_thread(self.lab.scenarios))
+        except ToolsightError as error:
+            self.fail(error)
+        if self._file is None:
+            runnable = [file for file in self._files if file.scenario is not None]
+            demo = (file for file in runnable if file.path.stem == _SCENARIO)
+            self._file = next(demo, next(iter(runnable), None))
+        self.show()
+
+    def arrive(self, destination: Destination) -> None:
+        """Compare the scenario that was asked for."""
+        if isinstance(destination, ProfilesPage):
+            self._chosen = frozenset({content.BASE, destination.choice.profile})
+            self._use(destination.file)
+
+    def action_scenario(self) -> None:
+        """Choose another scenario."""
+        current = str(self._file.path) if self._file is not None else ""
+        rows = scenario_choices(self._files, current)
+        self.app.push_screen(ChoiceDialog("Compare this scenario", rows, self._choose_file, current))
+
+    def _choose_file(self, path: str) -> None:
+        self._use(next(file for file in self._files if str(file.path) == path))
+
+    def _use(self, file: ScenarioFile) -> None:
+        """Compare another scenario; the results of the one before go."""
+        if self._file is None or file.path != self._file.path:
+            self.stop()
+            self.job.results.clear()
+            self._failed.clear()
+            self._ran, self.said = (), Content()
+        self._file = file
         self.show()
 
     def on_resize(self) -> None:
@@ -94,24 +142,25 @@ class ProfileCompareScreen(LabScreen):
     @on(RecordList.Selected, "#compared")
     def action_run(self) -> None:
         """Run the scenario under each chosen profile."""
-        names = content.order(tuple(self._chosen))
-        if self.job.progress is None and names:
+        names, file, lab = content.order(tuple(self._chosen)), self._file, self.lab
+        if self.job.progress is None and names and file is not None and lab is not None:
             self.job.results.clear()
             self._failed.clear()
             self._ran, self._offset, self.said = names, 0, Content()
-            self._run(names)
+            self._run(lab, file, names)
+            self.context.measuring()
 
     @work(exclusive=True, exit_on_error=False, group=RUN)
-    async def _run(self, names: tuple[str, ...]) -> None:
-        scenario = self._file.scenario
+    async def _run(self, lab: Lab, file: ScenarioFile, names: tuple[str, ...]) -> None:
+        scenario = file.scenario
         assert scenario is not None
         for name in names:
             run = choice(scenario, self.session, name)
-            number = self.job.begin(self._file, name)
+            number = self.job.begin(file, name)
             self.show()
             try:
                 note = partial(self.job.note, number)
-                result = await self._runner.run(self._file, name, run.values, note)
+                result = await lab.run(file, name, run.values, note)
             except ToolsightError as error:
                 self._failed[name] = error.message
                 if self.job.drop(number):
@@ -151,7 +200,7 @@ class ProfileCompareScreen(LabScreen):
         if self.job.progress is not None:
             line = running(self.job.progress)
         elif not line:
-            title = self._file.title
+            title = self._file.title if self._file is not None else _NO_SCENARIO
             line = content.status(tuple(self._chosen), self.job.results, self._window, title)
         self.query_one("#compare-status", Static).update(line)
 
@@ -165,7 +214,7 @@ class ProfileCompareScreen(LabScreen):
         self._offset = min(max(self._offset + step, 0), content.furthest(self._ran, count))
         self.show()
 
-    async def action_stop_or_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Stop the runs and keep the finished ones, or go back."""
         if not self.stop("r runs all of them again."):
-            await self.app.run_action("back")
+            await super().action_leave()

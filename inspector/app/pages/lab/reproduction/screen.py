@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.widgets import Static
 
+from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
@@ -31,22 +32,21 @@ _RUN = "reproduce"
 class ReproduceScreen(BaseScreen):
     """Chapters on the left, the current one on the right. Results are kept for the session."""
 
+    page = "published"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#chapters RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "all", "measure all", id="reproduce.all"),
-        Binding("x", "stop", "stop", id="reproduce.stop"),
-        Binding("o", "export", "export", id="reproduce.export"),
-        Binding("escape", "stop_or_leave", "back", show=False),
+        Binding("x", "export", "export", id="reproduce.export"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Measures published claims about tool discovery on this machine and shows both numbers.",
-        "enter measures the section under the cursor, a all of them, x or esc stops after the current step.",
+        "enter measures the section under the cursor, a all of them, esc stops after the current step.",
         "Sections run on the demo servers and on generated catalogs, never on yours; nothing is recorded.",
         "tab goes to the tables to scroll them. – is a number that the paper does not give.",
         "Targets are what Toolsight has to reach: ✓ met, ✕ not met.",
         "⚠ marks published numbers that contradict one another, computed from the numbers themselves.",
-        "o exports the measured sections as Markdown. y copies the command that measures the section.",
+        "x exports the measured sections as Markdown. y copies the command that measures the section.",
         "`toolsight reproduce --all --data FOLDER` measures third-party catalogs too.",
     )
 
@@ -118,6 +118,12 @@ class ReproduceScreen(BaseScreen):
         self._job.finish(number, has_failed=has_failed)
         self._show()
 
+    @property
+    def activity(self) -> Activity | None:
+        step = self._job.step
+        steps = (step.done, step.total) if step is not None else (0, 0)
+        return Activity(self._job.current, self.action_stop, *steps) if self._job.is_running else None
+
     def action_stop(self) -> None:
         """Stop after the current step; the results so far are kept."""
         if self._job.is_running:
@@ -125,17 +131,17 @@ class ReproduceScreen(BaseScreen):
             self.stop_job(_RUN)
             self._show()
 
-    async def action_stop_or_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Stop the run, or go back."""
         if self._job.is_running and not self._job.is_stopping:
             self.action_stop()
         else:
-            await self.app.run_action("back")
+            await super().action_leave()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer either measure or stop."""
-        if action in ("all", "stop"):
-            return self._job.is_running == (action == "stop")
+        """Offer to measure only what is not being measured."""
+        if action == "all":
+            return not self._job.is_running
         return super().check_action(action, parameters)
 
     def _show(self) -> None:

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
+from inspector.app.navigation import ProfilesPage
 from inspector.app.pages.lab.scenario import content, step
 from inspector.app.pages.lab.scenario.scenario_list import ScenarioList
 from inspector.app.pages.lab.scenario.step_detail import StepDetail
@@ -60,6 +60,7 @@ class Walkthroughs:
 class GuardLabScreen(LabScreen):
     """Scenarios on the left, the last run of the current one as steps, and one step in detail."""
 
+    page = "scenarios"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#scenarios RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -70,7 +71,6 @@ class GuardLabScreen(LabScreen):
         Binding("r", "run", "run", id="lab.run"),
         Binding("p", "profile", "profile", id="lab.profile"),
         Binding("c", "compare", "compare profiles", id="lab.compare"),
-        Binding("escape", "stop_or_leave", "back", show=False),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",
@@ -142,6 +142,7 @@ class GuardLabScreen(LabScreen):
             return
         self.said = Content()
         self._run(lab, file, run, self.job.begin(file, run.profile))
+        self.context.measuring()
         self.show()
 
     @work(exclusive=True, exit_on_error=False, group=RUN)
@@ -240,16 +241,16 @@ class GuardLabScreen(LabScreen):
 
     def action_compare(self) -> None:
         """Compare the scenario under several profiles."""
-        file, lab, run = self._scenarios.file, self.lab, self._choice
-        if file is not None and lab is not None and run is not None:
-            self.app.push_screen(ProfileCompareScreen(lab, file, run))
+        file, run = self._scenarios.file, self._choice
+        if file is not None and run is not None:
+            self.open(ProfilesPage(file, run))
 
-    async def action_stop_or_leave(self) -> None:
+    async def action_leave(self) -> None:
         """Stop the run, or go back: from the walkthrough to the scenarios, from there to the session."""
         if self.stop("enter runs it again."):
             return
         if self._scenarios.has_focus_within or not self._scenarios.records:
-            await self.app.run_action("back")
+            await super().action_leave()
             return
         # A hidden widget cannot take the focus.
         self.remove_class("-stepping")

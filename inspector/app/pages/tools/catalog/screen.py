@@ -1,6 +1,7 @@
 """The place Tools: the servers and their tools on the left, everything about the chosen one on the right."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -51,7 +52,6 @@ class ToolsScreen(ToolKeys):
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back", show=False, id="page.back"),
         Binding("left", "view(-1)", "view", key_display="←→", id="tools.view"),
         Binding("right", "view(1)", "next view", show=False, id="tools.next_view"),
         Binding("space", "fold", "fold", id="tools.fold"),
@@ -70,7 +70,6 @@ class ToolsScreen(ToolKeys):
         self._folded: frozenset[str] = frozenset()
         self._selected = ""
         self._is_drawing = self._is_filtered = False
-        self._wanted: Destination | None = None
         self._came_from_elsewhere = False
 
     def compose(self) -> ComposeResult:
@@ -89,8 +88,6 @@ class ToolsScreen(ToolKeys):
         self.list.border_title = "Servers and tools"
         self.watch(self.list, "filter_text", self._filtered, init=False)
         self.show_view(self.view)
-        if self._wanted is not None:
-            self.call_after_refresh(self.arrive, self._wanted)
 
     @property
     def list(self) -> RecordList:
@@ -111,13 +108,11 @@ class ToolsScreen(ToolKeys):
 
     def arrive(self, destination: Destination) -> None:
         """Show a tool or a server, or the page as it was left; esc leads back to where it was asked for."""
-        if not self.is_mounted:
-            self._wanted = destination
-        elif isinstance(destination, ToolPage):
+        if isinstance(destination, ToolPage):
             self._folded -= {destination.tool_id.partition(":")[0]}
-            self._go(destination.tool_id)
+            self.when_ready(partial(self._go, destination.tool_id))
         elif isinstance(destination, ServerPage):
-            self._go(server_key(destination.name))
+            self.when_ready(partial(self._go, server_key(destination.name)))
 
     def _go(self, key: str) -> None:
         if not any(row.key == key for row in self.list.shown):

@@ -23,15 +23,16 @@ from widgets import KeyBar, Record as Row, RecordList, SchemaTree, visible
 class EventsScreen(BaseScreen):
     """A virtual list of all events, with the one under the cursor as JSON."""
 
+    page = "events"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#events RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
         "The events of the session in order, as stored in the database: main has what happened, all has all.",
-        "k shows the next group of events, / filters by text, x exports the events shown.",
+        "t shows the next group of events, / filters by text, x exports the events shown.",
         "`toolsight events` prints the same without the app.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("k", "next_group", "group"),
+        Binding("t", "next_group", "group"),
         Binding("x", "export", "export"),
     ]
 
@@ -50,7 +51,7 @@ class EventsScreen(BaseScreen):
                 COLUMNS,
                 header=True,
                 follow=True,
-                empty="No event of this group yet; k shows the next group.",
+                empty="No event of this group yet; t shows the next group.",
                 id="events",
                 classes="pane",
             )

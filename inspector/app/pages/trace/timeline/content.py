@@ -225,7 +225,7 @@ def detail(timeline: Timeline, column: int, tool: str, end: str, width: int) -> 
 
 def _no_call(timeline: Timeline, end: str) -> str:
     if not timeline.calls:
-        return "No model call yet. Send a message on the session page (f7)."
+        return "No model call yet. Send a message in Chat."
     return "How the session ended." if end == "end" else "Now: what the next model call will be sent."
 
 

@@ -12,12 +12,14 @@ from textual.message import Message
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.failure import failure_text
+from inspector.app.navigation import Destination, TracePage
 from inspector.app.pages.trace.timeline import content
 from inspector.app.replay import Replay, Stream
+from inspector.app.tool_keys import ToolKeys
 from inspector.domain.error import ToolsightError
 from inspector.domain.timeline import Timeline
 from inspector.engine.ports import SessionSummary
@@ -30,7 +32,7 @@ _SMALL = 500
 # The cells of a list outside its columns.
 _MARGIN = 2
 _CURSOR_KEYS = frozenset({"call", "first_call", "last_call", "show_moment"})
-_NO_TOOLS = "No tools yet: they appear as servers connect (f2) and move as the model searches."
+_NO_TOOLS = "No tools yet: they appear as servers connect (see Tools) and move as the model searches."
 _NONE_MOVED = "No tool moved in this session yet; f shows all tools."
 
 
@@ -94,9 +96,10 @@ class Lanes(Vertical):
             self.post_message(self.Chosen(frame.first + offset // frame.cell))
 
 
-class TimelineScreen(BaseScreen):
+class TimelineScreen(ToolKeys):
     """Lanes of tools over model calls. Every page shows the moment chosen here."""
 
+    page = "timeline"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#lanes RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -105,7 +108,7 @@ class TimelineScreen(BaseScreen):
         Binding("home", "first_call", "first call", priority=True, show=False),
         Binding("end", "last_call", "last call", priority=True, show=False),
         Binding("enter", "show_moment", "replay here", priority=True),
-        Binding("l", "live", "live"),
+        Binding("n", "live", "back to now"),
         Binding("o", "sessions", "sessions"),
         Binding("f", "only_moved", "only moved"),
     ]
@@ -115,7 +118,7 @@ class TimelineScreen(BaseScreen):
         "← → go through the calls, home and end to the first and the last, ↑ ↓ through the tools.",
         "enter replays that call on every page; from then on, ← → move every page along.",
         "While a replay is shown, the top line says REPLAY. A replay is read-only.",
-        "l goes back to the running session.",
+        "n goes back to the running session.",
         "o opens a recorded session. f hides the tools that never moved.",
         "/ filters, y copies a tool's id, esc goes back. `toolsight timeline` prints the same.",
     )
@@ -127,6 +130,10 @@ class TimelineScreen(BaseScreen):
         self._is_newest = True
         self._only_moved = False
         self._reading = ""
+
+    @property
+    def tool_id(self) -> str:
+        return self.query_one(Lanes).tool
 
     @property
     def replay(self) -> Replay:
@@ -147,6 +154,11 @@ class TimelineScreen(BaseScreen):
             self._show(self.replay.stream, self.replay.column)
         else:
             self._follow()
+
+    def arrive(self, destination: Destination) -> None:
+        """Replay the recorded session that was asked for."""
+        if isinstance(destination, TracePage):
+            self._open(destination.session_id)
 
     def on_resize(self) -> None:
         super().on_resize()

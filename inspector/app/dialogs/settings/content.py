@@ -1,4 +1,4 @@
-"""The texts of the profile page: profiles and settings as rows, and the details of each."""
+"""The texts of the settings dialog: profiles and settings as rows, and the details of each."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +34,7 @@ KNOB_COLUMNS = (
 LEGEND = "● differs from the default"
 WHEN = "Changes take effect with the next model call"
 _SECTIONS: Mapping[str, str] = {
+    "session": "This session",
     "discovery": "Search",
     "manifest": "Manifest",
     "binding": "Binding and eviction",
@@ -46,6 +47,7 @@ _SECTIONS: Mapping[str, str] = {
 }
 # Prefix of the headings' keys; no setting's path begins like it.
 HEADING = "\0"
+MODEL, TOOLSET = "model", "toolset"
 _RANKER_KNOBS = frozenset({"discovery.ranker", "gate.ranker"})
 _LONGEST = 400
 _PROBLEMS = 3
@@ -104,6 +106,16 @@ def profile_rows(current: str) -> tuple[Record, ...]:
         Record(name, ("✓" if name == current else " ", name, profile.title), copy=name)
         for name, profile in PROFILES.items()
     )
+
+
+def choice_rows_of_session(model: str, toolset: str) -> tuple[Record, ...]:
+    """Return what a session works with besides its settings; enter changes it."""
+    values = {MODEL: model, TOOLSET: toolset or "all tools"}
+    rows = (
+        Record(key, (f"  {key}", "", visible(value, limit=_LONGEST, newlines=False), ""), copy=value)
+        for key, value in values.items()
+    )
+    return (_heading("session"), *rows)
 
 
 def knob_rows(setup: Setup, *, only_different: bool = False) -> tuple[Record, ...]:
@@ -171,6 +183,15 @@ def _changes(profile: Profile) -> Content:
     if not changed:
         return Content.styled("Every setting is at its default.", MUTED)
     return Content.assemble("Changes: ", Content(_SEPARATOR).join(changed))
+
+
+def session_detail(key: str) -> Content:
+    """Return what can be chosen instead of the session's model or toolset."""
+    about = {
+        MODEL: "Who answers. Any litellm model by its name, or the demo's stand-ins, which need no key.",
+        TOOLSET: "The tools that the session may use; others can be neither listed, found nor called.",
+    }
+    return Content.assemble((key, "bold"), "   enter chooses another\n", about[key])
 
 
 def knob_detail(setup: Setup, knob: Knob) -> Content:

@@ -11,8 +11,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from inspector.app.context import Context
+from inspector.app.dialogs.settings import content
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.settings.profile import content
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, parse_value, render_value, value_of
 from widgets import Column, PlainInput, RecordList

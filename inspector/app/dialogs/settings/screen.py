@@ -1,4 +1,4 @@
-"""The profile page: the published designs as profiles, and every setting of the session."""
+"""The settings dialog: the published designs as profiles, and every setting of the session."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -6,54 +6,62 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Static
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.base_screen import BaseScreen
 from inspector.app.bridge import View
-from inspector.app.pages.settings.profile import content
-from inspector.app.pages.settings.profile.knob_dialog import KnobDialog
+from inspector.app.context import REPLAYED
+from inspector.app.dialogs.choice import DIALOGS
+from inspector.app.dialogs.settings import content
+from inspector.app.dialogs.settings.knob_dialog import KnobDialog
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, find_knob
-from widgets import KeyBar, RecordList
+from widgets import RecordList
 
+_KEYS = "enter changes   tab profiles   d differences   backspace resets   / filter   esc closes"
 _NONE_DIFFERS = "Every setting is at its default. d shows all of them, enter on a profile uses it."
 
 
-class ProfileScreen(BaseScreen):
-    """Chooses a profile and changes single settings."""
+class SettingsDialog(BaseScreen, ModalScreen[None]):
+    """Chooses model, toolset and profile, and changes single settings."""
 
     CSS_PATH = "screen.tcss"
-    AUTO_FOCUS = "#profiles RecordRows"
+    AUTO_FOCUS = "#knobs RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "only_different", "differences", id="profile.different"),
-        Binding("r,backspace", "reset", "reset", id="profile.reset"),
+        Binding("backspace", "reset", "reset", id="profile.reset"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "A profile is a design as a set of settings: enter on one uses it. tab goes to the settings.",
+        "enter changes what the cursor is on. model: who answers; toolset: the tools that may be used.",
+        "A profile is a design as a set of settings: tab goes to the profiles, enter on one uses it.",
         "A setting's value comes from the last of these that sets it: the default, the file's",
         "tool_discovery, the profile, the file's settings, this session. The last column says which.",
         "● marks what differs from the default; d shows only that. / filters by name, value and meaning.",
         "✕ marks a setting because of which no message is answered, ⚠ one that has no effect.",
         "enter changes a setting: a switch flips at once, any other setting opens a dialog.",
-        "r or backspace resets a setting that was changed in this session.",
+        "backspace resets a setting that was changed in this session.",
         "The lower pane says what a setting does, which values it takes, and its value in every profile.",
         "Changes take effect with the next model call. y copies PATH=VALUE, for --set.",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, path: str = "") -> None:
+        """`path` is the setting to begin with, "" for the model."""
         super().__init__()
+        self._path = path or content.MODEL
         self._only_different = False
 
     def compose(self) -> ComposeResult:
-        yield HeaderLine()
-        yield Static(id="profile-facts")
-        with Horizontal(id="profile-body"):
-            yield RecordList(content.PROFILE_COLUMNS, filterable=False, id="profiles")
-            yield RecordList(content.KNOB_COLUMNS, empty=_NONE_DIFFERS, header=True, id="knobs")
-        yield Static(id="profile-detail")
-        yield KeyBar()
+        with Vertical(id="settings") as box:
+            box.border_title = "Settings of this session"
+            box.border_subtitle = _KEYS
+            yield Static(id="profile-facts")
+            with Horizontal(id="profile-body"):
+                yield RecordList(content.PROFILE_COLUMNS, filterable=False, id="profiles")
+                yield RecordList(content.KNOB_COLUMNS, empty=_NONE_DIFFERS, header=True, id="knobs")
+            yield Static(id="profile-detail")
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -62,6 +70,7 @@ class ProfileScreen(BaseScreen):
         self.query_one("#profile-detail").border_title = content.WHEN
         self.show_view(self.view)
         self.query_one("#profiles", RecordList).move_to(self.session.profile)
+        self.query_one("#knobs", RecordList).move_to(self._path)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the settings
         self.query_one("#profiles", RecordList).records = content.profile_rows(self.session.profile)
@@ -81,8 +90,10 @@ class ProfileScreen(BaseScreen):
         )
 
     def _show_knobs(self) -> None:
+        state = self.view.state
         rows = content.knob_rows(self._setup, only_different=self._only_different)
-        self.query_one("#knobs", RecordList).records = rows
+        session = content.choice_rows_of_session(state.model_label, state.toolset)
+        self.query_one("#knobs", RecordList).records = (*session, *rows)
 
     def _show_facts(self) -> None:
         text = content.facts(self._setup, only_different=self._only_different)
@@ -94,6 +105,8 @@ class ProfileScreen(BaseScreen):
         profile = self.query_one("#profiles", RecordList).current
         if knob is not None:
             detail = content.knob_detail(self._setup, knob)
+        elif not self._on_profiles and self._key in DIALOGS:
+            detail = content.session_detail(self._key)
         elif self._on_profiles and profile is not None:
             detail = content.profile_detail(profile.key, self.view.state.problems)
         self.query_one("#profile-detail", Static).update(detail)
@@ -110,9 +123,15 @@ class ProfileScreen(BaseScreen):
     def _knob(self) -> Knob | None:
         """The setting under the cursor, unless the profiles have the focus."""
         current = self.query_one("#knobs", RecordList).current
-        if self._on_profiles or current is None or current.key.startswith(content.HEADING):
+        if self._on_profiles or current is None:
             return None
-        return find_knob(current.key)
+        is_setting = not current.key.startswith(content.HEADING) and current.key not in DIALOGS
+        return find_knob(current.key) if is_setting else None
+
+    @property
+    def _key(self) -> str:
+        current = self.query_one("#knobs", RecordList).current
+        return current.key if current is not None else ""
 
     @on(RecordList.Selected, "#profiles")
     def _use(self, event: RecordList.Selected) -> None:
@@ -121,6 +140,8 @@ class ProfileScreen(BaseScreen):
     @on(RecordList.Selected, "#knobs")
     def _open(self) -> None:
         knob = self._knob
+        if self._key in DIALOGS and not self._is_replay():
+            self.app.push_screen(DIALOGS[self._key](self.context), lambda _: self.show_view(self.view))
         if knob is None:
             return
         if knob.kind is KnobKind.SWITCH:
@@ -149,8 +170,15 @@ class ProfileScreen(BaseScreen):
     def _is_replay(self) -> bool:
         """Whether a replay is shown; if so, say that it is read-only."""
         if self.context.replay.is_replay:
-            self.notify("A replay is read-only. f10, then l, goes back to the session.", markup=False)
+            self.warn(REPLAYED)
         return self.context.replay.is_replay
+
+    async def action_leave(self) -> None:
+        """Close the dialog."""
+        if isinstance(self.focused, Input):
+            self.leave_input()
+        else:
+            self.dismiss()
 
     def action_only_different(self) -> None:
         """Show only the settings that differ from the default, or all of them."""

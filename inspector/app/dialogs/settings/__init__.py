@@ -1,0 +1,1 @@
+"""The settings dialog: model, toolset, profile and every setting of the session."""

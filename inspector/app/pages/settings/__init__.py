@@ -1,1 +1,0 @@
-"""Settings: the session's profile and its values."""

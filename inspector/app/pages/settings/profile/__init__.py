@@ -1,1 +1,0 @@
-"""The profile page: the profile in use and every setting."""

@@ -1,0 +1,134 @@
+"""Every page's screen is a mode of Textual, so a page stays as it was left, and its work goes on."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.command import CommandPalette
+from textual.reactive import reactive
+from textual.screen import ModalScreen
+from textual.timer import Timer
+
+from inspector.app.activity import Activity
+from inspector.app.place import PLACES, page_after, page_info, place_of
+
+if TYPE_CHECKING:
+    from inspector.app.base_screen import BaseScreen
+    from inspector.app.draw.header import Where
+    from inspector.app.navigation import Destination
+
+# Seconds between two looks at what is measured.
+_LOOKS_EVERY = 0.25
+
+
+class PlaceApp(App[None]):
+    """Goes from page to page; `activities` is what their screens measure now."""
+
+    activities: reactive[tuple[Activity, ...]] = reactive((), init=False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pages: dict[str, BaseScreen] = {}
+        self._newest: dict[str, str] = {}
+        self._trail: list[str] = []
+        self._looks: Timer | None = None
+        for screen in {info.screen for place in PLACES for info in place.pages}:
+            self.add_mode(screen, partial(self._opened_page, screen))
+
+    def new_page(self, name: str) -> "BaseScreen":
+        """Return a new screen for a page; the first import of its module takes a moment."""
+        from inspector.app.pages.registry import page_class
+
+        return page_class(name)()
+
+    def _opened_page(self, name: str) -> "BaseScreen":
+        self._pages[name] = self.new_page(name)
+        return self._pages[name]
+
+    @property
+    def page(self) -> str:
+        """The page that is shown, "" before there is one."""
+        pages = (getattr(screen, "page", "") for screen in reversed(self.screen_stack))
+        return next(filter(None, pages), "")
+
+    @property
+    def where(self) -> "Where":
+        """The page that is shown, and what is measured in the background."""
+        from inspector.app.draw.header import Where
+
+        return Where(self.page, self.activities)
+
+    @property
+    def can_go(self) -> bool:
+        """Whether another page may be shown: a question above a page waits for its answer."""
+        return bool(self.page) and not isinstance(self.screen, ModalScreen | CommandPalette)
+
+    def open(self, destination: "Destination") -> None:
+        """Go to the page of a destination, and show the destination there; back leads here again."""
+        from inspector.app.pages.registry import page_for
+
+        page, here = page_for(destination), self.page
+        if here and page_info(page).screen != self.current_mode:
+            self._trail.append(here)
+        screen = self.go(page)
+        screen.when_ready(partial(screen.arrive, destination))
+
+    def go(self, page: str) -> "BaseScreen":
+        """Show a page as it was left, and return its screen."""
+        info = page_info(page)
+        self._newest[place_of(page).name] = page
+        self.switch_mode(info.screen)
+        screen = self._pages[info.screen]
+        screen.when_ready(partial(screen.show_page, page))
+        return screen
+
+    def _only_pages(self) -> None:
+        """Close what was opened above the page."""
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+
+    def action_place(self, name: str) -> None:
+        """Go to a place; from the place itself, to its next page."""
+        if not self.can_go:
+            return
+        here, place = self.page, next(place for place in PLACES if place.name == name)
+        self._trail.clear()
+        if place_of(here) is not place:
+            self.go(self._newest.get(name, place.pages[0].name))
+        elif len(self.screen_stack) > 1:
+            self._only_pages()
+        else:
+            self.go(page_after(here))
+
+    def action_page(self, name: str) -> None:
+        """Go to a page."""
+        if self.can_go:
+            self._trail.clear()
+            self.go(name)
+            self._only_pages()
+
+    async def action_back(self) -> None:
+        """Close what was opened above the page, or go where a page was opened from."""
+        if len(self.screen_stack) > 1:
+            self.pop_screen()
+        elif self._trail:
+            self.go(self._trail.pop())
+
+    def measuring(self) -> None:
+        """Look again what is measured, and then now and again until nothing is."""
+        if self._looks is None:
+            self._looks = self.set_interval(_LOOKS_EVERY, self._look)
+        self._look()
+
+    def _look(self) -> None:
+        found = (page.activity for page in self._pages.values() if page.is_attached)
+        self.activities = tuple(activity for activity in found if activity is not None)
+        if not self.activities and self._looks is not None:
+            self._looks.stop()
+            self._looks = None
+
+    def action_stop_measuring(self) -> None:
+        """Stop everything that is measured in the background."""
+        for activity in self.activities:
+            activity.stop()
+        self._look()

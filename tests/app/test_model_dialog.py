@@ -1,0 +1,152 @@
+"""Choosing a model: by name, or one that a server on this machine offers."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Literal
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from inspector.adapters.memory.fakes import MemoryLocalModels
+from inspector.app.dialogs.choice import ModelDialog
+from inspector.app.dialogs.choice_row import looked_for, model_rows
+from inspector.domain.local_model import LocalModel
+from tests.support.app import app_rig, said, seen, until
+from tests.support.told_model import ToldModel
+from tests.support.workbench import Rig
+from widgets import PlainInput, RecordList
+
+QWEN = LocalModel("ollama/qwen3:4b", "http://127.0.0.1:11434", "Ollama", 2_600_000_000, "4.0B", 8192)
+GEMMA = LocalModel("llamafile/gemma", "http://127.0.0.1:8080/v1", "llama.cpp")
+
+
+class FoundModel(ToldModel):
+    """The model that a found one is opened as."""
+
+    name, label, api_base, window = GEMMA.name, GEMMA.name, GEMMA.api_base, 4096
+
+
+@asynccontextmanager
+async def dialog(
+    *found: tuple[LocalModel, ...], answering: bool = True, size: tuple[int, int] = (120, 32)
+) -> AsyncGenerator[tuple[Pilot[None], Rig, MemoryLocalModels]]:
+    """The app with the dialog open, over local servers that answer or wait."""
+    local = MemoryLocalModels(FoundModel(), *found, servers=("Ollama on 11434", "llama.cpp on 8080"))
+    if not answering:
+        local.answering.clear()
+    async with app_rig(size=size) as (pilot, rig):
+        rig.bench.other_models.local = local
+        rig.bench.ports = replace(rig.bench.ports, local_models=local)
+        assert local.asked == 0
+        pilot.app.push_screen(ModelDialog(pilot.app))  # type: ignore[arg-type]
+        await until(pilot, lambda: isinstance(pilot.app.screen, ModelDialog) and local.asked == 1)
+        yield pilot, rig, local
+
+
+async def broken() -> Literal[True]:
+    raise RuntimeError("it broke")
+
+
+def names(pilot: Pilot[None]) -> list[str]:
+    return [record.key for record in pilot.app.screen.query_one(RecordList).records]
+
+
+async def test_local_models_appear_beside_the_suggestions_and_say_that_they_need_no_key() -> None:
+    async with dialog((QWEN,), (GEMMA,)) as (pilot, _, local):
+        await until(pilot, lambda: local.left == 1)
+        assert names(pilot)[1:3] == [QWEN.name, GEMMA.name]
+        assert "ollama/qwen3" not in names(pilot)
+        screen = seen(pilot)
+        assert "local, no key: Ollama, 4.0B parameters, window 8,192 tokens" in screen
+        assert "2.6 GB" in screen
+        assert said(pilot, "#choice-local") == "2 local models of Ollama, llama.cpp: no key needed"
+
+
+async def test_the_keys_work_while_the_servers_are_asked() -> None:
+    async with dialog((QWEN,), answering=False) as (pilot, _, local):
+        await pilot.press(*"open")
+        assert pilot.app.screen.query_one(PlainInput).value == "open"
+        assert "Asking local model servers: Ollama on 11434" in said(pilot, "#choice-local")
+        local.answering.set()
+        await until(pilot, lambda: QWEN.name in names(pilot))
+        assert pilot.app.screen.query_one(PlainInput).value == "open"
+
+
+async def test_where_no_server_answers_the_dialog_says_which_were_asked() -> None:
+    async with dialog() as (pilot, _, local):
+        await until(pilot, lambda: local.left == 1)
+        told = "No local model server answers: Ollama on 11434, llama.cpp on 8080"
+        await until(pilot, lambda: said(pilot, "#choice-local") == told)
+
+
+async def test_a_chosen_local_model_is_used_at_its_address_and_recorded() -> None:
+    async with dialog((QWEN,), (GEMMA,)) as (pilot, rig, local):
+        await until(pilot, lambda: local.left == 1)
+        await pilot.press("down", "down", "down", "enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ModelDialog))
+        assert local.opened == [GEMMA]
+        event = rig.events("model")[-1]
+        assert (event.model, event.api_base, event.window) == (GEMMA.name, GEMMA.api_base, 4096)
+        assert "llamafile/gemma at http://127.0.0.1:8080/v1" in event.summary()
+        assert (rig.bench.state.model, rig.bench.state.window) == (GEMMA.name, 4096)
+
+
+async def test_a_local_model_can_be_typed_too() -> None:
+    async with dialog((QWEN,)) as (pilot, _, local):
+        await until(pilot, lambda: local.left == 1)
+        pilot.app.screen.query_one(PlainInput).value = QWEN.name
+        await pilot.press("enter")
+        await until(pilot, lambda: local.opened == [QWEN])
+
+
+async def test_a_search_for_servers_that_breaks_is_told_and_names_still_work() -> None:
+    async with dialog() as (pilot, rig, local):
+        await until(pilot, lambda: local.left == 1)
+        await pilot.press("escape")
+        local.answering.wait = broken  # type: ignore[method-assign]
+        pilot.app.push_screen(ModelDialog(pilot.app))  # type: ignore[arg-type]
+        await until(pilot, lambda: isinstance(pilot.app.screen, ModelDialog) and local.left == 2)
+        await until(pilot, lambda: "it broke" in said(pilot, "#choice-error"))
+        await pilot.press(*"other/model", "enter")
+        await until(pilot, lambda: len(rig.events("model")) == 1)
+
+
+async def test_closing_the_dialog_gives_up_the_servers_that_have_not_answered() -> None:
+    async with dialog((QWEN,), answering=False) as (pilot, _, local):
+        await pilot.press("escape")
+        await until(pilot, lambda: local.left == 1)
+        assert local.answering.is_set() is False
+
+
+async def test_the_row_under_the_cursor_stays_when_others_appear() -> None:
+    async with dialog((QWEN,), answering=False) as (pilot, _, local):
+        await pilot.press("down", "down")
+        chosen = pilot.app.screen.query_one(RecordList).current
+        local.answering.set()
+        await until(pilot, lambda: QWEN.name in names(pilot))
+        now = pilot.app.screen.query_one(RecordList).current
+        assert chosen is not None
+        assert now is not None
+        assert now.key == chosen.key
+
+
+def test_the_local_model_in_use_is_marked_once() -> None:
+    rows = model_rows(QWEN.name, (QWEN, GEMMA))
+    assert [row.key for row in rows].count(QWEN.name) == 1
+    assert (rows[0].key, rows[0].cells[0]) == (QWEN.name, "✓")
+
+
+def test_what_is_asked_has_an_end() -> None:
+    assert looked_for(("Ollama on 11434",), (), done=False) != looked_for(("Ollama on 11434",), (), done=True)
+
+
+async def test_what_a_server_says_of_itself_cannot_control_the_terminal() -> None:
+    hostile = "[/]x\x1b[2J\u202e"
+    one = LocalModel(f"ollama/{hostile}", "http://x", hostile, parameters=hostile)
+    async with dialog((one,)) as (pilot, _, local):
+        await until(pilot, lambda: local.left == 1)
+        shown = seen(pilot) + str(pilot.app.screen.query_one("#choice-local", Static).render())
+        assert "[/]x" in shown
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown

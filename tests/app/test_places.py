@@ -1,0 +1,172 @@
+"""The six places: where one is, how one goes elsewhere, and that pages stay as they were left."""
+
+import pytest
+from hypothesis import given, strategies as st
+from textual.content import Content
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.activity import Activity
+from inspector.app.app import ToolsightApp
+from inspector.app.base_screen import HeaderLine
+from inspector.app.command import COMMANDS
+from inspector.app.draw.header import Where, header
+from inspector.app.navigation import ToolPage
+from inspector.app.pages import registry
+from inspector.app.place import PLACES, page_after, page_info, place_of
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState, SessionState
+from tests.support.app import app_rig, goes, seen, until
+from tests.support.office import office
+from widgets import Prompt, RecordList
+
+NAMES = [page.name for place in PLACES for page in place.pages]
+
+
+def page_of(pilot: Pilot[None]) -> str:
+    app = pilot.app
+    assert isinstance(app, ToolsightApp)
+    return app.page
+
+
+def test_every_page_has_a_screen_and_every_screen_a_page() -> None:
+    assert {page_info(name).screen for name in NAMES} == set(registry.SCREENS)
+
+
+@given(st.sampled_from(NAMES))
+def test_the_pages_of_a_place_form_a_ring(name: str) -> None:
+    pages = [page.name for page in place_of(name).pages]
+    seen_pages, page = [], name
+    for _ in pages:
+        page = page_after(page)
+        seen_pages.append(page)
+    assert page == name
+    assert sorted(seen_pages) == sorted(pages)
+
+
+@pytest.mark.parametrize("number", range(1, len(PLACES) + 1))
+async def test_a_digit_and_an_f_key_go_to_a_place_and_the_first_line_says_so(number: int) -> None:
+    place = PLACES[number - 1]
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "events" if place.name != "trace" else "budget")
+        for key in (str(number), f"f{number}"):
+            await goes(pilot, "events" if place.name != "trace" else "budget")
+            await pilot.press(key)
+            await until(pilot, lambda: page_of(pilot) == place.pages[0].name)
+            await until(pilot, lambda: f"[{number} {place.title}" in seen(pilot).splitlines()[0])
+
+
+async def test_the_digit_of_the_place_where_one_is_goes_to_its_next_page() -> None:
+    async with app_rig() as (pilot, _):
+        for page in [*PLACES[5].pages, PLACES[5].pages[0]]:
+            await pilot.press("6")
+            assert page_of(pilot) == page.name
+            assert f"[{page.title}]" in seen(pilot).splitlines()[1]
+
+
+async def test_a_place_opens_with_the_page_that_was_left() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "timeline")
+        await pilot.press("4", "5")
+        assert page_of(pilot) == "timeline"
+
+
+async def test_esc_leaves_the_prompt_and_then_a_digit_is_a_place() -> None:
+    async with app_rig(at_home=True) as (pilot, _):
+        await pilot.press("6")
+        prompt = pilot.app.screen.query_one(Prompt)
+        assert prompt.value == "6"
+        await pilot.press("escape", "5")
+        await until(pilot, lambda: page_of(pilot) == "events")
+        await pilot.press("1")
+        await until(pilot, lambda: page_of(pilot) == "session")
+        assert prompt.value == "6"
+        await pilot.press("i")
+        assert pilot.app.focused is prompt
+
+
+async def test_an_f_key_goes_to_a_place_also_from_an_input() -> None:
+    async with app_rig() as (pilot, _):
+        await pilot.press("f5", "slash", "x")
+        assert isinstance(pilot.app.focused, Input)
+        await pilot.press("f4")
+        await until(pilot, lambda: page_of(pilot) == "budget")
+
+
+async def test_a_page_is_found_again_as_it_was_left() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "budget")
+        table = pilot.app.screen.query_one("#budget-table", RecordList)
+        await until(pilot, lambda: len(table.records) > 4)
+        await pilot.press("down", "down")
+        before = table.current
+        await pilot.press("5", "6", "4")
+        assert pilot.app.screen.query_one("#budget-table", RecordList) is table
+        assert table.current == before
+
+
+async def test_back_leads_to_the_page_from_which_a_tool_was_opened() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "budget")
+        pilot.app.open(ToolPage("shop:refund_order"))  # type: ignore[attr-defined]
+        await until(pilot, lambda: place_of(page_of(pilot)).name == "tools")
+        for _ in range(2):
+            await pilot.press("escape")
+            await pilot.pause()
+        await until(pilot, lambda: page_of(pilot) == "budget")
+
+
+async def test_a_click_on_the_first_two_lines_goes_there() -> None:
+    async with app_rig() as (pilot, _):
+        column = seen(pilot).splitlines()[0].index("5 Trace")
+        await pilot.click(offset=(column + 1, 0))
+        await until(pilot, lambda: page_of(pilot) == "events")
+        column = seen(pilot).splitlines()[1].index("timeline")
+        await pilot.click(offset=(column + 1, 1))
+        await until(pilot, lambda: page_of(pilot) == "timeline")
+
+
+async def test_a_measurement_goes_on_while_another_place_is_shown_and_can_be_stopped_there() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        app = pilot.app
+        assert isinstance(app, ToolsightApp)
+        await goes(pilot, "bench")
+        bench = app.screen
+        await until(pilot, lambda: "requests over" in seen(pilot))
+        await pilot.press("r", "4")
+        await until(pilot, lambda: "rankers" in seen(pilot).splitlines()[0])
+        await app.run_action("stop_measuring")
+        await until(pilot, lambda: not app.activities)
+        assert "rankers" not in seen(pilot).splitlines()[0]
+        assert bench.is_attached
+
+
+def test_nothing_needs_a_key_that_terminals_take() -> None:
+    keys = [key for command in COMMANDS for key in command.keys.split(",")]
+    taken = {"ctrl+b", "ctrl+n", "f9", "f10", "f11", "f12"}
+    assert not [key for key in keys if key in taken or key.startswith("alt+")]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+@pytest.mark.parametrize("page", NAMES)
+def test_the_two_lines_fit_and_say_where_one_is(width: int, page: str) -> None:
+    servers = {name: ServerState(name, ServerPhase.READY) for name in map(str, range(107))}
+    state = SessionState(
+        servers=servers, config="/a/long/path/to/the/servers.json", model_label="openai/gpt-5"
+    )
+    busy = (Activity("rankers", lambda: None, 17, 50),)
+    lines = header(state, Where(page, busy), width).plain.split("\n")
+    assert [len(line) for line in lines] == [width - 2, width - 2]
+    assert f"{place_of(page).title}" in lines[0].partition("[")[2].partition("]")[0]
+    assert "107/107 up" in lines[0]
+    assert "34 %" in lines[0]
+
+
+async def test_the_header_opens_the_settings() -> None:
+    async with app_rig() as (pilot, _):
+        line = pilot.app.screen.query_one(HeaderLine).render()
+        assert isinstance(line, Content)
+        column = seen(pilot).splitlines()[1].index("profile toolsight")
+        await pilot.click(offset=(column, 1))
+        await until(pilot, lambda: "Settings of this session" in seen(pilot))

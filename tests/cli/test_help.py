@@ -1,0 +1,67 @@
+"""What `--help` says: the common options once, and of a command its own."""
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from inspector.cli.options import common_options
+from inspector.cli.root import cli
+from tests.cli.conftest import Toolsight
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Every command with its words, also those of groups."""
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        yield (name,), command
+        for inner, each in command.commands.items() if isinstance(command, click.Group) else ():
+            yield (name, inner), each
+
+
+COMMON = [option.opts[0] for option in common_options(cli)]
+EVERY = [words for words, _ in commands()]
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """The first words of the lines of each section."""
+    found: dict[str, list[str]] = {}
+    title = ""
+    for line in text.splitlines():
+        if line and not line.startswith(" ") and line.endswith(":"):
+            title = line.removesuffix(":")
+        elif line.startswith("  ") and not line.startswith("   ") and title:
+            found.setdefault(title, []).append(line.split()[0].strip(","))
+    return found
+
+
+def test_the_program_explains_each_common_option_once(toolsight: Toolsight) -> None:
+    helped = sections(toolsight("--help").stdout)
+    title = next(title for title in helped if title.startswith("Common options"))
+    assert helped[title] == COMMON
+    assert helped["Options"] == ["--version", "--watch", "-h"]
+    assert len(COMMON) == 12
+
+
+@pytest.mark.parametrize("words", EVERY, ids=" ".join)
+def test_a_command_explains_only_its_own_options_and_names_the_common_ones(
+    toolsight: Toolsight, words: tuple[str, ...]
+) -> None:
+    own, also, told = toolsight(*words, "--help").stdout.partition("\n  Also: ")
+    taken = dict(commands())[words]
+    names = [option.opts[0] for option in common_options(taken)]
+    assert not set(sections(own)["Options"]) & set(names)
+    assert bool(also) is bool(names)
+    missing = set(COMMON) - set(names)
+    named = {option for option in COMMON if option in told.split("see")[0]}
+    assert named in (set(), set(names), missing)
+    assert bool(named) is bool(names and missing)
+
+
+def test_a_common_option_is_taken_before_and_after_the_name_of_a_command(toolsight: Toolsight) -> None:
+    after = toolsight("settings", "--set", "binding.capacity=3", "--json")
+    before = toolsight("--set", "binding.capacity=3", "settings", "--json")
+    assert after.exit_code == before.exit_code == 0
+    assert after.stdout == before.stdout

@@ -1,0 +1,77 @@
+"""`toolsight models`, and the address that a model gets."""
+
+import json
+
+import pytest
+
+from inspector.adapters.litellm.model import DEFAULT_WINDOW
+from inspector.cli import composition
+from inspector.cli.chat import models as command
+from inspector.cli.models import chosen_model
+from inspector.cli.options import Options
+from tests.cli.conftest import Toolsight
+from tests.support.local_servers import LLAMA_ANSWERS, OLLAMA_ANSWERS, at, local_stub, looking
+
+BASE = "http://127.0.0.1:1234/v1"
+
+
+def test_what_is_found_is_listed_with_the_options_that_use_it(
+    toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with local_stub(OLLAMA_ANSWERS) as ollama, local_stub(LLAMA_ANSWERS) as llama:
+        local = looking(at("llama.cpp", llama.port), at("Ollama", ollama.port))
+        monkeypatch.setattr(command, "make_local_models", lambda: local)
+        text = toolsight("models").stdout
+        rows = json.loads(toolsight("models", "--json").stdout)
+    assert f"--model llamafile/models/gemma.gguf --api-base http://127.0.0.1:{llama.port}/v1" in text
+    assert "2.6 GB" in text
+    assert "llama.cpp, window 4,096 tokens, 4.9 GB" in text
+    assert [(row["server"], row["size"], row["window"]) for row in rows] == [
+        ("llama.cpp", 4_900_000_000, 4096),
+        ("Ollama", 2_600_000_000, 8192),
+    ]
+    ollamas = ["--model", "ollama/qwen3:4b", "--api-base", f"http://127.0.0.1:{ollama.port}"]
+    ollamas += ["--window", "8192"]
+    assert rows[1]["options"] == ollamas
+
+
+def test_where_nothing_answers_the_list_says_where_it_looked(
+    toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with local_stub({}) as stub:
+        monkeypatch.setattr(command, "make_local_models", lambda: looking(at("Ollama", stub.port)))
+        done = toolsight("models")
+        assert toolsight("models", "--json").stdout.strip() == "[]"
+    assert done.exit_code == 0
+    assert f"Looked for Ollama on {stub.port}" in done.stdout
+
+
+def test_nothing_is_asked_before_somebody_wants_to_know(
+    toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with local_stub(OLLAMA_ANSWERS) as stub:
+        monkeypatch.setattr(composition, "make_local_models", lambda: looking(at("Ollama", stub.port)))
+        assert toolsight("chat", "hello", "--demo").exit_code == 0
+    assert stub.asked == []
+
+
+@pytest.mark.parametrize(
+    ("chosen", "name", "address"),
+    [
+        ("openai/a", "openai/a", BASE),
+        ("openai/a", "openai/b", BASE),
+        ("demo/planner", "openai/a", BASE),
+        ("openai/a", "anthropic/b", ""),
+        ("ollama/a", "openai/gpt-5", ""),
+    ],
+)
+def test_an_address_is_used_for_the_provider_that_it_was_given_for(
+    chosen: str, name: str, address: str
+) -> None:
+    assert chosen_model(name, Options(model=chosen, api_base=BASE)).api_base == address
+
+
+def test_a_window_is_used_for_the_model_that_it_was_given_for() -> None:
+    given = Options(model="openai/mine", window=4096)
+    assert chosen_model("openai/mine", given).window == 4096
+    assert chosen_model("openai/other", given).window == DEFAULT_WINDOW
