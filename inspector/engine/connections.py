@@ -140,6 +140,7 @@ class Connections:
             raise ToolsightError(f"there is no server '{server}'") from None
 
 
+# Long because everything that one owner task does is here.
 class _Connection:
     """One server: its owner task and its state."""
 

@@ -216,7 +216,9 @@ PAGES: Mapping[str, Picture] = {
         _acts(_at(ToolPage("weather:get_forecast")), *CALL, *"Oslo", "enter", Shows("✓ ok")),
     ),
     "servers": Picture(ToolsScreen, _failing, _acts(Goes("servers"), "end", Shows("broken"))),
-    "wire": Picture(ToolsScreen, _wired, _acts(_at(ServerPage("weather")), "right", "right", Shows("→  initialize"))),
+    "wire": Picture(
+        ToolsScreen, _wired, _acts(_at(ServerPage("weather")), "right", "right", Shows("→  initialize"))
+    ),
     "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),

@@ -28,12 +28,12 @@ from inspector.domain.number import count
 from inspector.domain.server import ServerPhase
 from widgets import KeyBar, RecordList, visible
 
-# Long because every key of the list and of its two kinds of rows is here.
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _ON_A_SERVER = frozenset({"stop", "reconnect"})
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load"})
 
 
+# Long because every key of the list and of its two kinds of rows is here, each in a few lines.
 class ToolsScreen(ToolKeys):
     """Servers and tools as one list; at less than 100 columns the list and the detail take turns."""
 
@@ -158,13 +158,13 @@ class ToolsScreen(ToolKeys):
 
     @property
     def _is_in_list(self) -> bool:
-        return self.focused is None or self.list in self.focused.ancestors_with_self
+        return self.focused is not None and self.list in self.focused.ancestors_with_self
 
     def _draw_soon(self) -> None:
-        """Draw the detail once before the next frame, however far the cursor moves until then."""
+        """Draw the detail once the messages that wait are handled, however far the cursor moves by them."""
         if not self._is_drawing:
             self._is_drawing = True
-            self.call_after_refresh(self._draw)
+            self.call_later(self._draw)
 
     def _draw(self) -> None:
         self._is_drawing = False
@@ -185,8 +185,10 @@ class ToolsScreen(ToolKeys):
 
     def _open_detail(self) -> None:
         self.add_class("-opened")
-        # The detail is displayed only after this, and a hidden widget cannot take the focus.
-        self.call_after_refresh(self._focus_view)
+        # At once, not with the next frame: what is typed next is for the detail.
+        self.app.stylesheet.update(self)
+        self._draw()
+        self._focus_view()
 
     def _focus_view(self) -> None:
         part = next(part for part in self._panel.query(".part") if part.display)
