@@ -18,7 +18,7 @@ from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import ToolPage
 from inspector.app.opening import Opened
-from inspector.app.pages.chat.race.result import RaceResult
+from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.reproduction import Reproduction
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
@@ -111,17 +111,17 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def xray(pilot: Pilot[None]) -> None:
-    """Take the search pages: why not, the rankers side by side, an edit, confusable tools, the bench."""
+    """Take the place Find: steps, score, why not, rankers, edit; then confusable tools and the bench."""
     await search(pilot, TWO_STEPS)
-    await pilot.press("s")
+    await pilot.press("t")
     await pilot.pause(3.0)
     save(pilot, "steps")
-    await pilot.press("escape")
+    await pilot.press("escape", "s")
     await search(pilot, LATE)
     save(pilot, "search")
     found = pilot.app.screen.query_one("#found", RecordList)
     found.move_to(EXPECTED)
-    for key, name, seconds in (("w", "why-not", 6.0), ("c", "compare", 6.0)):
+    for key, name, seconds in (("w", "why-not", 6.0), ("c", "rankers", 6.0)):
         await pilot.press(key)
         await pilot.pause(seconds)
         save(pilot, name)
@@ -132,8 +132,8 @@ async def xray(pilot: Pilot[None]) -> None:
     await pilot.pause(1.0)
     pilot.app.screen.query_one(TextArea).insert("Tell a customer that a parcel is late. ", (0, 0))
     await pilot.pause(8.0)
-    save(pilot, "what-if")
-    await pilot.press("escape", "x")
+    save(pilot, "edit")
+    await pilot.app.run_action("page('confusable')")
     await pilot.pause(2.0)
     save(pilot, "confusable")
     await pilot.press("f8")
@@ -183,11 +183,14 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.press("3")
     await pilot.pause(4.0)
     save(pilot, "budget-ways")
+    # A question is raced by what can answer it, which the script cannot.
+    bench.switch_model("demo/planner")
     await pilot.press("f11")
     await pilot.pause(0.5)
     await pilot.press("r")
-    result = pilot.app.screen.query_one(RaceResult)
-    await until(pilot, lambda: result.border_title == "Result")
+    race = pilot.app.screen
+    assert isinstance(race, RaceScreen)
+    await until(pilot, lambda: race.playback.is_finished)
     await pilot.pause(1.0)
     save(pilot, "race")
     await pilot.press("alt+r")
@@ -201,8 +204,8 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def search(pilot: Pilot[None], query: str) -> None:
-    """Open the search page and search for a query."""
-    await pilot.press("f4")
+    """Go to Find and search for a query."""
+    await pilot.app.run_action("page('search')")
     await pilot.pause(0.3)
     await pilot.press("i")
     pilot.app.screen.query_one("#query", PlainInput).value = ""

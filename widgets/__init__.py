@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from widgets.bars import stacked
+    from widgets.big_number import BigNumber
     from widgets.confirm import Choice, Confirm
     from widgets.filter_bar import FilterBar
     from widgets.form_field import NOTHING, Field
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "bars": ("stacked",),
+    "big_number": ("BigNumber",),
     "confirm": ("Choice", "Confirm"),
     "filter_bar": ("FilterBar",),
     "form_field": ("NOTHING", "Field"),
@@ -50,6 +52,7 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "NOTHING",
+    "BigNumber",
     "Choice",
     "Column",
     "Confirm",

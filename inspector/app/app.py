@@ -5,9 +5,9 @@ the frame is already on screen.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -48,8 +48,14 @@ class ToolsightApp(PlaceApp):
 
     view: "reactive[View | None]" = reactive(None, init=False)
 
-    def __init__(self, start: "Callable[[], Awaitable[Opened]]") -> None:
+    def __init__(
+        self,
+        start: "Callable[[], Awaitable[Opened]]",
+        own_keys: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
+        """`own_keys` reads a person's own keys by binding id, and may raise ToolsightError."""
         super().__init__()
+        self._own_keys = own_keys
         self.failure: ToolsightError | None = None
         self.copied_to = ""
         self._start = start
@@ -123,11 +129,29 @@ class ToolsightApp(PlaceApp):
             # Servers take both processors for a while: the page is drawn before they start.
             home.call_after_refresh(drawn.set)
             await drawn.wait()
+            await self._use_own_keys()
+            await self.deliver_early_keys()
             if not await connect(self, self._opened):
                 self.exit(message="No server was started.")
         except ToolsightError as error:
             self.failure = error
             self.exit()
+
+    async def _use_own_keys(self) -> None:
+        """Change the keys that a person has changed, and say what cannot be used of them."""
+        try:
+            wanted = self._own_keys()
+        except ToolsightError as error:
+            self.notify(f"{error.message}\n{error.hint}", title="Own keys", severity="warning", markup=False)
+            return
+        if not wanted:
+            return
+        from inspector.app.keymap import checked
+
+        keymap, problems = await asyncio.to_thread(checked, wanted)
+        self.set_keymap(keymap)
+        if problems:
+            self.notify("\n".join(problems), title="Own keys", severity="warning", markup=False, timeout=10)
 
     def soon(self, callback: Callable[[], None]) -> None:
         """Call a function in the app, some milliseconds later.

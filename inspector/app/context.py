@@ -4,7 +4,6 @@ Pages import this module, never the app or one another, so that each can be read
 """
 
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from textual.message import Message
@@ -12,6 +11,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.failure import failure_text
+from inspector.app.job import Job, run
 from inspector.app.navigation import Destination, ToolPage
 from inspector.engine.commands import Commands
 from inspector.engine.view import SessionView
@@ -75,34 +75,6 @@ class Context(Protocol):
     def measuring(self) -> None:
         """Look again what is measured in the background."""
         ...
-
-
-class Job:
-    """One long task in a thread. `progress` is (done, total)."""
-
-    def __init__(self, deliver: Callable[["Job", Callable[[], None]], None]) -> None:
-        self.progress = (0, 0)
-        self.is_stopped = False
-        self._deliver = deliver
-        self._on_progress: Callable[[int, int], None] | None = None
-
-    def listen(self, on_progress: Callable[[int, int], None]) -> None:
-        """Call `on_progress` with every report, on the event loop."""
-        self._on_progress = on_progress
-
-    def tell(self, act: Callable[[], None]) -> None:
-        """Run `act` on the event loop, unless a newer job has started; callable from any thread."""
-        self._deliver(self, act)
-
-    def report(self, done: int, total: int) -> None:
-        """Report progress; callable from any thread."""
-        self.progress = (done, total)
-        if self._on_progress is not None:
-            self.tell(partial(self._on_progress, done, total))
-
-    def stopped(self) -> bool:
-        """Whether the job should end as soon as it can."""
-        return self.is_stopped
 
 
 class InContext(Widget):
@@ -210,7 +182,7 @@ class InContext(Widget):
         if progress is not None:
             job.listen(progress)
         self.run_worker(
-            lambda: _run(job, work, done, failed or self.fail),
+            lambda: run(job, work, done, failed or self.fail),
             group=name,
             thread=True,
             exit_on_error=False,
@@ -245,16 +217,3 @@ class InContext(Widget):
         event.stop()
         if self._jobs.get(event.job_name) is event.job:
             event.act()
-
-
-def _run(
-    job: Job, work: Callable[[Job], T], done: Callable[[T], None], failed: Callable[[Exception], None]
-) -> None:
-    """Run the work of a job in its thread."""
-    try:
-        result = work(job)
-    # Whatever it is: a page that waits for its job has to hear that it ended.
-    except Exception as error:
-        job.tell(partial(failed, error))
-    else:
-        job.tell(partial(done, result))

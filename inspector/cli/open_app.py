@@ -3,13 +3,13 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.app.app import ToolsightApp
 from inspector.cli.folder import found_in
@@ -34,12 +34,18 @@ def open_app(options: Options, *, watch: bool = False) -> None:
         if chosen is None:
             return
         async with AsyncExitStack() as stack:
-            app = ToolsightApp(lambda: _start(chosen, stack, watch=watch))
+            app = ToolsightApp(lambda: _start(chosen, stack, watch=watch), _own_keys)
             await app.run_async()
             if app.failure is not None:
                 raise app.failure
 
     asyncio.run(run())
+
+
+def _own_keys() -> "Mapping[str, Any]":
+    from inspector.cli.keys import read_keys
+
+    return read_keys()
 
 
 def _is_named(options: Options) -> bool:

@@ -17,6 +17,13 @@ def count(number: int, noun: str, nouns: str = "") -> str:
     return f"{number:,} {plural(number, noun, nouns)}"
 
 
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 11th, 1,021st."""
+    teen = number % 100 in (11, 12, 13)
+    ending = "th" if teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
 def tokens(number: int) -> str:
     """212, 4.1k, 128k, 1.2M."""
     for least, size, unit in ((999_950, 1_000_000, "M"), (1000, 1000, "k")):

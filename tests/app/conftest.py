@@ -7,7 +7,7 @@ import pytest
 from textual import constants
 
 from inspector.app.pages import registry
-from inspector.app.pages.find.what_if.text_editor import DescriptionArea
+from inspector.app.pages.find.edit.text_editor import DescriptionArea
 from tests.support.idle import quicken
 from widgets import PlainInput, Prompt
 

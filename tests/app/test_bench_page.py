@@ -12,7 +12,7 @@ from fixtures.hostile import HOSTILE, hostile_tools
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.chat.session.screen import SessionScreen
-from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench.content import (
     DEFAULT_RANKERS,
     Running,
@@ -244,7 +244,7 @@ async def test_enter_on_a_request_searches_for_it_and_esc_comes_back() -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
         query = _list(pilot).records[0].copy
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
         assert pilot.app.screen.query_one("#query", PlainInput).value == query
         await pilot.press("escape")
         assert isinstance(pilot.app.screen, BenchRequestScreen)

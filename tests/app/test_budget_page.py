@@ -74,7 +74,7 @@ async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:
         await budget_page(pilot)
         await sees(pilot, "No model call yet")
         await goes(pilot, "calls")
-        await sees(pilot, "Send a message (f7)")
+        await sees(pilot, "Send a message in Chat")
 
 
 async def test_without_tools_the_page_sends_one_to_the_servers() -> None:

@@ -5,7 +5,7 @@ from textual.widgets import Input
 
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.pages.find.ranker_dialog import RankerDialog
-from inspector.app.pages.find.search.screen import SearchScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.replay import ReplayedSession
 from inspector.engine.commands import Commands
@@ -18,13 +18,13 @@ from tests.support.workbench import Rig
 
 async def _searched(pilot: Pilot[None]) -> None:
     await goes(pilot, "search")
-    await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
+    await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
     pilot.app.screen.query_one("#query", Input).focus()
     await pilot.press(*"refund", "enter")
 
 
 async def _chose_the_next_ranker(pilot: Pilot[None]) -> None:
-    await pilot.press("k")
+    await pilot.press("u")
     await until(pilot, lambda: isinstance(pilot.app.screen, RankerDialog))
     await pilot.press("down", "enter")
     await pilot.pause()

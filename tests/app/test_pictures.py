@@ -22,16 +22,20 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
 from inspector.app.dialogs.settings.screen import SettingsDialog
-from inspector.app.navigation import ProfilesPage, ServerPage, ToolPage
+from inspector.app.navigation import (
+    ComparePage,
+    EditPage,
+    ProfilesPage,
+    ServerPage,
+    StepsPage,
+    ToolPage,
+    WhyNotPage,
+)
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.cost.budget.screen import BudgetScreen
-from inspector.app.pages.find.compare.screen import CompareScreen
-from inspector.app.pages.find.search.screen import SearchScreen
-from inspector.app.pages.find.steps.screen import StepsScreen
-from inspector.app.pages.find.what_if.screen import WhatIfScreen
-from inspector.app.pages.find.why_not.screen import WhyNotScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
 from inspector.app.pages.lab.bench.screen import BenchScreen
 from inspector.app.pages.lab.calibration.screen import CalibrationScreen
@@ -45,16 +49,17 @@ from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
+from inspector.demo.planner import DemoPlanner
 from inspector.domain.consent import ServerConsent
 from inspector.domain.ranking import SearchRequest
 from tests.app.test_confusable_page import offices
+from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.app.test_page_keys import one_fails
 from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
-from tests.app.test_what_if_page import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.support import firm
 from tests.support.canned_report import CATALOG_SIZE
-from tests.support.lab import MemoryLab, written
+from tests.support.lab import MemoryLab, four_servers, written
 from tests.support.office import office
 from tests.support.picture import (
     NARROW,
@@ -122,6 +127,12 @@ def _lab(folder: Path) -> MemoryLab:
     return MemoryLab(written(folder))
 
 
+def _planner_lab(folder: Path) -> MemoryLab:
+    lab = race_lab(folder)
+    lab.model_for = lambda _: DemoPlanner()
+    return lab
+
+
 def _compared(folder: Path) -> Opens:
     lab = _lab(folder)
     file = next(file for file in lab.scenarios() if file.path.stem == "alternate")
@@ -142,17 +153,6 @@ def _acts(*acts: Act) -> Callable[[Path], tuple[Act, ...]]:
     return lambda _folder: acts
 
 
-def _at(destination: ToolPage | ServerPage) -> Opens:
-    """The place Tools at a tool or a server, with the detail opened."""
-
-    def arrived() -> ToolsScreen:
-        screen = ToolsScreen()
-        screen.arrive(destination)
-        return screen
-
-    return Opens(arrived)
-
-
 def _wired() -> Shown:
     servers = shop_and_weather()
     for frame in WEATHER_FRAMES:
@@ -167,57 +167,65 @@ PAGES: Mapping[str, Picture] = {
     "session": Picture(SessionScreen, _talk, _acts(Asked("forecast"), Shows("Sunny in Oslo."))),
     "race": Picture(
         RaceScreen,
-        Shown,
+        lambda: Shown(says("Nine of them."), servers=four_servers()),
         lambda folder: (
-            Opens(lambda: RaceScreen(race_lab(folder))),
+            Asked("Which orders are late?"),
+            Opens(lambda: RaceScreen(_planner_lab(folder))),
             Shows("starts the race"),
             "r",
+            Shows("really asked twice"),
+            "y",
             Shows("instead of"),
         ),
     ),
-    "search": Picture(
-        SearchScreen, _office, _acts(Goes("search"), *keys(QUERY), "enter", Shows("terms", "#facts"))
+    "find": Picture(
+        FindScreen,
+        _office,
+        _acts(Goes("search"), *keys(QUERY), "enter", Shows("words", "#facts")),
     ),
-    "compare": Picture(
-        CompareScreen,
+    "find-why-not": Picture(
+        FindScreen,
         _office,
         _acts(
-            Opens(lambda: CompareScreen(LATE, "shop:cancel_order")),
-            Shows("hybrid"),
-            Lacks("ranking", "#facts"),
-            Lacks("to come", "#facts"),
+            Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
+            Shows("Tried additions"),
+            Shows("✓ adds up"),
         ),
     ),
-    "steps": Picture(
-        StepsScreen, _office, _acts(Opens(lambda: StepsScreen(SEVERAL)), Shows("only the steps"))
-    ),
-    "why-not": Picture(
-        WhyNotScreen,
-        _office,
-        _acts(
-            Opens(lambda: WhyNotScreen("shop:cancel_order", LATE)),
-            Shows("fuzzy", "#ranks"),
-            Lacks("…", "#ranks"),
-        ),
-    ),
-    "what-if": Picture(
-        WhatIfScreen,
+    "find-edit": Picture(
+        FindScreen,
         lambda: Shown(servers=shop(), embedder=MemoryEmbedder()),
         _acts(
-            Opens(lambda: WhatIfScreen(PAY.id, REFUND)),
+            Opens(FindScreen, EditPage(PAY.id, REFUND)),
             Shows("up to date"),
             *keys(BETTER),
             Shows("up to date"),
         ),
     ),
+    "find-rankers": Picture(
+        FindScreen,
+        _office,
+        _acts(
+            Opens(FindScreen, ComparePage(LATE, "shop:cancel_order")),
+            Shows("hybrid"),
+            Lacks("to come", "#rankers-facts"),
+        ),
+    ),
+    "find-steps": Picture(
+        FindScreen,
+        _office,
+        _acts(Opens(FindScreen, StepsPage(SEVERAL)), Shows("found only by the steps", "#searches")),
+    ),
     "tool": Picture(
         ToolsScreen,
         Shown,
-        _acts(_at(ToolPage("weather:get_forecast")), *CALL, *"Oslo", "enter", Shows("✓ ok")),
+        _acts(Opens(ToolsScreen, ToolPage("weather:get_forecast")), *CALL, *"Oslo", "enter", Shows("✓ ok")),
     ),
     "servers": Picture(ToolsScreen, _failing, _acts(Goes("servers"), "end", Shows("broken"))),
     "wire": Picture(
-        ToolsScreen, _wired, _acts(_at(ServerPage("weather")), "right", "right", Shows("→  initialize"))
+        ToolsScreen,
+        _wired,
+        _acts(Opens(ToolsScreen, ServerPage("weather")), "right", "right", Shows("→  initialize")),
     ),
     "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
@@ -264,7 +272,7 @@ PAGES: Mapping[str, Picture] = {
 }
 PAGES_FOLDER = Path(registry.__file__).parent
 # Pages on which colour says what words do not say again.
-LIGHT = ("session", "search", "budget")
+LIGHT = ("session", "find", "budget")
 DIALOGS: Mapping[str, Picture] = {
     "help": Picture(HelpScreen, Shown, _acts(Goes("servers"), "question_mark")),
     "toolset": Picture(ToolsetDialog, Shown, _acts("ctrl+o", "down", "enter")),
@@ -273,7 +281,9 @@ DIALOGS: Mapping[str, Picture] = {
         Shown,
         _acts(Opens(SettingsDialog), "slash", *"binding.capacity", "enter", "enter", "x"),
     ),
-    "approval": Picture(Confirm, Shown, _acts(_at(ToolPage("shop:refund_order")), *CALL, "ctrl+r")),
+    "approval": Picture(
+        Confirm, Shown, _acts(Opens(ToolsScreen, ToolPage("shop:refund_order")), *CALL, "ctrl+r")
+    ),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
     "detail": Picture(
         DetailScreen,

@@ -50,6 +50,22 @@ def test_why_says_what_beats_a_tool_and_what_it_lacks(
     assert "lacks: forecast" in text
 
 
+def test_why_proposes_additions_that_whatif_confirms(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    asked = "warn me of dust and smoke"
+    found = answer(toolsight, "search", asked, "--why", "get_alerts", *configured)
+    proposed = found["additions"]
+    assert proposed
+    text = toolsight("search", asked, "--why", "get_alerts", *configured).stdout
+    assert proposed[0]["text"] in text
+    for one in proposed:
+        edit = ("--description", one["description"])
+        effect = answer(toolsight, "whatif", "get_alerts", asked, *edit, *configured)
+        assert effect["after"]["rank"] == one["standing"]["rank"] <= found["standing"]["rank"]
+        assert effect["tokens"]["after"] - effect["tokens"]["before"] == one["tokens"]
+
+
 def test_rankers_are_listed_side_by_side(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
     text = toolsight("search", QUERY, "--compare", *configured).stdout
     assert {"hybrid", "bm25", "prd-bm25", "fuzzy"} <= set(text.split())

@@ -12,6 +12,7 @@ from inspector.domain.number import (
     milliseconds,
     money,
     money_decimals,
+    ordinal,
     percent,
     percent_down,
     signed,
@@ -25,6 +26,23 @@ amounts = st.floats(1e-7, 1e6)
 @pytest.mark.parametrize(("number", "shown"), [(0, "0 tools"), (1, "1 tool"), (1200, "1,200 tools")])
 def test_one_thing_is_not_told_in_the_plural(number: int, shown: str) -> None:
     assert count(number, "tool") == shown
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (1, "1st"),
+        (2, "2nd"),
+        (3, "3rd"),
+        (4, "4th"),
+        (11, "11th"),
+        (12, "12th"),
+        (21, "21st"),
+        (113, "113th"),
+    ],
+)
+def test_a_rank_is_told_as_people_count(number: int, shown: str) -> None:
+    assert ordinal(number) == shown
 
 
 def test_a_plural_that_takes_more_than_an_s_is_given() -> None:

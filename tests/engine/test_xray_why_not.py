@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Collection
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -14,7 +13,6 @@ from inspector.domain.ranking import TOLERANCE, Outcome, Part, Score, SearchRequ
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.ledger import ROUNDING, ledger
-from inspector.engine.discovery.explanation.tool_edit import edit_effect
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
@@ -113,20 +111,6 @@ def test_a_threshold_that_the_advice_names_returns_the_tool() -> None:
     lower = re.search(r"a threshold of (\d\.\d\d) would return it", found.advice[0])
     assert lower is not None
     assert ask("money zxqw vbnm", limit=5, threshold=float(lower[1])).cut is None
-
-
-@pytest.mark.parametrize("rankers", CATALOGS.values())
-def test_a_word_that_is_missing_is_named_with_what_it_would_really_bring(rankers: CatalogRankers) -> None:
-    found = ask(
-        "Refund the order's money", ranker="bm25", limit=1, rankers=rankers, tool_id="shop:list_orders"
-    )
-    assert set(found.lacking) == {"refund", "money"}
-    tool = TOOLS[0]
-    edited = replace(tool, description=f"{tool.description} money")
-    effect = edit_effect(rankers, edited, tool.id, query="Refund the order's money", ranker_name="bm25")
-    (sentence,) = [line for line in found.advice if "'money'" in line]
-    assert f"adding it to the description would gain {effect.gain:+.2f}" in sentence
-    assert f"rank {effect.after.rank}" in sentence
 
 
 def test_a_loss_of_meaning_is_told_in_cosines() -> None:

@@ -15,6 +15,7 @@ from inspector.app.app import HOME, ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.configuration import Configuration
@@ -121,6 +122,13 @@ def app_on(rig: Rig, approver: ModalApprover, *, at_home: bool) -> ToolsightApp:
 async def goes(pilot: Pilot[None], page: str) -> None:
     """Let a person go to a page, as the palette or a click on the second line does."""
     await pilot.app.run_action(f"page('{page}')")
+    await pilot.pause()
+
+
+async def arrives(pilot: Pilot[None], destination: Destination) -> None:
+    """Let another page send a person to a destination."""
+    assert isinstance(pilot.app, ToolsightApp)
+    pilot.app.open(destination)
     await pilot.pause()
 
 

@@ -1,6 +1,7 @@
 """Searches from the command line: a search, why a tool is not found, the rankers side by side."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -9,9 +10,10 @@ import click
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
-from inspector.domain.number import count, milliseconds, signed
+from inspector.domain.number import count, milliseconds, ordinal, signed
 from inspector.domain.ranked_text import metadata
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
+from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
 from inspector.engine.discovery.explanation.confusable import confusables
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
@@ -117,17 +119,16 @@ def _hit_row(hit: Hit) -> tuple[str, ...]:
 
 def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
     retrieval = bench.retrieval
-    found = why_not(
-        retrieval.rankers,
-        retrieval.ranker_name,
-        asked.request,
-        bench.catalog.require(tool_id).id,
-        replace(retrieval.rules, pinned=frozenset(bench.state.pinned)),
-    )
+    rules = replace(retrieval.rules, pinned=frozenset(bench.state.pinned))
+    asks = (asked.request, bench.catalog.require(tool_id).id, rules)
+    found = why_not(retrieval.rankers, retrieval.ranker_name, *asks)
+    trial = AdditionTrial(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool)
+    additions = trial.all()
     if asked.as_json:
-        say_json(asdict(found))
+        say_json(asdict(found) | {"additions": [asdict(one) for one in additions]})
     else:
         _say_why(found)
+        _say_additions(additions)
 
 
 def _say_why(why: WhyNot) -> None:
@@ -153,6 +154,24 @@ def _say_why(why: WhyNot) -> None:
         say(f"- {sentence}")
     if why.note:
         say(why.note)
+
+
+def _say_additions(additions: Sequence[Addition]) -> None:
+    """What was tried and would bring the tool further, smallest first."""
+    if not additions:
+        return
+    say("added to its description (tried; nothing was sent):")
+    rows = [
+        (
+            ordinal(one.standing.rank),
+            "a result" if one.cut is None else one.cut,
+            f"{one.tokens:+,}",
+            one.place,
+            one.text,
+        )
+        for one in additions
+    ]
+    say_table(("rank", "then", "tokens", "where", "text"), rows, right=frozenset({0, 2}))
 
 
 def _compare(bench: Workbench, asked: _Search) -> None:

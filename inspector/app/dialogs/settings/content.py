@@ -47,7 +47,6 @@ _SECTIONS: Mapping[str, str] = {
 }
 # Prefix of the headings' keys; no setting's path begins like it.
 HEADING = "\0"
-MODEL, TOOLSET = "model", "toolset"
 _RANKER_KNOBS = frozenset({"discovery.ranker", "gate.ranker"})
 _LONGEST = 400
 _PROBLEMS = 3
@@ -108,16 +107,6 @@ def profile_rows(current: str) -> tuple[Record, ...]:
     )
 
 
-def choice_rows_of_session(model: str, toolset: str) -> tuple[Record, ...]:
-    """Return what a session works with besides its settings; enter changes it."""
-    values = {MODEL: model, TOOLSET: toolset or "all tools"}
-    rows = (
-        Record(key, (f"  {key}", "", visible(value, limit=_LONGEST, newlines=False), ""), copy=value)
-        for key, value in values.items()
-    )
-    return (_heading("session"), *rows)
-
-
 def knob_rows(setup: Setup, *, only_different: bool = False) -> tuple[Record, ...]:
     """Return every setting under its section's heading, or only those that differ from the default."""
     origins_by_path = setup.origins()
@@ -128,12 +117,12 @@ def knob_rows(setup: Setup, *, only_different: bool = False) -> tuple[Record, ..
             continue
         if knob.path.partition(".")[0] != section:
             section = knob.path.partition(".")[0]
-            rows.append(_heading(section))
+            rows.append(heading(section))
         rows.append(_row(setup, knob, origins_by_path[knob.path]))
     return tuple(rows)
 
 
-def _heading(section: str) -> Record:
+def heading(section: str) -> Record:
     title = _SECTIONS.get(section, section)
     return Record(HEADING + section, (Content.styled(title, "bold"), "", "", ""), copy=title)
 
@@ -183,15 +172,6 @@ def _changes(profile: Profile) -> Content:
     if not changed:
         return Content.styled("Every setting is at its default.", MUTED)
     return Content.assemble("Changes: ", Content(_SEPARATOR).join(changed))
-
-
-def session_detail(key: str) -> Content:
-    """Return what can be chosen instead of the session's model or toolset."""
-    about = {
-        MODEL: "Who answers. Any litellm model by its name, or the demo's stand-ins, which need no key.",
-        TOOLSET: "The tools that the session may use; others can be neither listed, found nor called.",
-    }
-    return Content.assemble((key, "bold"), "   enter chooses another\n", about[key])
 
 
 def knob_detail(setup: Setup, knob: Knob) -> Content:

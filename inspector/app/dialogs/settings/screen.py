@@ -17,6 +17,7 @@ from inspector.app.context import REPLAYED
 from inspector.app.dialogs.choice import DIALOGS
 from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
+from inspector.app.dialogs.settings.session_row import MODEL, session_detail, session_rows
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, find_knob
 from widgets import RecordList
@@ -50,7 +51,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
     def __init__(self, path: str = "") -> None:
         """`path` is the setting to begin with, "" for the model."""
         super().__init__()
-        self._path = path or content.MODEL
+        self._path = path or MODEL
         self._only_different = False
 
     def compose(self) -> ComposeResult:
@@ -92,7 +93,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
     def _show_knobs(self) -> None:
         state = self.view.state
         rows = content.knob_rows(self._setup, only_different=self._only_different)
-        session = content.choice_rows_of_session(state.model_label, state.toolset)
+        session = session_rows(state.model_label, state.toolset)
         self.query_one("#knobs", RecordList).records = (*session, *rows)
 
     def _show_facts(self) -> None:
@@ -106,7 +107,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         if knob is not None:
             detail = content.knob_detail(self._setup, knob)
         elif not self._on_profiles and self._key in DIALOGS:
-            detail = content.session_detail(self._key)
+            detail = session_detail(self._key)
         elif self._on_profiles and profile is not None:
             detail = content.profile_detail(profile.key, self.view.state.problems)
         self.query_one("#profile-detail", Static).update(detail)

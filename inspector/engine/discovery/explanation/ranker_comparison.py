@@ -63,5 +63,10 @@ def ranks_of(
     return {name: standings[position] for name, standings in _standings(rankers, query, names).items()}
 
 
+def standings_under(rankers: CatalogRankers, query: str, name: str) -> Standings:
+    """Every tool's standing under one ranker. Raises ToolsightError for an unknown ranker."""
+    return Standings(rankers.get(name).rank(query))
+
+
 def _standings(rankers: CatalogRankers, query: str, names: Sequence[str]) -> dict[str, Standings]:
-    return {name: Standings(rankers.get(name).rank(query)) for name in dict.fromkeys(names)}
+    return {name: standings_under(rankers, query, name) for name in dict.fromkeys(names)}

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from inspector.domain.ranking import Outcome, SearchRequest
+from inspector.domain.ranking import Hit, Outcome, SearchRequest
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.explanation.standing import Standings
+from inspector.engine.discovery.explanation.standing import Standings, position_of
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import Places, SearchRules
 
@@ -85,3 +85,15 @@ class Verdict:
             return results[-1]
         index = results.index(position)
         return results[index - 1] if index else None
+
+
+def hit_of(
+    rankers: CatalogRankers, ranker_name: str, request: SearchRequest, tool_id: str, rules: SearchRules
+) -> Hit:
+    """One tool's line of a search report, however far down. Raises ToolsightError for an unknown tool."""
+    position = position_of(rankers.index, tool_id)
+    request = rankers.names.resolved(request)
+    ranking = rankers.get(ranker_name).rank(request.query)
+    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking)), rules)
+    cut = verdict.cut(position)
+    return Hit(verdict.standings[position].rank, ranking.explain(position), cut or Outcome.FOUND)

@@ -7,20 +7,16 @@ from itertools import islice
 
 from inspector.domain.ranking import Outcome, Score, SearchRequest, Signal
 from inspector.domain.tool import Tool
-from inspector.engine.discovery.document import MAX_EMBEDDED
 from inspector.engine.discovery.explanation.ledger import BEST_PASSAGE, LedgerLine, ledger
 from inspector.engine.discovery.explanation.standing import Standing, Standings, position_of
-from inspector.engine.discovery.explanation.tool_edit import edited_rankers
 from inspector.engine.discovery.explanation.verdict import Verdict
 from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.discovery.rules import SearchRules
-from inspector.engine.discovery.term import split_words, terms
 
 MAX_ADVICE = 3
 LOOKED_UP = "lookup by name, server or tags: nothing was ranked"
-# A gain that rounds to zero at two decimals is not worth advising.
+# A loss that rounds to zero at two decimals is not worth telling.
 _WORTH_TELLING = 0.005
-_MAX_WORD = 40
 # A limit above this is not worth advising.
 _MAX_LIMIT = 20
 
@@ -38,9 +34,9 @@ class Rival:
 class WhyNot:
     """What happens to one tool in a search. `cut` is None if it is a result.
 
-    `rival` is None for the first result and if there are no results. `lacking` holds the query terms that no
-    field of the tool has, highest idf first. `advice` holds at most MAX_ADVICE sentences for people. `note`
-    says what the ranker or the search had to do without.
+    `rival` is None for the first result and if there are no results. `having` and `lacking` hold the query
+    terms that some field of the tool has and that none has, highest idf first. `advice` holds at most
+    MAX_ADVICE sentences for people. `note` says what the ranker or the search had to do without.
     """
 
     tool_id: str
@@ -50,6 +46,7 @@ class WhyNot:
     score: Score
     cut: Outcome | None
     rival: Rival | None
+    having: tuple[str, ...]
     lacking: tuple[str, ...]
     ledger: tuple[LedgerLine, ...]
     advice: tuple[str, ...] = ()
@@ -71,8 +68,7 @@ def why_not(
 ) -> WhyNot:
     """Explain what a search does with one tool.
 
-    Raises ToolsightError for an unknown tool or ranker, ModelError if the query or a draft cannot be
-    embedded.
+    Raises ToolsightError for an unknown tool or ranker, ModelError if the query cannot be embedded.
     """
     position = position_of(rankers.index, tool_id)
     request = rankers.names.resolved(request)
@@ -80,6 +76,7 @@ def why_not(
     standings = Standings(ranking, rules.likely(ranking))
     verdict = Verdict(rankers, request, standings, rules)
     score, rival = standings.ranking.explain(position), _rival(verdict, position)
+    having, lacking = ((), ()) if verdict.is_lookup else _terms(rankers, request.query, position)
     found = WhyNot(
         tool_id=tool_id,
         ranker=ranker_name,
@@ -88,7 +85,8 @@ def why_not(
         score=score,
         cut=verdict.cut(position),
         rival=rival,
-        lacking=() if verdict.is_lookup else _lacking(rankers, request.query, position),
+        having=having,
+        lacking=lacking,
         ledger=ledger(score, rival.score) if rival is not None else (),
         probability=None if verdict.is_lookup else standings.ranking.probability,
         note=LOOKED_UP if verdict.is_lookup else standings.ranking.note,
@@ -104,23 +102,24 @@ def _rival(verdict: Verdict, position: int) -> Rival | None:
     return Rival(verdict.rankers.index.tools[rival].id, standings[rival], standings.ranking.explain(rival))
 
 
-def _lacking(rankers: CatalogRankers, query: str, position: int) -> tuple[str, ...]:
-    vocabulary = rankers.index.vocabulary
+def _terms(rankers: CatalogRankers, query: str, position: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The query's terms that the tool has, and those that it lacks."""
+    vocabulary, lexical = rankers.index.vocabulary, rankers.lexical
     has = set(rankers.index.documents[position].term_ids.tolist())
-    lexical = rankers.lexical
-    lacking = [term for term in lexical.terms(query) if vocabulary.get(term, -1) not in has]
-    return tuple(sorted(lacking, key=lexical.idf, reverse=True))
+    ordered = sorted(lexical.terms(query), key=lexical.idf, reverse=True)
+    known = [vocabulary.get(term, -1) in has for term in ordered]
+    having = tuple(term for term, is_there in zip(ordered, known, strict=True) if is_there)
+    return having, tuple(term for term, is_there in zip(ordered, known, strict=True) if not is_there)
 
 
 def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
-    """First what excludes the tool, then what an edit would gain, then where the meaning falls short."""
+    """First what excludes the tool, then where its meaning falls short."""
     if why.cut is None and why.rival is None:
         return
     tool = verdict.rankers.index.tools[verdict.rankers.index.position[why.tool_id]]
     if why.cut is not None:
         yield from _obstacle(why.cut, tool, verdict)
     if not verdict.is_lookup and why.cut not in (Outcome.OTHER_SERVER, Outcome.OTHER_TAG):
-        yield from _mentions(why, verdict.rankers, tool)
         yield from _meaning(why)
 
 
@@ -149,42 +148,13 @@ def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
     elif cut is Outcome.UNLIKELY and verdict.standings.ranking.fit is not None:
         fit = float(verdict.standings.ranking.fit[verdict.rankers.index.position[tool.id]])
         needed = verdict.rules.tool_threshold
-        yield f"The probability that it fits is {fit:.2f}, below the required {needed:.2f}."
+        yield f"Its fit, how likely it does what is asked, is {fit:.2f}; a result needs {needed:.2f}."
     elif cut is Outcome.ABSTAINED and probability is not None:
         lower = math.floor(probability * 100) / 100
         yield (
-            f"The probability that any tool fits is {probability:.2f}, below the threshold of "
-            f"{verdict.rules.threshold:.2f}: a threshold of {lower:.2f} would return it."
+            f"The best fit of any tool is {probability:.2f}, a search needs {verdict.rules.threshold:.2f}: "
+            f"a threshold of {lower:.2f} would return it."
         )
-
-
-def _mentions(why: WhyNot, rankers: CatalogRankers, tool: Tool) -> list[str]:
-    """What adding each of the missing words with the highest idf would gain, largest gain first."""
-    query = why.request.query
-    if len(query) > MAX_EMBEDDED:
-        # One more word does not matter in a query this long, and three more rankings take seconds.
-        return []
-    written = {terms(word)[0]: word for word in reversed(split_words(query))}
-    gains = []
-    for term in why.lacking[:MAX_ADVICE]:
-        word = written.get(term, term)
-        standing = _with_mention(rankers, why, tool, word)
-        gain = standing.value - why.standing.value
-        idf = f"No field has '{_short(word)}' (idf {rankers.lexical.idf(term):.1f})"
-        change = f"rank {standing.rank} instead of {why.standing.rank}"
-        if standing.rank == why.standing.rank:
-            change = f"still rank {standing.rank}"
-        gains.append((gain, f"{idf}: adding it to the description would gain {gain:+.2f}, {change}."))
-    ordered = sorted(gains, key=lambda entry: -entry[0])
-    return [sentence for gain, sentence in ordered if gain >= _WORTH_TELLING]
-
-
-def _with_mention(rankers: CatalogRankers, why: WhyNot, tool: Tool, word: str) -> Standing:
-    """The tool's rank with the word added to the end of its description."""
-    edited = replace(tool, description=f"{tool.description} {word}".strip())
-    changed = edited_rankers(rankers, edited, tool.id)
-    ranking = changed.get(why.ranker).rank(why.request.query)
-    return Standings(ranking)[changed.index.position[tool.id]]
 
 
 def _meaning(why: WhyNot) -> Iterator[str]:
@@ -208,7 +178,3 @@ def _cosine(score: Score, term: str) -> float | None:
         if part.signal is Signal.SEMANTIC and (part.term == term or is_best):
             return part.inputs.get("cosine")
     return None
-
-
-def _short(word: str) -> str:
-    return word if len(word) <= _MAX_WORD else f"{word[:_MAX_WORD]}…"

@@ -12,15 +12,16 @@ DENSE, ISO = "dense", "iso"
 
 @dataclass(frozen=True, slots=True)
 class RankerInfo:
-    """What is known of a ranker that is not built. `short` heads a narrow column; `slow` ones come last.
+    """What is known of a ranker that is not built; `slow` ones come last.
 
-    One that compares meaning alone scores nothing without vectors.
+    `stands_for` says whose search it is or of what kind, then its term of art. One that compares meaning
+    alone scores nothing without vectors.
     """
 
     name: str
+    stands_for: str
     about: str
     formula: str
-    short: str = ""
     slow: bool = False
     matching: Matching = "words"
 
@@ -32,95 +33,102 @@ class RankerInfo:
 _LIST = (
     RankerInfo(
         "hybrid",
+        "as ours: hybrid",
         "exact names, tiers, words and meaning; abstains when no tool fits",
         "0.21 z(BM25F) + 0.22 z(cosine) + 0.57 z(best passage)",
         matching="both",
     ),
     RankerInfo(
         "bm25",
+        "by words alone: BM25F",
         "words, by field: name, description, parameters and server",
         "BM25F: Σ idf · 2.5 x / (x + 1.5), x = Σ weight · tf / norm",
     ),
     RankerInfo(
         DENSE,
+        "by meaning alone: cosine",
         "meaning alone: the cosine of the query and each tool's summary",
         "cosine of query and summary, at or above a floor",
         matching="meaning",
     ),
     RankerInfo(
         ISO,
+        "as Tool Attention gates: ISO",
         "meaning alone, as the gate: cosine of query and each summary line",
         "cosine of query and summary line, at or above a floor",
         matching="meaning",
     ),
     RankerInfo(
         "rrf",
+        "the usual mixture: RRF",
         "bm25 and dense fused by rank, the standard way to merge two lists",
         "1 / (60 + rank by words) + 1 / (60 + rank by cosine)",
         matching="both",
     ),
     RankerInfo(
         "z-fusion",
+        "a plain mixture: z-scores",
         "bm25 and dense fused by score, without passages",
         "0.30 z(BM25, one field) + 1.00 z(cosine of the summary)",
-        "z-fus",
         matching="both",
     ),
     RankerInfo(
         "two-stage",
+        "server first, then tool: sum",
         "servers first, then their tools",
         "cosine of the tool + 1 on the three best servers",
-        "2stage",
         matching="both",
     ),
     RankerInfo(
         "two-stage-product",
+        "server first, as MCP-Zero: product",
         "servers first, then their tools; scores are multiplied",
         "(s · t) · max(s, t) on the three best servers",
-        "2prod",
         matching="both",
     ),
     RankerInfo(
         "three-tier",
+        "as in Kaman: three tiers",
         "expert tools, system tools, then what is near enough in meaning",
         "2000 + expert, 1000 + system, or cosine at or above a floor",
-        "3tier",
         matching="both",
     ),
     RankerInfo(
         "keyword-expert",
+        "as Kaman's experts: keywords",
         "weighted keywords, as for tools assigned by an expert",
         "100 exact + 50 name within + 30 keywords + 10 description",
-        "expert",
     ),
     RankerInfo(
         "keyword-system",
+        "as Kaman's system: keywords",
         "keywords matched in both directions, as for system tools",
         "½ shared / query's words + ½ shared / tool's keywords",
-        "system",
     ),
     RankerInfo(
         "prd-bm25",
+        "as in the PRD: BM25Okapi",
         "bm25 over whole words of name and description, as a baseline",
         "BM25Okapi, name and description split at whitespace",
-        "prd",
     ),
     RankerInfo(
         "regex",
+        "as a pattern: regex",
         "the query as a regular expression",
         "the query as a pattern: N 3 + V 2 + D 1 + P 0.5",
         matching="pattern",
     ),
     RankerInfo(
         "fuzzy-repaired",
+        "ToolSearchTool, repaired: fuzzy",
         "fuzzy with the bugs of its reference fixed",
         "difflib ratio without autojunk + 0.12 for each whole word",
-        "fuzzy+",
         slow=True,
         matching="spelling",
     ),
     RankerInfo(
         "fuzzy",
+        "as ToolSearchTool: fuzzy",
         "string similarity of the query and a tool's text",
         "difflib ratio with the whole text + 0.12 for each word in it",
         slow=True,

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from inspector.app.context import REPLAYED, Job
+from inspector.app.context import REPLAYED
 from inspector.app.draw.failure import failure_text
+from inspector.app.job import Job
 from inspector.app.pages.cost.budget import change as what_if
 from inspector.app.pages.cost.budget.dialogs import OtherModelDialog, OtherToolsetDialog
 from inspector.app.pages.cost.budget.now_view import NowView

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.app.pages.find.search.content import probabilities
+from inspector.app.pages.find.wording import probabilities, stands_for
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
 from widgets import Column, Record, middle, plain
 
 ONLY_STEPS = "\0steps"
 ONLY_WHOLE = "\0whole"
-_TEXT = 58
+_TEXT = 40
 
 
 def columns(steps: int) -> tuple[Column, ...]:
@@ -29,8 +29,8 @@ def rows(found: Steps) -> tuple[Record, ...]:
     both = [tool_id for tool_id in every if tool_id in found.whole.tool_ids]
     return (
         *(_row(found, tool_id, "both") for tool_id in both),
-        *(_row(found, tool_id, "▲ only the steps", "success") for tool_id in found.only_steps),
-        *(_row(found, tool_id, "▼ only the whole", "warning") for tool_id in found.only_whole),
+        *(_row(found, tool_id, "▲ steps", "success") for tool_id in found.only_steps),
+        *(_row(found, tool_id, "▼ whole", "warning") for tool_id in found.only_whole),
     )
 
 
@@ -49,9 +49,7 @@ def _rank(search: StepSearch, tool_id: str) -> Content:
 
 def waiting(text: str) -> Content:
     """Return the text shown until the answer arrives."""
-    return Content.assemble(
-        plain(f"“{middle(text, _TEXT)}”"), "\n", ("searching …   esc goes back", "$text-warning")
-    )
+    return Content.assemble(plain(f"“{middle(text, _TEXT)}”"), "\n", ("searching …", "$text-warning"))
 
 
 def searches(found: Steps, ranker: str, limit: int, threshold: float) -> Content:
@@ -59,7 +57,7 @@ def searches(found: Steps, ranker: str, limit: int, threshold: float) -> Content
     lines = [
         _search("whole", found.whole, threshold),
         *(_search(f"step {n}", step, threshold) for n, step in enumerate(found.steps, start=1)),
-        Content.assemble(_summary(found), (f"   {ranker}, limit {limit}", MUTED)),
+        Content.assemble(_summary(found), (f"   {stands_for(ranker)}, limit {limit}", MUTED)),
     ]
     return Content("\n").join(lines)
 
@@ -77,7 +75,7 @@ def _fate(search: StepSearch, threshold: float) -> Iterator[Content]:
         return
     p, needed = probabilities(search.probability, threshold)
     if search.abstained:
-        yield Content.styled(f"   ⚠ no tool fits (p {p} < {needed})", "$text-warning")
+        yield Content.styled(f"   ⚠ no tool fits (fit {p}, needs {needed})", "$text-warning")
     else:
         yield Content.styled(f"   fit {p}", MUTED)
 

@@ -1,36 +1,39 @@
-"""A tool in a search: what cut it, its bill beside its rival's, and its rank under every ranker."""
+"""A tool in a search: what cut it, what would bring it in, and its bill beside its rival's."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.find.score_bar import SIGNALS
-from inspector.app.pages.find.search.content import probabilities
 from inspector.app.pages.find.why_not.missing_tool import MissingTool
-from inspector.domain.number import count, signed
+from inspector.app.pages.find.wording import probabilities, score, stands_for
+from inspector.domain.number import count, ordinal, signed
 from inspector.domain.ranking import TOLERANCE, Outcome
-from inspector.engine.discovery.explanation.standing import Standing
+from inspector.engine.discovery.explanation.addition import Addition, Place
+from inspector.engine.discovery.explanation.phrase import as_written
 from inspector.engine.discovery.explanation.why_not import LOOKED_UP, WhyNot
 from widgets import Column, Record, middle, plain, visible
 
 TOTAL = "\0total"
-_NAME = 16
-_RANK = 4
-_GAP = 2
+PROPOSALS = (
+    Column("text", "", shorten="middle", min_width=20, weight=9),
+    Column("rank", "rank", align="right", width=6, weight=10),
+    Column("tokens", "tokens", align="right", width=6, weight=5),
+)
+TRYING = "trying additions to its description …"
+_TITLE = "Tried additions, smallest first; enter drafts one"
+_NO_TEXT = "No addition to its description brings it further."
 
 
-def columns(found: WhyNot | None) -> tuple[Column, ...]:
-    """Return the ledger's columns; the rival's column has its name."""
-    rival = middle(found.rival.tool_id, 20) if found is not None and found.rival is not None else "rival"
-    return (
-        Column("signal", "signal", width=9, weight=4),
-        Column("term", "term", shorten="middle", min_width=12, weight=5),
-        Column("mine", "this tool", align="right", width=9, weight=5),
-        Column("rival", rival, align="right", width=9, weight=5),
-        Column("difference", "difference", align="right", width=10, weight=6),
-    )
+LEDGER = (
+    Column("signal", "signal", width=9, weight=4),
+    Column("term", "word", shorten="middle", min_width=12, weight=5),
+    Column("mine", "this tool", align="right", width=9, weight=5),
+    Column("rival", "to beat", align="right", width=9, weight=5),
+    Column("difference", "difference", align="right", width=10, weight=6),
+)
 
 
 def waiting(tool_id: str, query: str) -> Content:
@@ -40,7 +43,7 @@ def waiting(tool_id: str, query: str) -> Content:
         ("   for ", MUTED),
         _query(query),
         "\n",
-        ("scoring …   esc goes back", "$text-warning"),
+        ("scoring …", "$text-warning"),
     )
 
 
@@ -59,26 +62,18 @@ def missing(tool_id: str, query: str, reason: MissingTool) -> Content:
 
 def verdict(found: WhyNot, *, limit: int, threshold: float, tools: int) -> Content:
     """Return the tool, its rank, and what cut it, in words."""
-    rank = f"rank {found.standing.rank} of {tools}"
+    rank = f"{ordinal(found.standing.rank)} of {tools:,}"
     lines = [
         Content.assemble(_bold(found.tool_id), ("   for ", MUTED), _query(found.request.query)),
         Content.assemble(
             rank,
-            (f"   score {found.score.value:.3f}   ranker {found.ranker}", MUTED),
-            _fit(found, threshold),
+            (f"   score {score(found.score.value)}   {stands_for(found.ranker)}", MUTED),
         ),
         _cut(found, limit, threshold),
     ]
     if found.note:
         lines.append(plain(found.note, limit=300, newlines=False).stylize("$text-warning"))
     return Content("\n").join(lines)
-
-
-def _fit(found: WhyNot, threshold: float) -> Content:
-    if found.probability is None:
-        return Content()
-    p, needed = probabilities(found.probability, threshold)
-    return Content.styled(f"   fit {p}, needs {needed}", MUTED)
 
 
 def _cut(found: WhyNot, limit: int, threshold: float) -> Content:
@@ -105,7 +100,7 @@ def _why(found: WhyNot, limit: int, threshold: float) -> str:
             return "the ranker finds it too unlikely to do what the query asks"
         case Outcome.ABSTAINED:
             p, needed = probabilities(found.probability or 0.0, threshold)
-            return f"the search abstained (p {p} < {needed})"
+            return f"the search found that no tool fits (best fit {p}, needs {needed})"
         case Outcome.OTHER_SERVER:
             return "the request is limited to one server, and this tool is on another"
         case _:
@@ -113,7 +108,7 @@ def _why(found: WhyNot, limit: int, threshold: float) -> str:
 
 
 def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
-    """Return both bills line by line, the biggest loss first, and their sums."""
+    """Return the sums of both bills, then their lines, the biggest loss first."""
     if found.rival is None:
         return ()
     lines = tuple(
@@ -121,7 +116,7 @@ def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
             f"{line.signal.value} {line.term}",
             (
                 Content.styled(f"{line.signal.value} {SIGNALS[line.signal][0]}", SIGNALS[line.signal][1]),
-                line.term,
+                as_written(found.request.query, (line.term,))[0],
                 _amount(line.mine),
                 _amount(line.rival),
                 _difference(line.difference),
@@ -129,7 +124,7 @@ def ledger_rows(found: WhyNot) -> tuple[Record, ...]:
         )
         for line in found.ledger
     )
-    return (*lines, _total(found, found.rival.score.value))
+    return (_total(found, found.rival.score.value), *lines)
 
 
 def _total(found: WhyNot, rival: float) -> Record:
@@ -140,14 +135,14 @@ def _total(found: WhyNot, rival: float) -> Record:
         if right
         else Content.styled("✕ does not add up", "$text-error")
     )
-    score = (Content.styled(f"{found.score.value:.3f}", "bold"), Content.styled(f"{rival:.3f}", "bold"))
+    both = (Content.styled(score(value), "bold") for value in (found.score.value, rival))
     return Record(
-        TOTAL, (Content.styled("score", "bold"), check, *score, _difference(found.difference).stylize("bold"))
+        TOTAL, (Content.styled("score", "bold"), check, *both, _difference(found.difference).stylize("bold"))
     )
 
 
 def _amount(value: float) -> str:
-    return f"{value:.3f}" if value else "–"
+    return score(value) if value else "–"
 
 
 def _difference(value: float) -> Content:
@@ -163,54 +158,61 @@ def no_ledger(found: WhyNot) -> str:
     return "It is first: nothing to beat." if found.cut is None else "No tool was returned: nothing to beat."
 
 
+def ledger_title(found: WhyNot | None) -> str:
+    """Return what the ledger compares with."""
+    if found is None or found.rival is None:
+        return "The one to beat"
+    rival = middle(found.rival.tool_id, 24)
+    return f"To beat: {rival}, {ordinal(found.rival.standing.rank)}. Biggest loss first"
+
+
 def reasons(found: WhyNot) -> Content:
-    """Return what would help, and the terms that the tool lacks."""
-    sections: list[Content] = []
-    if found.advice:
-        sections += [_heading("What would help"), *_bullets(found.advice)]
-    if found.lacking:
-        words = ", ".join(visible(term, limit=60, newlines=False) for term in found.lacking)
-        sections.append(Content.assemble(("not in this tool  ", "$text-warning"), words))
-    if not sections and found.cut is None:
-        sections.append(Content.styled("It has every term of the query, and no tool ranks above it.", MUTED))
-    return Content("\n").join(sections)
+    """Return the query's words that the tool has and lacks, and what else holds it back."""
+    lines = [
+        _words("words it has    ", found.having, found.request.query, MUTED),
+        _words("words it lacks  ", found.lacking, found.request.query, "$text-warning"),
+        *_bullets(found.advice),
+    ]
+    if found.rival is None and found.cut is None and not found.lacking:
+        lines.append(Content.styled("It has every word of the query, and no tool ranks above it.", MUTED))
+    return Content("\n").join(line for line in lines if line)
+
+
+def _words(label: str, sought: Sequence[str], query: str, style: str) -> Content:
+    if not sought:
+        return Content()
+    words = "  ".join(visible(word, limit=60, newlines=False) for word in as_written(query, sought))
+    return Content.assemble((label, style), words)
+
+
+def proposals(additions: Sequence[Addition]) -> tuple[Record, ...]:
+    """Return a row per addition, with the rank that the tool reaches with it."""
+    return tuple(_proposal(one) for one in additions)
+
+
+def _proposal(one: Addition) -> Record:
+    text = visible(one.text, limit=2_000, newlines=False)
+    where = "" if one.place is Place.AT_END else f" {one.place}"
+    reached = Content.styled(f"→ {ordinal(one.standing.rank)}", "" if one.cut else "bold $text-success")
+    cells = (Content.assemble(("+ ", "$accent"), f"“{text}”", (where, MUTED)), reached, f"{one.tokens:+,}")
+    return Record(one.description, cells, copy=one.text)
+
+
+def proposals_title(additions: Sequence[Addition], *, is_done: bool) -> str:
+    """Return the title of the proposals: what they are, and whether more are being tried."""
+    if not is_done:
+        return "Trying additions …"
+    return _TITLE if additions else "Tried additions"
+
+
+def no_proposal(*, is_done: bool) -> str:
+    """Return the text in place of proposals."""
+    return _NO_TEXT if is_done else TRYING
 
 
 def _bullets(advice: Sequence[str]) -> Iterator[Content]:
     for sentence in advice:
         yield Content.assemble(("• ", "$accent"), plain(sentence, limit=600, newlines=False))
-
-
-def ranks(standings: Mapping[str, Standing], names: Sequence[str], current: str, width: int) -> Content:
-    """Return the tool's rank under each ranker, side by side; … is pending, – is not returned."""
-    across = max(1, (width + _GAP) // (_NAME + _RANK + 2 + _GAP))
-    down = -(-len(names) // across)
-    best = min((standing.rank for standing in standings.values() if standing.kept), default=0)
-    cells = [_rank(name, standings.get(name), name == current, best) for name in names]
-    lines = [Content(" " * _GAP).join(cells[row::down]) for row in range(down)]
-    heading = _heading("Its rank under each ranker")
-    return Content("\n").join([heading, *lines, Content.styled("– not returned   ▸ in use", MUTED)])
-
-
-def _rank(name: str, standing: Standing | None, is_current: bool, best: int) -> Content:
-    text = "…" if standing is None else str(standing.rank) if standing.kept else "–"
-    style = (
-        "bold"
-        if standing is not None and standing.kept and standing.rank == best
-        else MUTED
-        if text in "…–"
-        else ""
-    )
-    label = middle(name, _NAME + 1).ljust(_NAME + 1)
-    return Content.assemble(
-        ("▸" if is_current else " ", "$accent"),
-        (label, "bold" if is_current else MUTED),
-        (f"{text:>{_RANK}}", style),
-    )
-
-
-def _heading(text: str) -> Content:
-    return Content.styled(text, "bold")
 
 
 def _bold(tool_id: str) -> Content:

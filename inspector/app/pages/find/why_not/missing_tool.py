@@ -29,7 +29,8 @@ def missing_tool(
     state = session.servers.get(server)
     if catalog.get(tool_id) is not None:
         return MissingTool(
-            "It was there then, but searches use the tools of now.", "f10, then l, shows the session of now."
+            "It was there then, but searches use the tools of now.",
+            "Go back to now on the timeline to search it.",
         )
     if state is None:
         return _unknown(tool_id, catalog, session)
@@ -39,7 +40,7 @@ def missing_tool(
     if skipped is not None:
         return MissingTool(
             f"Its definition is invalid: {visible(skipped.reason, limit=300, newlines=False)}",
-            "Its server has to fix it; f2 lists every skipped tool.",
+            "Its server has to fix it; the servers page lists every skipped tool.",
         )
     return _hidden(server, name, toolset) or _unknown(tool_id, catalog, session)
 
@@ -55,7 +56,7 @@ def _unconnected(state: ServerState) -> MissingTool:
         return MissingTool(
             f"Its server '{server}' is still connecting.", "Its tools are indexed once it is ready."
         )
-    return MissingTool(f"Its server '{server}' is not connected.", "f2, then r, connects it.")
+    return MissingTool(f"Its server '{server}' is not connected.", "r on the servers page connects it.")
 
 
 def _hidden(server: str, name: str, toolset: Toolset | None) -> MissingTool | None:
@@ -66,7 +67,7 @@ def _hidden(server: str, name: str, toolset: Toolset | None) -> MissingTool | No
         return None
     which = "this tool" if rule is not None else f"every tool of the server '{_shown(server)}'"
     return MissingTool(
-        f"The toolset '{_shown(toolset.name)}' hides {which}.", "ctrl+t chooses another toolset."
+        f"The toolset '{_shown(toolset.name)}' hides {which}.", "Choose another toolset to search it."
     )
 
 
@@ -76,7 +77,7 @@ def _unknown(tool_id: str, catalog: Catalog, session: SessionState) -> MissingTo
     if session.toolset and session.hidden_tools:
         hidden = f"the toolset '{_shown(session.toolset)}' hides {count(session.hidden_tools, 'tool')}."
         reason = f"No permitted tool has this name; {hidden}"
-    return MissingTool(reason, f"Closest: {near}. p chooses a tool." if near else "p chooses a tool.")
+    return MissingTool(reason, f"Closest: {near}. p names another tool." if near else "p names another tool.")
 
 
 def _shown(name: str) -> str:

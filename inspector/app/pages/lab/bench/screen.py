@@ -12,8 +12,8 @@ from textual.widgets import Static
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
-from inspector.app.context import Job
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.job import Job
 from inspector.app.navigation import ThresholdPage
 from inspector.app.pages.lab.bench import content
 from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen

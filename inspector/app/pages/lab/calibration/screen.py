@@ -11,8 +11,8 @@ from textual.widgets import Static
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
-from inspector.app.context import Job
 from inspector.app.draw.failure import failure_text
+from inspector.app.job import Job
 from inspector.app.navigation import Destination, ThresholdPage
 from inspector.app.pages.lab.calibration import content
 from inspector.domain.error import ToolsightError

@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
+from inspector.app.navigation import Destination
 from inspector.app.pages.tools.confusable import content
 from inspector.app.pages.tools.confusable.content import Pair
 from inspector.app.tool_keys import ToolKeys
@@ -101,6 +102,9 @@ class ConfusableScreen(ToolKeys):
     def _open(self) -> None:
         if self._pair is not None:
             self.app.push_screen(PairScreen(self._pair))
+
+    def arrive(self, destination: Destination) -> None:
+        """Show the page as it was left: nobody asks for one pair."""
 
     @property
     def tool_id(self) -> str:

@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical, VerticalScroll
-from textual.message import Message
+from textual.containers import Container, VerticalScroll
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
@@ -18,22 +17,16 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.failure import failure_text
 from inspector.app.navigation import Destination, TracePage
 from inspector.app.pages.trace.timeline import content
+from inspector.app.pages.trace.timeline.lanes import Lanes
 from inspector.app.replay import Replay, Stream
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.error import ToolsightError
-from inspector.domain.timeline import Timeline
 from inspector.engine.ports import SessionSummary
-from widgets import Column, KeyBar, RecordList, visible
-
-# Long because the live session, recorded ones and replay share one cursor.
+from widgets import KeyBar, RecordList, visible
 
 # More new records than this are read in a thread.
 _SMALL = 500
-# The cells of a list outside its columns.
-_MARGIN = 2
 _CURSOR_KEYS = frozenset({"call", "first_call", "last_call", "show_moment"})
-_NO_TOOLS = "No tools yet: they appear as servers connect (see Tools) and move as the model searches."
-_NONE_MOVED = "No tool moved in this session yet; f shows all tools."
 
 
 class SessionDialog(ChoiceDialog):
@@ -43,59 +36,7 @@ class SessionDialog(ChoiceDialog):
         super().__init__("Replay a session", content.session_rows(found, current), choose, current)
 
 
-class Lanes(Vertical):
-    """The tools over as many calls as fit, with the calls' numbers above."""
-
-    class Chosen(Message):
-        """A column was clicked."""
-
-        def __init__(self, column: int) -> None:
-            super().__init__()
-            self.column = column
-
-    def __init__(self) -> None:
-        super().__init__(classes="pane", id="timeline-lanes")
-        self.border_title = "Tools over model calls"
-        self._timeline = Timeline()
-        self._column = 1
-        self._first = 1
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="timeline-ruler", markup=False)
-        yield RecordList((Column("tool"), Column("calls")), empty=_NO_TOOLS, id="lanes")
-        yield Static(content.legend(), id="timeline-legend", markup=False)
-
-    @property
-    def tool(self) -> str:
-        """The tool under the cursor, "" if there is none."""
-        current = self.query_one(RecordList).current
-        return current.key if current is not None else ""
-
-    def show(self, timeline: Timeline, column: int, end: str, *, only_moved: bool) -> None:
-        """Draw the columns around one."""
-        self._timeline, self._column = timeline, column
-        lanes, frame = self.query_one(RecordList), self._frame
-        self._first = frame.first
-        columns = (Column("tool", width=frame.names, shorten="middle"), Column("calls", width=frame.cells))
-        if columns != lanes.columns:
-            lanes.columns = columns
-        lanes.empty = _NONE_MOVED if only_moved else _NO_TOOLS
-        lanes.records = content.rows(timeline, frame, only_moved=only_moved)
-        self.query_one("#timeline-ruler", Static).update(content.ruler(timeline, frame, end))
-
-    @property
-    def _frame(self) -> content.Frame:
-        width = self.query_one(RecordList).rows.size.width - _MARGIN
-        return content.frame(self._timeline, self._column, self._first, width)
-
-    def on_click(self, event: events.Click) -> None:
-        """Go to the call of a clicked cell."""
-        rows, frame = self.query_one(RecordList).rows, self._frame
-        offset = event.screen_x - rows.region.x - frame.left
-        if event.widget is rows and 0 <= offset < frame.count * frame.cell:
-            self.post_message(self.Chosen(frame.first + offset // frame.cell))
-
-
+# Long because the live session, recorded ones and replay share one cursor.
 class TimelineScreen(ToolKeys):
     """Lanes of tools over model calls. Every page shows the moment chosen here."""
 

@@ -1,0 +1,89 @@
+"""A person's own keys: which bindings there are, by id, and what a file of keys may say of them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from textual.binding import BindingsMap
+from textual.dom import DOMNode
+from textual.keys import _character_to_key
+
+from inspector.app.command import COMMANDS
+from inspector.domain.closest import closest
+from widgets import visible
+
+_LONGEST = 60
+_LIST = "in every list"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundKeys:
+    """The keys of one action by the id of its binding; `where` is the page on which they work."""
+
+    id: str
+    keys: str
+    title: str
+    where: str
+
+
+def bound_keys() -> tuple[BoundKeys, ...]:
+    """Return every action whose keys can be changed: everywhere, in lists, and page by page."""
+    from inspector.app.app import ToolsightApp
+    from inspector.app.pages.registry import SCREENS, page_class
+    from widgets import RecordRows
+
+    nodes: list[tuple[str, type[DOMNode]]] = [("everywhere", ToolsightApp), (_LIST, RecordRows)]
+    nodes += [(name, page_class(name)) for name in SCREENS]
+    found: dict[str, BoundKeys] = {}
+    for where, node in nodes:
+        for bound in _of(node, where):
+            found.setdefault(bound.id, bound)
+    return tuple(found.values())
+
+
+def _of(node: type[DOMNode], where: str) -> Iterator[BoundKeys]:
+    """The bindings of a class and its bases that have an id, with all keys of each."""
+    commands = {command.id: command.title for command in COMMANDS}
+    keys: dict[str, list[str]] = {}
+    titles: dict[str, str] = {}
+    for part in node.__mro__:
+        declared = part.__dict__.get("BINDINGS", ())
+        for key, bindings in BindingsMap(declared).key_to_bindings.items():
+            for binding in bindings:
+                if binding.id:
+                    keys.setdefault(binding.id, []).append(key)
+                    titles.setdefault(binding.id, commands.get(binding.id, binding.description))
+    return (BoundKeys(id_, ",".join(keys[id_]), titles[id_], where) for id_ in keys)
+
+
+def checked(wanted: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return what can be used of a file of keys, and a sentence for everything that cannot."""
+    known = {bound.id: bound for bound in bound_keys()}
+    keymap: dict[str, str] = {}
+    problems: list[str] = []
+    for name, keys in wanted.items():
+        shown = visible(name, limit=_LONGEST, newlines=False)
+        if name not in known:
+            near = ", ".join(closest(name, list(known), limit=2))
+            problems.append(f"No action is called '{shown}'" + (f"; closest: {near}." if near else "."))
+        elif not isinstance(keys, str) or not keys.strip():
+            problems.append(f'The keys of \'{shown}\' must be text, such as "f" or "ctrl+f,slash".')
+        else:
+            keymap[name] = ",".join(_key(key.strip()) for key in keys.split(",") if key.strip())
+    return keymap, (*problems, *_clashes(keymap, known))
+
+
+def _key(key: str) -> str:
+    """Return a key by its name in Textual: `?` is question_mark."""
+    return _character_to_key(key) if len(key) == 1 else key
+
+
+def _clashes(keymap: Mapping[str, str], known: Mapping[str, BoundKeys]) -> Iterator[str]:
+    """Say which keys mean two things on one page."""
+    used: dict[tuple[str, str], str] = {}
+    for id_, bound in known.items():
+        keys = keymap.get(id_, bound.keys)
+        for key in keys.split(","):
+            before = used.setdefault((bound.where, key), id_)
+            if before != id_ and {before, id_} & keymap.keys():
+                yield f"{key} means both {before} and {id_} ({bound.where})."

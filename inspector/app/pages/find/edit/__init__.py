@@ -1,0 +1,1 @@
+"""A tool's texts to edit, and what the draft would change."""

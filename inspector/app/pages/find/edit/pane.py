@@ -1,0 +1,239 @@
+"""Edits a tool's texts, and shows while typing what that would change."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Static
+
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.draw.failure import failure_text
+from inspector.app.job import Job
+from inspector.app.pages.find.edit import content
+from inspector.app.pages.find.edit.drafts import Draft, drafts_of
+from inspector.app.pages.find.edit.effect_panel import EffectPanel
+from inspector.app.pages.find.edit.export import ENDINGS, exported, suggested
+from inspector.app.pages.find.edit.job import Measurement
+from inspector.app.pages.find.edit.text_editor import ToolTextEditor
+from inspector.app.pages.find.pane import Pane
+from inspector.app.pages.find.topic import Topic
+from inspector.domain.error import ToolsightError
+from inspector.domain.evaluation import EvalSet
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.draft import ToolText, reworded, wording_of
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+from widgets import RecordList
+
+_MEASURE = "edit"
+# Seconds without a keypress before an edit is measured.
+PAUSE = 0.3
+_NO_TOOL = "Press e on a tool of the list, or p to name one."
+_GONE = "Its server may have stopped, or a toolset may hide it."
+
+
+class EditPane(Pane):
+    """Edits a tool's texts locally, and measures every draft against the query of the page."""
+
+    first = ("#description",)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+y", "copy_description", "copy text", id="edit.copy"),
+        Binding("ctrl+r", "reset", "server's text", id="edit.reset"),
+    ]
+
+    class Asked(Message):
+        """A labelled request was chosen as the query."""
+
+        def __init__(self, query: str) -> None:
+            super().__init__()
+            self.query_text = query
+
+    def __init__(self) -> None:
+        super().__init__(id="edit")
+        self._tool: Tool | None = None
+        self._query = ""
+        self._rankers: CatalogRankers | None = None
+        self._evalset: EvalSet | None = None
+        self._pause: Timer | None = None
+        # While the fields of another tool are being made, what they say is nobody's edit.
+        self._is_taking = False
+        self._wants_focus = False
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="edit-top"):
+            yield Static(id="edit-title")
+            yield Static(id="mark", markup=False)
+        yield Static(_NO_TOOL, id="gone")
+        yield ToolTextEditor(Tool("", ""), ToolText("", ""), id="editor")
+        yield EffectPanel(self.session.accounting.meter.tokenizer.label, id="effect")
+
+    def on_mount(self) -> None:
+        self.set_class(True, "-gone")
+
+    def on_resize(self) -> None:
+        self._show_title()
+
+    @property
+    def tool_id(self) -> str:
+        around = self.query_one("#around", RecordList)
+        effect = self.query_one(EffectPanel).reading.effect
+        current = around.current if around.has_focus_within else None
+        if current is not None and (effect is None or current.key != effect.edited_id):
+            return current.key
+        return self._tool.id if self._tool is not None else ""
+
+    def show(self, topic: Topic) -> None:
+        tool = self.session.catalog.get(topic.tool_id)
+        searched = topic.tool_id in self.retrieval.index.position
+        self.set_class(tool is None or not searched, "-gone")
+        if tool is None or not searched:
+            self.query_one("#gone", Static).update(_GONE if topic.tool_id else _NO_TOOL)
+            self.drop_job(_MEASURE)
+            return
+        is_other = topic.request.query != self._query or self.retrieval.rankers is not self._rankers
+        self._query = topic.request.query
+        if tool != self._tool:
+            self.run_worker(self._use(tool), exit_on_error=False, group="use", exclusive=True)
+        elif is_other:
+            self._measure_now()
+
+    async def _use(self, tool: Tool) -> None:
+        """Take another tool, or a changed definition: a draft stays, an unedited text follows."""
+        before, self._tool = self._tool, tool
+        if before is not None and before.id == tool.id:
+            drafts_of(self.app).follow(before, tool)
+        self._is_taking = True
+        try:
+            await self.query_one(ToolTextEditor).use(tool, self._draft.wording)
+        finally:
+            self._is_taking = False
+        self._show_title()
+        self._measure_now()
+        if before is None or before.id != tool.id:
+            self.query_one(EffectPanel).show(content.Reading(), 0)
+        if self._wants_focus:
+            self._wants_focus = False
+            super().focus_first()
+
+    def focus_first(self) -> bool:
+        """Go to the description, as soon as it is there."""
+        self._wants_focus = self._is_taking or (self._tool is None and not self.has_class("-gone"))
+        return self._wants_focus or super().focus_first()
+
+    def propose(self, tool_id: str, description: str) -> None:
+        """Draft another description of a tool, before or while it is shown."""
+        tool = self.session.catalog.get(tool_id)
+        if tool is not None:
+            drafts_of(self.app).describe(tool, description)
+        if tool is not None and tool == self._tool:
+            self.query_one(ToolTextEditor).show(self._draft.wording)
+            self._show_title()
+
+    def _show_title(self) -> None:
+        if self._tool is None:
+            return
+        self.query_one("#edit-title", Static).update(content.title(self._tool.id, self.size.width - 16))
+        edited = self._draft.wording != wording_of(self._tool)
+        self.query_one("#editor").border_title = content.editor_title(edited, self._draft.aside is not None)
+
+    @property
+    def _draft(self) -> Draft:
+        assert self._tool is not None
+        return drafts_of(self.app).of(self._tool)
+
+    def _keep(self, wording: ToolText, aside: ToolText | None) -> None:
+        assert self._tool is not None
+        drafts_of(self.app).keep(self._tool, wording, aside)
+        self._show_title()
+
+    @on(ToolTextEditor.Changed)
+    def _typed(self) -> None:
+        if self._tool is None or self._is_taking:
+            return
+        wording = self.query_one(ToolTextEditor).wording
+        is_edited = wording != wording_of(self._tool)
+        self._keep(wording, None if is_edited else self._draft.aside)
+        self.query_one("#mark", Static).update(content.COMPUTING)
+        self.drop_job(_MEASURE)
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(PAUSE, self._measure_now)
+
+    def _measure_now(self) -> None:
+        if self._tool is None:
+            return
+        retrieval = self.retrieval
+        self._rankers = retrieval.rankers
+        self.query_one("#mark", Static).update(content.COMPUTING)
+        wording = self.query_one(ToolTextEditor).wording
+        trial = Measurement(self._tool, wording, self._query, retrieval.rankers, retrieval.ranker_name)
+        count = self.session.accounting.meter.tool
+
+        def measure(job: Job) -> None:
+            def tell(reading: content.Reading) -> None:
+                job.tell(partial(self._measured, reading))
+
+            trial.run(count, lambda: self._requests(trial.rankers), tell, job.stopped)
+
+        self.run_job(
+            _MEASURE,
+            measure,
+            lambda _: None,
+            failed=lambda error: self._measured(content.Reading(problem=failure_text(error)[1])),
+        )
+
+    def _requests(self, rankers: CatalogRankers) -> EvalSet:
+        """Return the evaluation set, built once per catalog; runs in a thread."""
+        evalset = self._evalset
+        if evalset is None or evalset.tools is not rankers.index.tools:
+            self._evalset = evalset = self.retrieval.evalset(rankers.index)
+        return evalset
+
+    def _measured(self, reading: content.Reading) -> None:
+        self.query_one("#mark", Static).update(content.mark(reading))
+        tools = self._rankers.index.tools if self._rankers else ()
+        description = self.query_one(ToolTextEditor).wording.description
+        self.query_one(EffectPanel).show(reading, len(tools), description)
+
+    @on(RecordList.Selected, "#around")
+    def _open(self, event: RecordList.Selected) -> None:
+        effect = self.query_one(EffectPanel).reading.effect
+        is_own = effect is not None and event.key == effect.edited_id
+        self.open_tool(self.tool_id if is_own else event.key)
+
+    @on(RecordList.Selected, "#changes")
+    def _ask_again(self, event: RecordList.Selected) -> None:
+        self.post_message(self.Asked(event.record.copy))
+
+    def action_reset(self) -> None:
+        """Show the server's text and put the draft aside, or bring the draft back."""
+        if self._tool is None:
+            return
+        own, draft = wording_of(self._tool), self._draft
+        if draft.wording != own:
+            self._keep(own, draft.wording)
+        elif draft.aside is not None:
+            self._keep(draft.aside, None)
+        self.query_one(ToolTextEditor).show(self._draft.wording)
+
+    def action_copy_description(self) -> None:
+        """Copy the description as edited."""
+        self.copy(self.query_one(ToolTextEditor).wording.description, "the description")
+
+    def save(self, done: Callable[[str | None], None]) -> None:
+        """Ask for a file, write the draft into it, then call `done` with its path, None if it was not."""
+        if self._tool is None or self.has_class("-gone"):
+            self.warn(_NO_TOOL)
+            return
+        try:
+            edited = reworded(self._tool, self.query_one(ToolTextEditor).wording)
+        except ToolsightError as error:
+            self.fail(error)
+            return
+        text = partial(exported, self._tool, edited)
+        self.app.push_screen(ExportDialog(suggested(self._tool), text, ENDINGS), done)

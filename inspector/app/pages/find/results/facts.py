@@ -1,0 +1,98 @@
+"""A search in a line: the ranker, how much was found, how well it fits, and which words were looked for."""
+
+from collections.abc import Iterator
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.find.wording import probabilities, stands_for
+from inspector.domain.index_state import IndexPhase, IndexState
+from inspector.domain.number import count, milliseconds
+from inspector.domain.ranking import SearchReport
+from inspector.engine.discovery.explanation.phrase import as_written
+from widgets import middle, plain, visible
+
+# The least width of the words.
+_TERMS = 20
+_GAP = "   "
+
+
+def facts(report: SearchReport, index: IndexState | None = None, width: int = 120) -> Content:
+    """Return ranker, counts and words of the search, its warnings, and whether it abstained.
+
+    The first line has at most `width` cells, unless that leaves too few for the terms.
+    """
+    error = plain(report.error).stylize("$text-error") if report.error else None
+    if error is not None and not report.hits:
+        return Content.assemble(("✕ ", "$text-error"), error)
+    return Content("\n").join([_line(report, width), *_warnings(report, index), *([error] if error else [])])
+
+
+def introduction(text: Content, index: IndexState) -> Content:
+    """Return the text before a search, with the progress of the index."""
+    progress = embedding(index)
+    return Content.assemble(text, "\n", progress.stylize("$text-warning")) if progress else text
+
+
+def _line(report: SearchReport, width: int) -> Content:
+    """The duration goes first where the words have no room, then the words."""
+    known = [
+        Content(stands_for(report.ranker)),
+        Content(f"{len(report.results)} of {count(report.scored or len(report.hits), 'tool')}"),
+        *_fit(report),
+    ]
+    for pieces in ([*known, Content.styled(milliseconds(report.latency_ms), MUTED)], known):
+        line = Content(_GAP).join(pieces)
+        room = width - line.cell_length - len(_GAP)
+        if room >= _TERMS:
+            return Content.assemble(line, _GAP, _terms(report, room))
+    return line
+
+
+def _fit(report: SearchReport) -> Iterator[Content]:
+    if report.probability is not None:
+        p, threshold = probabilities(report.probability, report.threshold)
+        yield Content.assemble(("fit ", MUTED), p, (f", needs {threshold}", MUTED))
+
+
+def _terms(report: SearchReport, width: int) -> Content:
+    if report.terms:
+        terms = " ".join(as_written(report.request.query, report.terms))
+        words = middle(visible(terms, newlines=False), width - len("words "))
+        return Content.assemble(("words ", MUTED), plain(words).stylize("bold"))
+    meaning = bool(report.request.query.strip() and not report.request.tool_names)
+    return Content.styled("by meaning" if meaning else "by name", MUTED)
+
+
+def _warnings(report: SearchReport, index: IndexState | None) -> Iterator[Content]:
+    if report.abstained and report.probability is not None:
+        p, threshold = probabilities(report.probability, report.threshold)
+        yield Content.assemble(
+            (f"⚠ no tool fits (fit {p}, needs {threshold})", "bold $text-warning"),
+            ("   the closest tools are listed below", MUTED),
+        )
+    progress = embedding(index) if index is not None else Content()
+    note = plain(report.note, newlines=False, limit=300) if report.note else Content()
+    if note or progress:
+        yield Content("   ").join([piece for piece in (note, progress) if piece]).stylize("$text-warning")
+
+
+def embedding(index: IndexState) -> Content:
+    """Return the progress of the index while it is incomplete."""
+    match index.phase:
+        case IndexPhase.DOWNLOADING:
+            done, total = index.embedded / 1e6, index.total / 1e6
+            return Content(f"downloading {_model(index)}: {done:.0f} of about {total:.0f} MB")
+        case IndexPhase.LOADING:
+            return Content("loading the embedding model …")
+        case IndexPhase.EMBEDDING:
+            return Content(f"embedding: {index.embedded} of {count(index.total, 'text')}")
+        case IndexPhase.STOPPED:
+            return Content(f"embedding stopped at {index.embedded} of {count(index.total, 'text')}")
+        case IndexPhase.FAILED:
+            return Content("no embeddings: ") + plain(visible(index.reason, limit=200, newlines=False))
+    return Content()
+
+
+def _model(index: IndexState) -> str:
+    return middle(visible(index.model, limit=200, newlines=False), 40)

@@ -1,0 +1,159 @@
+"""One hit as a bill: every part of its score with its inputs, and a total that adds up.
+
+The columns have everyday words; the last line says which terms of art they stand for.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.find.score_bar import SIGNALS
+from inspector.domain.ranking import Hit, Part, SearchReport, Signal
+from inspector.engine.discovery.explanation.phrase import as_written
+from inspector.engine.discovery.rankers.ranker_list import INFO
+from widgets import middle, plain, shorten, visible
+
+_TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8
+WIDTH = _TERM + _WHERE + sum(_INPUTS) + _ADDS + 5
+# The inputs worth a column, by an input that only such parts have; other parts show their first three.
+_COLUMNS = {
+    "idf": ("tf", "df", "idf"),
+    "mean": ("cosine", "mean", "weight"),
+    "ratio": ("ratio", "haystack length"),
+}
+_HEADS = {
+    "tf": "times",
+    "df": "tools",
+    "idf": "rarity",
+    "cosine": "near",
+    "mean": "usual",
+    "haystack length": "chars",
+    "threshold": "floor",
+    "token bonus": "bonus",
+    "times in query": "times",
+    "total weight": "total",
+    "query words": "words",
+    "tool keywords": "keys",
+}
+_TERMS_OF_ART = ("tf", "df", "idf", "cosine", "mean")
+_COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords", "haystack length"}
+_LONG_TERMS = {"best: description": "best: descr.", "best: parameters": "best: params"}
+_NOTHING = "This tool matches nothing in the query."
+
+
+def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
+    """Return every part of a score, their total, the terms the tool lacks, and the ranker's formula."""
+    name = shorten(plain(hit.tool_id, newlines=False), WIDTH - 24, where="middle")
+    title = Content.assemble(name.stylize("bold"), (f"  rank {hit.rank}  ", MUTED), outcome)
+    lines = [title, *_lines(report, hit), *_missing(report, hit), *_foot(report, hit)]
+    return Content("\n").join(lines)
+
+
+def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    written = dict(zip(report.terms, as_written(report.request.query, report.terms), strict=True))
+    parts = [replace(part, term=written.get(part.term, part.term)) for part in hit.score.parts]
+    if not parts:
+        yield Content.styled(_NOTHING, MUTED)
+        return
+    lead = "word"
+    for columns, group in groupby(parts, key=lambda part: _columns(part.inputs)):
+        if columns or lead:
+            yield Content.styled(
+                _row(lead, "where" if lead else "", [_head(c) for c in columns], "adds"), MUTED
+            )
+        yield from (_part_line(part, columns) for part in group)
+        lead = ""
+    yield Content.styled("─" * WIDTH, MUTED)
+    yield _total(hit)
+
+
+def _columns(inputs: Mapping[str, float]) -> tuple[str, ...]:
+    known = next((columns for key, columns in _COLUMNS.items() if key in inputs), None)
+    return known if known is not None else tuple(inputs)[: len(_INPUTS)]
+
+
+def _head(column: str) -> str:
+    return _HEADS.get(column, column)
+
+
+def _row(term: str, where: str, numbers: Sequence[str], adds: str) -> str:
+    padded = [*numbers, *[""] * (len(_INPUTS) - len(numbers))]
+    inputs = " ".join(f"{number:>{width}}" for number, width in zip(padded, _INPUTS, strict=True))
+    return f"{term:<{_TERM}} {where:<{_WHERE}} {inputs} {adds:>{_ADDS}}"
+
+
+def _part_line(part: Part, columns: Sequence[str]) -> Content:
+    word, style = SIGNALS[part.signal]
+    term = plain(middle(_LONG_TERMS.get(part.term, part.term), _TERM), newlines=False)
+    numbers = [_number(column, part.inputs[column]) if column in part.inputs else "" for column in columns]
+    row = _row("", "", numbers, f"{part.value:.3f}")
+    return Content.assemble(
+        term.pad_right(max(_TERM - term.cell_length, 0)),
+        " ",
+        (f"{part.signal.value} {word:<{_WHERE - 2}}", style),
+        row[_TERM + 1 + _WHERE : -_ADDS],
+        (row[-_ADDS:], "bold"),
+    )
+
+
+def _number(column: str, value: float) -> str:
+    return f"{value:.0f}" if column in _COUNTS else f"{value:.2f}"
+
+
+def _total(hit: Hit) -> Content:
+    """Return the score, and whether the lines above add up to it."""
+    right = hit.score.adds_up()
+    check = ("✓ adds up", "$text-success") if right else ("✕ does not add up", "bold $text-error")
+    adds = f"{hit.score.value:.3f}".rjust(WIDTH - _TERM - 1 - len(check[0]))
+    return Content.assemble((f"{'score':<{_TERM}} ", "bold"), check, (adds, "bold"))
+
+
+def _missing(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    matched = {part.term for part in hit.score.parts}
+    missing = as_written(report.request.query, (term for term in report.terms if term not in matched))
+    lacking = [visible(term, newlines=False, limit=60) for term in missing]
+    if lacking:
+        yield Content.assemble(("\nnot in this tool  ", "$text-warning"), ", ".join(lacking))
+
+
+def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
+    """Yield the inputs that the columns leave out (lengths, deviations), to recompute every line."""
+    if any(part.signal is Signal.EXACT and not part.inputs for part in hit.score.parts) and not report.terms:
+        yield Content.styled("\nRequested by name or server: nothing to compute.", MUTED)
+        return
+    formula = INFO[report.ranker].formula if report.ranker in INFO else ""
+    yield Content.styled(f"\n{formula}", MUTED)
+    yield from (Content.styled(line, MUTED) for line in (*_lexical(hit), *_spread(hit), *_terms_of_art(hit)))
+
+
+def _terms_of_art(hit: Hit) -> Iterator[str]:
+    shown = {column for part in hit.score.parts for column in _columns(part.inputs)}
+    known = [f"{_HEADS[term]} = {term}" for term in _TERMS_OF_ART if term in shown]
+    if known:
+        yield ", ".join(known)
+
+
+def _lexical(hit: Hit) -> Iterator[str]:
+    by_field = {part.signal: part.inputs for part in hit.score.parts if "mean length" in part.inputs}
+    if not by_field:
+        return
+    tools = next(iter(by_field.values())).get("N", 0.0)
+    yield f"of {tools:.0f} tools; words here / on average × weight:"
+    yield "  ".join(
+        f"{signal.value} {known['length']:.0f}/{known['mean length']:.1f}"
+        + (f" ×{known['weight']:g}" if "weight" in known else "")
+        for signal, known in by_field.items()
+    )
+
+
+def _spread(hit: Hit) -> Iterator[str]:
+    spread = [
+        f"{visible(part.term, newlines=False, limit=30)} {part.inputs['deviation']:.3f}"
+        for part in hit.score.parts
+        if "deviation" in part.inputs
+    ]
+    if spread:
+        yield f"S adds weight · cosine / deviation: {', '.join(spread)}"

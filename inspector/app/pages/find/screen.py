@@ -1,0 +1,377 @@
+"""The place Find: one query, its results, and on the right what explains them."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import ContentSwitcher, Static
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.bridge import View
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.dialogs.tool_picker import ToolPicker
+from inspector.app.navigation import (
+    ComparePage,
+    Destination,
+    EditPage,
+    SearchPage,
+    StepsPage,
+    WhyNotPage,
+)
+from inspector.app.pages.find import search
+from inspector.app.pages.find.ask_bar import AskBar
+from inspector.app.pages.find.edit.pane import EditPane
+from inspector.app.pages.find.pane import Pane
+from inspector.app.pages.find.ranker_dialog import RankerDialog
+from inspector.app.pages.find.rankers.pane import RankersPane
+from inspector.app.pages.find.results import facts
+from inspector.app.pages.find.results.content import NO_RANKS
+from inspector.app.pages.find.results.list import ResultList
+from inspector.app.pages.find.score.pane import ScorePane
+from inspector.app.pages.find.score_bar import LETTERS
+from inspector.app.pages.find.search import Search
+from inspector.app.pages.find.steps.pane import StepsPane
+from inspector.app.pages.find.strip import Choice, Strip
+from inspector.app.pages.find.topic import Topic
+from inspector.app.pages.find.why_not.pane import WhyNotPane
+from inspector.app.tool_keys import ToolKeys
+from inspector.domain.error import ToolsightError
+from inspector.domain.ranking import SearchReport, SearchRequest
+from widgets import KeyBar, visible
+
+SCORE, WHY_NOT, EDIT, RANKERS, STEPS = "score", "why-not", "edit", "rankers", "steps"
+_LIST = "list"
+_CHOICES = (
+    Choice(_LIST, "esc", "list"),
+    Choice(SCORE, "s", "score"),
+    Choice(WHY_NOT, "w", "why not"),
+    Choice(EDIT, "e", "edit"),
+    Choice(RANKERS, "c", "rankers"),
+    Choice(STEPS, "t", "steps"),
+)
+_INTRO = Content(
+    f"Describe a tool and press enter. Every tool is scored, none is loaded.\nSignals: {LETTERS}."
+)
+_NOTHING_SCORED = "No tool was scored. i goes back to the query."
+_NO_TOOLS = "No server has a tool to find yet. The search runs again when tools arrive."
+_NOTHING_ASKED = "Nothing to search for: type a query, a server or tool names, then press enter."
+_NO_QUERY = "Search first: press i, type a query, press enter."
+_NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score that an edit could change."
+_NO_TOOL = "Put the cursor on a tool first."
+
+
+# Long because the query, the list and the right half meet here; what each shows is in its own folder.
+class FindScreen(ToolKeys):
+    """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
+
+    page = "search"
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#query"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
+        Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
+        Binding("t", f"pane('{STEPS}')", "steps", show=False, id="find.steps"),
+        Binding("i", "ask", "query", id="find.ask"),
+        Binding("p", "pick", "your tool", id="find.pick"),
+        Binding("u", "ranker", "ranker", id="find.ranker"),
+        Binding("r", "repeat", "again", id="find.repeat"),
+        Binding("x", "save", "save", id="find.save"),
+    ]
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
+        "`server` searches one server, `names` looks up tools by name.",
+        "Tools below a line are no results. w on a tool, or p, makes it yours: its rank is always told.",
+        "s score: every part; it subtracts the score of an average tool (A), ✓ means that the parts add up.",
+        "w why not: the words it lacks, additions that were tried, and what the tool to beat has more of.",
+        "e edit: nothing is sent. enter on an addition drafts it, x saves the draft, ctrl+y copies its text.",
+        "Of labelled requests: top ten is nDCG@10, 1st right is hit@1. too alike: a cosine of 0.8 or more.",
+        "ctrl+r: the server's text or your draft; ctrl+z undoes. Generated requests are easy.",
+        "c rankers: the tool's rank under each; enter: the formula, u uses another. t: a search per step.",
+        "fit: how likely a tool does what is asked. score: what its ranker adds up. esc goes to the list.",
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own_tool = ""
+        self.pane_name = SCORE
+        self._made = Search()
+        self._intro = _INTRO
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine()
+        yield AskBar(id="ask")
+        yield Static(_INTRO, id="facts")
+        yield Strip(_CHOICES, id="strip")
+        with Horizontal(id="body"):
+            yield ResultList()
+            with Vertical(id="right"), ContentSwitcher(initial=SCORE, id="panes"):
+                yield ScorePane()
+                yield WhyNotPane()
+                yield EditPane()
+                yield RankersPane()
+                yield StepsPane()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self._show_strip()
+        self._results.show(None, NO_RANKS, "")
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._show_facts()
+        # What is in sight may be another half now.
+        self.call_after_refresh(self._show_pane)
+
+    def show_view(self, view: View) -> None:  # noqa: ARG002 - the bench has the state
+        self._made = search.again(self._made, self.session)
+        self._show_facts()
+        self._show_results()
+
+    def arrive(self, destination: Destination) -> None:
+        """Show what another page asks for; what was there gives way only as far as it has to."""
+        match destination:
+            case SearchPage(request, report):
+                self._ask_bar.type(request)
+                self._take(Search(request, report)) if report is not None else self._search(request)
+            case WhyNotPage(tool_id, request):
+                if not request.is_empty:
+                    self._look(request)
+                self._explain(tool_id)
+            case EditPage(tool_id, query):
+                if query.strip():
+                    self._look(SearchRequest(query))
+                self._set_own(tool_id)
+                self._open_pane(EDIT)
+            case ComparePage(request, pinned):
+                self._look(request)
+                self._set_own(pinned or self.own_tool)
+                self._open_pane(RANKERS)
+            case StepsPage(request):
+                self._look(request)
+                self._open_pane(STEPS)
+
+    @on(AskBar.Asked)
+    def _asked(self, event: AskBar.Asked) -> None:
+        if not event.request.is_empty:
+            self._search(event.request)
+            return
+        self._made, self._intro = Search(event.request), Content.styled(_NOTHING_ASKED, "$text-warning")
+        self._show_facts()
+        self._show_results()
+
+    def _search(self, request: SearchRequest) -> None:
+        try:
+            made = search.search(request, self.commands, self.session)
+        except ToolsightError as error:
+            self.fail(error)
+            return
+        self._take(made)
+
+    def _look(self, request: SearchRequest) -> None:
+        """Show the results of a request that another page comes with."""
+        if request != self.request or self._report is None:
+            self._ask_bar.type(request)
+            self._take(search.look(request, self.session))
+
+    def _take(self, made: Search) -> None:
+        """Show a search and go to its list."""
+        self._made = made
+        self._results.found.empty = _NOTHING_SCORED if self.session.retrieval.index.tools else _NO_TOOLS
+        self.remove_class("-pane")
+        self._show_facts()
+        self._show_results()
+        self._results.move_to_best()
+        self._go_to_list()
+
+    @property
+    def request(self) -> SearchRequest:
+        return self._made.request
+
+    @property
+    def _report(self) -> SearchReport | None:
+        return self._made.report
+
+    @property
+    def _ask_bar(self) -> AskBar:
+        return self.query_one(AskBar)
+
+    def _show_facts(self) -> None:
+        index = self.session.state.index
+        text = (
+            facts.introduction(self._intro, index)
+            if self._report is None
+            else facts.facts(self._report, index, self.size.width - 2)
+        )
+        self.query_one("#facts", Static).update(text)
+
+    def _show_results(self) -> None:
+        self._results.show(self._report, self._made.ranks, self.own_tool)
+        self._show_pane()
+
+    @property
+    def _results(self) -> ResultList:
+        return self.query_one(ResultList)
+
+    @property
+    def _pane(self) -> Pane:
+        return self.query_one(f"#{self.pane_name}", Pane)
+
+    @property
+    def _pane_is_in_sight(self) -> bool:
+        return not self.has_class("-narrow") or self.has_class("-pane")
+
+    @on(ResultList.Moved)
+    def _show_pane(self) -> None:
+        self._show_strip()
+        if self._pane_is_in_sight:
+            self._pane.show(Topic(self.request, self._report, self._results.hit, self.own_tool))
+
+    def _show_strip(self) -> None:
+        self.query_one(Strip).show(self.pane_name if self._pane_is_in_sight else _LIST)
+
+    def _open_pane(self, name: str) -> None:
+        """Show a part of the right half; on a narrow terminal it takes the place of the list."""
+        self.pane_name = name
+        self.query_one("#panes", ContentSwitcher).current = name
+        self.add_class("-pane")
+        self._show_pane()
+        if self._pane.takes_focus or self.has_class("-narrow"):
+            self.call_after_refresh(self._focus_pane)
+        else:
+            self._results.found.focus()
+
+    def _focus_pane(self) -> None:
+        if not self._pane.focus_first():
+            self._results.found.focus()
+
+    def _go_to_list(self) -> None:
+        self.remove_class("-pane")
+        self._show_strip()
+        self.call_after_refresh(self._results.found.focus)
+
+    @on(Strip.Chosen)
+    def _choose(self, event: Strip.Chosen) -> None:
+        match event.choice_name:
+            case "list":
+                self._go_to_list()
+            case "why-not":
+                self.action_why()
+            case "edit":
+                self.action_edit_tool()
+            case name:
+                self._open_pane(name)
+
+    async def action_leave(self) -> None:
+        """Go to the list, or back from there."""
+        if not self._results.has_focus_within and self._report is not None:
+            self._go_to_list()
+        else:
+            await self.app.run_action("app.back")
+
+    def action_pane(self, name: str) -> None:
+        """Show another part of the right half."""
+        if name == SCORE or self._has_query():
+            self._open_pane(name)
+
+    @property
+    def tool_id(self) -> str:
+        """The tool under the cursor, in the list or on the right; "" if there is none."""
+        if self._pane.has_focus_within or (self.has_class("-narrow") and self._pane_is_in_sight):
+            return self._pane.tool_id
+        return self._results.hit.tool_id if self._results.hit is not None else ""
+
+    def action_why(self) -> None:
+        """Explain why the tool under the cursor is not found or not first; without one, ask for a tool."""
+        if not self._has_query():
+            return
+        if self.tool_id:
+            self._explain(self.tool_id)
+        else:
+            self.action_pick()
+
+    def action_pick(self) -> None:
+        """Name your tool, then explain its rank."""
+        self.app.push_screen(ToolPicker(self.session, "Which tool is yours?"), self._explain)
+
+    def _explain(self, name: str | None) -> None:
+        """Make a tool the person's own, by its id or by a name that only one tool has."""
+        if name:
+            self._set_own(name)
+            self._open_pane(EDIT if self.pane_name == EDIT and not self.request.query.strip() else WHY_NOT)
+
+    def _set_own(self, name: str) -> None:
+        named = self.session.catalog.named(name)
+        self.own_tool = named[0].id if len(named) == 1 else name
+        self._results.show(self._report, self._made.ranks, self.own_tool)
+        self._results.found.move_to(self.own_tool)
+
+    def action_edit_tool(self) -> None:
+        """Edit the tool under the cursor, or your tool, and see what that would change."""
+        tool_id = self.tool_id or self.own_tool
+        if tool_id not in self.session.retrieval.index.position:
+            self.warn(_NOT_FOUND_BY_SEARCH if tool_id else _NO_TOOL)
+            return
+        self._set_own(tool_id)
+        self._open_pane(EDIT)
+
+    @on(WhyNotPane.Proposed)
+    def _draft(self, event: WhyNotPane.Proposed) -> None:
+        self.query_one(EditPane).propose(event.tool_id, event.description)
+        self._open_pane(EDIT)
+
+    @on(EditPane.Asked)
+    def _ask_instead(self, event: EditPane.Asked) -> None:
+        request, tool_id = SearchRequest(event.query_text), self.own_tool
+        self._look(request)
+        self._set_own(tool_id)
+        self._open_pane(EDIT)
+
+    @on(ResultList.Chosen)
+    def _open_tool(self, event: ResultList.Chosen) -> None:
+        self.open_tool(event.tool_id)
+
+    def action_ask(self) -> None:
+        """Go back to the query."""
+        self._ask_bar.focus_query()
+
+    def action_ranker(self) -> None:
+        """Change the ranker of this session."""
+        at = self.query_one(RankersPane).ranker if self._pane.has_focus_within else ""
+        self.app.push_screen(RankerDialog(self.context, at), self._use_ranker)
+
+    def _use_ranker(self, _: None) -> None:
+        """Search again if the ranker changed."""
+        if self._made.index is not None and self._made.ranker != self.session.retrieval.ranker_name:
+            self._search(self.request)
+
+    def action_repeat(self) -> None:
+        """Make the same search again, with the tools of now."""
+        if self._has_query():
+            self._search(self.request)
+
+    def action_save(self) -> None:
+        """Save the draft that is being edited, or else the search."""
+        if self.pane_name == EDIT and self._pane_is_in_sight:
+            self.query_one(EditPane).save(self._tell_written)
+        elif self._report is None:
+            self.warn(_NO_QUERY)
+        else:
+            text = json.dumps(asdict(self._report), indent=2, default=str)
+            self.app.push_screen(ExportDialog(Path.cwd() / "search.json", text), self._tell_written)
+
+    def _tell_written(self, path: str | None) -> None:
+        if path is not None:
+            self.notify(visible(path, limit=200), title="Saved", markup=False, timeout=4)
+
+    def _has_query(self) -> bool:
+        if not self.request.query.strip():
+            self.warn(_NO_QUERY)
+            return False
+        return True

@@ -1,1 +1,0 @@
-"""What if: an edit of a tool, and what it would change."""

@@ -1,0 +1,39 @@
+"""How the place Find writes what each of its parts tells: a score, a fit, a ranker, an outcome."""
+
+from textual.content import Content
+
+from inspector.domain.ranking import Hit, Outcome
+from inspector.engine.discovery.rankers.ranker_list import INFO
+from widgets import visible
+
+# Outcomes as people say them; the terms of art are those of the events and of --json.
+_WORDS = {
+    Outcome.BELOW_FLOOR: "no match",
+    Outcome.UNLIKELY: "unlikely",
+    Outcome.PRECONDITION: "not yet",
+}
+
+
+def stands_for(ranker: str) -> str:
+    """Return whose search a ranker is, or of what kind."""
+    info = INFO.get(ranker)
+    return info.stands_for if info is not None else visible(ranker, newlines=False, limit=40)
+
+
+def score(value: float) -> str:
+    """Return a score as every pane writes it."""
+    return f"{value:.3f}"
+
+
+def probabilities(value: float, threshold: float) -> tuple[str, str]:
+    """Format a fit and what it needs with enough digits to tell them apart: 0.72, 0.30."""
+    digits = next((d for d in (2, 3, 4) if round(value, d) != round(threshold, d)), 2)
+    return f"{value:.{digits}f}", f"{threshold:.{digits}f}"
+
+
+def outcome(hit: Hit, bound: bool) -> Content:
+    """Return the tool's outcome, and whether it is loaded by now."""
+    if hit.outcome.is_result and bound:
+        before = hit.outcome is Outcome.ALREADY_LOADED
+        return Content.styled("● bound before" if before else "● loaded", "$text-success")
+    return Content(f"{'● ' if bound else ''}{_WORDS.get(hit.outcome, hit.outcome.value)}")

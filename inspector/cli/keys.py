@@ -1,0 +1,50 @@
+"""Prints every key of the app with the id by which the file of keys changes it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.cli.options import as_json
+from inspector.cli.render import say, say_json, say_table
+
+
+def keys_path() -> Path:
+    """Where the file of keys is looked for."""
+    import platformdirs
+
+    return platformdirs.user_config_path("toolsight") / "keys.json"
+
+
+def read_keys() -> Mapping[str, Any]:
+    """Return a person's own keys by binding id; empty without a file. Raises ConfigError."""
+    path = keys_path()
+    if not path.exists():
+        return {}
+    from inspector.adapters.files.json_text import load_object
+
+    return load_object(path)
+
+
+@click.command()
+@as_json
+def keys(as_json: bool) -> None:
+    """List every key of the app, with the id by which a file changes it.
+
+    The file is keys.json in the configuration folder, an object such as {"place.find": "ctrl+f"}.
+    """
+    from inspector.app.keymap import bound_keys, checked
+
+    keymap, problems = checked(read_keys())
+    bound = bound_keys()
+    if as_json:
+        say_json({"file": str(keys_path()), "keys": [asdict(key) for key in bound], "changed": keymap})
+        return
+    say(f"Own keys: {keys_path()}{'' if keys_path().exists() else ' (no such file yet)'}")
+    for problem in problems:
+        say(f"✕ {problem}")
+    say()
+    rows = [(key.id, keymap.get(key.id, key.keys), key.title, key.where) for key in bound]
+    say_table(("id", "keys", "what", "where"), rows, whole=frozenset({0}))

@@ -1,0 +1,414 @@
+"""The place Find, driven by keys: the query, the results, and the right half from key to key."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static, TextArea
+
+from fixtures.hostile import HOSTILE, HUGE, hostile_tools
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.adapters.memory.vectors import MemoryEmbedder
+from inspector.app.dialogs.tool_picker import ToolPicker
+from inspector.app.navigation import ComparePage, Destination, EditPage, SearchPage, StepsPage, WhyNotPage
+from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.find.ask_bar import AskBar
+from inspector.app.pages.find.edit.pane import EditPane
+from inspector.app.pages.find.pane import Pane
+from inspector.app.pages.find.ranker_dialog import RankerDialog
+from inspector.app.pages.find.rankers.pane import RankersPane
+from inspector.app.pages.find.results import content
+from inspector.app.pages.find.results.content import FLOOR
+from inspector.app.pages.find.score.pane import ScorePane
+from inspector.app.pages.find.screen import FindScreen
+from inspector.app.pages.find.steps.pane import StepsPane
+from inspector.app.pages.find.why_not.pane import WhyNotPane
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.session import Binding
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.why_not import why_not
+from tests.support.app import app_rig, arrives, goes, said, seen, until
+from tests.support.office import office
+from tests.support.workbench import Rig
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import PlainInput, RecordList, RecordRows
+
+
+async def _searched(pilot: Pilot[None], *words: str) -> RecordList:
+    await goes(pilot, "search")
+    await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+    await pilot.press(*"_".join(words).replace("_", " "), "enter")
+    await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+    return pilot.app.screen.query_one("#found", RecordList)
+
+
+def _pane(pilot: Pilot[None]) -> type[Pane]:
+    """The part of the right half that is in sight."""
+    (pane,) = (pane for pane in pilot.app.screen.query(Pane) if pane.region)
+    return type(pane)
+
+
+def _searches(rig: Rig) -> int:
+    return len(rig.store.read("s", kinds=("search",)))
+
+
+def _binding(rig: Rig) -> Binding:
+    return rig.bench.state.tools["shop:refund_order"].binding
+
+
+async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
+    async with app_rig() as (pilot, rig):
+        found = await _searched(pilot, "refund", "late", "order")
+        assert [record.key for record in found.shown] == [
+            "shop:refund_order",
+            "shop:list_orders",
+            FLOOR,
+            "weather:get_forecast",
+            "calc:evaluate",
+        ]
+        assert _searches(rig) == 1
+        assert rig.bench.state.load_order == ()
+        screen = seen(pilot)
+        assert "words refund late order" in screen
+        assert "2 of 4 tools" in screen
+        assert "✓ adds up" in screen
+        assert "not in this tool  late" in screen
+
+
+async def test_typing_alone_searches_nothing() -> None:
+    async with app_rig() as (pilot, rig):
+        await goes(pilot, "search")
+        await pilot.press(*"refund")
+        assert "The tools appear here, ranked." in seen(pilot)
+        assert _searches(rig) == 0
+
+
+async def test_the_bill_follows_the_cursor() -> None:
+    async with app_rig() as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        assert said(pilot, "#bill-text").startswith("shop:refund_order")
+        await pilot.press("end")
+        await until(pilot, lambda: "This tool matches nothing in the query." in seen(pilot))
+        await pilot.press("up", "up")
+        await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
+        await pilot.press("enter")
+        assert isinstance(pilot.app.screen, FindScreen)
+
+
+async def test_enter_opens_the_tool_and_esc_comes_back() -> None:
+    async with app_rig() as (pilot, _):
+        await _searched(pilot, "refund")
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
+        assert "shop:refund_order" in seen(pilot)
+        await pilot.press("escape", "escape")
+        assert isinstance(pilot.app.screen, FindScreen)
+        assert "shop:refund_order" in seen(pilot)
+
+
+async def test_l_loads_the_tool_and_unloads_it_again() -> None:
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "refund")
+        await pilot.press("l")
+        assert _binding(rig) is Binding.LOADED
+        await until(pilot, lambda: "● loaded" in seen(pilot))
+        await pilot.press("l")
+        assert _binding(rig) is Binding.EVICTED
+        await until(pilot, lambda: "● loaded" not in seen(pilot))
+
+
+async def test_a_pinned_tool_is_not_unloaded() -> None:
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "evaluate", "expression")
+        pilot.app.screen.query_one("#found", RecordList).move_to("calc:evaluate")
+        await pilot.press("l")
+        assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
+
+
+async def test_the_list_filters_and_the_query_is_one_key_away() -> None:
+    async with app_rig() as (pilot, _):
+        found = await _searched(pilot, "refund", "order")
+        await pilot.press("slash", *"weather", "enter")
+        assert [record.key for record in found.shown] == ["weather:get_forecast"]
+        await pilot.press("escape", "i")
+        assert getattr(pilot.app.focused, "id", "") == "query"
+
+
+async def test_names_and_servers_are_looked_up() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "search")
+        await pilot.press("tab", "tab", *"get_forecast", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+        assert "Requested by name or server" in seen(pilot)
+
+
+async def test_what_is_wrong_stands_on_the_screen() -> None:
+    async with app_rig() as (pilot, _):
+        for keys, says in (
+            (("tab", *"shp", "enter"), "Unknown server 'shp'. Valid servers: shop, weather, calc."),
+            (("tab", "tab", *"list_order", "enter"), "Unknown tool 'list_order'"),
+            (("enter",), "Nothing to search for"),
+        ):
+            await goes(pilot, "search")
+            pilot.app.screen.query_one(AskBar).type(SearchRequest())
+            pilot.app.screen.query_one("#query").focus()
+            await pilot.press(*keys)
+            assert says in said(pilot, "#facts") or says in seen(pilot)
+
+
+async def test_a_report_of_the_conversation_is_shown_without_searching_again() -> None:
+    async with app_rig() as (pilot, rig):
+        report = rig.bench.search(SearchRequest("forecast"))
+        await arrives(pilot, SearchPage(report.request, report))
+        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+        assert _searches(rig) == 1
+        assert pilot.app.screen.query_one("#query", PlainInput).value == "forecast"
+        assert said(pilot, "#bill-text").startswith("weather:get_forecast")
+
+
+async def test_a_tool_that_is_gone_is_told_of() -> None:
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "refund")
+        rig.bench.switch_toolset("sums")
+        await pilot.press("enter", "l")
+        assert isinstance(pilot.app.screen, FindScreen)
+        assert rig.bench.state.load_order == ()
+
+
+async def test_a_search_that_fits_no_tool_says_so_and_shows_what_came_closest() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        found = await _searched(pilot, "zebra")
+        assert "⚠ no tool fits (fit 0.0" in seen(pilot)
+        assert {row.tone for row in found.shown} == {"muted"}
+        assert found.current == found.shown[0]
+        assert "near usual weight" in seen(pilot)
+
+
+async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() -> None:
+    async with app_rig() as (pilot, rig):
+        found = await _searched(pilot, "refund", "late", "order")
+        assert [record.key for record in found.shown[:2]] == ["shop:refund_order", "shop:list_orders"]
+        lists, refunds = rig.servers["shop"].tools
+        better = replace(lists, description="Refund a late order. Refund orders that are late.")
+        rig.servers["shop"].change([better, refunds])
+        await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
+        assert str(found.shown[0].cells[-1]).startswith("was 2")
+        assert str(found.shown[1].cells[-1]).startswith("was 1")
+
+
+async def test_u_changes_the_ranker_of_the_session_and_searches_again() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("u")
+        assert isinstance(pilot.app.screen, RankerDialog)
+        assert "for the model's searches too" in seen(pilot)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: "by words alone: BM25F" in said(pilot, "#facts"))
+        assert rig.bench.retrieval.ranker_name == "bm25"
+        assert _searches(rig) == 2
+        await pilot.press("u", "escape")
+        assert _searches(rig) == 2
+
+
+PANES = {"w": WhyNotPane, "c": RankersPane, "t": StepsPane, "e": EditPane, "s": ScorePane}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_lost(
+    size: tuple[int, int],
+) -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder(), size=size) as (pilot, rig):
+        found = await _searched(pilot, "refund", "order")
+        await pilot.press("down")
+        before = found.current
+        for key, pane in PANES.items():
+            await pilot.press(key)
+            await until(pilot, lambda pane=pane: _pane(pilot) is pane)  # type: ignore[misc]
+            await until(pilot, lambda: pilot.app.focused is not None)
+            if not found.has_focus_within:
+                await pilot.press("escape")
+            await until(pilot, lambda: found.has_focus_within)
+            assert isinstance(pilot.app.screen, FindScreen)
+            assert found.current == before or found.current.copy == before.copy  # type: ignore[union-attr]
+        assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
+        assert _searches(rig) == 1
+
+
+async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:
+    async with app_rig(servers=office(), size=(80, 24)) as (pilot, _):
+        found = await _searched(pilot, "refund", "order")
+        await pilot.click("#to-rankers")
+        await until(pilot, lambda: _pane(pilot) is RankersPane)
+        assert not found.region
+        await pilot.click("#to-list")
+        await until(pilot, lambda: bool(found.region))
+        await pilot.click("#to-why-not")
+        await until(pilot, lambda: _pane(pilot) is WhyNotPane)
+        assert "reverse" in str(pilot.app.screen.query_one("#to-why-not", Static).content.spans)  # type: ignore[union-attr]
+
+
+async def test_a_query_and_a_drafted_text_are_there_again_after_another_place() -> None:
+    async with app_rig(servers=office()) as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("down", "e")
+        await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "description")
+        await pilot.press("X")
+        await goes(pilot, "events")
+        await goes(pilot, "search")
+        assert _pane(pilot) is EditPane
+        assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
+        assert pilot.app.screen.query_one("#description", TextArea).text.startswith("X")
+
+
+async def test_why_without_a_query_asks_for_one() -> None:
+    async with app_rig(servers=office()) as (pilot, _):
+        await arrives(pilot, WhyNotPage("shop:refund_order", SearchRequest()))
+        await until(pilot, lambda: "Search first" in said(pilot, "#verdict"))
+        await pilot.press("i", *"late", "enter")
+        await until(pilot, lambda: "shop:refund_order" in said(pilot, "#verdict"))
+
+
+async def test_from_the_start_why_not_takes_six_keys_at_most_beside_the_text() -> None:
+    async with app_rig(servers=office()) as (pilot, _):
+        await pilot.press("3")
+        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+        await pilot.press(*"late", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+        await pilot.press("p", *"refund", "enter")
+        await until(
+            pilot, lambda: "To beat" in seen(pilot) and "shop:refund_order" in said(pilot, "#verdict")
+        )
+
+
+async def test_the_own_tool_keeps_its_line_over_other_queries() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("p", *"list_folders", "enter")
+        await until(pilot, lambda: "of 11  mail:list_folders" in said(pilot, "#own"))
+        await pilot.press("escape", "i")
+        await pilot.press(*"folders", "enter")
+        await until(pilot, lambda: "▸ 1 of 11  mail:list_folders" in said(pilot, "#own"))
+        await until(pilot, lambda: "1st of 11" in said(pilot, "#verdict"))
+
+
+async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() -> None:
+    many = [Tool("big", f"tool_{number:03}", f"Does thing number {number}.") for number in range(230)]
+    async with app_rig(servers={"big": MemoryServer(many)}, size=(80, 24)) as (pilot, rig):
+        await arrives(pilot, WhyNotPage("big:tool_229", SearchRequest("thing 1")))
+        await until(pilot, lambda: " of 230  big:tool_229" in said(pilot, "#own"))
+        rank = why_not(
+            rig.bench.retrieval.rankers,
+            "hybrid",
+            SearchRequest("thing 1"),
+            "big:tool_229",
+            rig.bench.retrieval.rules,
+        ).standing.rank
+        assert rank > 200
+        assert said(pilot, "#own").startswith(f"▸ {rank} of 230")
+        found = pilot.app.screen.query_one("#found", RecordList)
+        assert found.records[-1].key == "big:tool_229"
+        assert found.records[-2].key == content.MORE
+
+
+ARRIVALS: list[tuple[Destination, type[Pane], str]] = [
+    (SearchPage(SearchRequest("refund")), ScorePane, ""),
+    (WhyNotPage("mail:list_folders", SearchRequest("refund")), WhyNotPane, "mail:list_folders"),
+    (ComparePage(SearchRequest("refund"), "mail:list_folders"), RankersPane, "mail:list_folders"),
+    (StepsPage(SearchRequest("refund")), StepsPane, ""),
+    (EditPage("mail:list_folders", "refund"), EditPane, "mail:list_folders"),
+]
+
+
+@pytest.mark.parametrize(("destination", "pane", "own"), ARRIVALS)
+async def test_a_mounted_page_takes_what_another_page_asks_for(
+    destination: Destination, pane: type[Pane], own: str
+) -> None:
+    async with app_rig(servers=office()) as (pilot, _):
+        await _searched(pilot, "folders")
+        screen = pilot.app.screen
+        assert isinstance(screen, FindScreen)
+        screen.arrive(destination)
+        await until(pilot, lambda: _pane(pilot) is pane)
+        assert screen.query_one("#query", PlainInput).value == "refund"
+        assert screen.request.query == "refund"
+        assert screen.own_tool == own
+
+
+async def test_r_makes_the_search_again_and_x_saves_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with app_rig() as (pilot, rig):
+        await _searched(pilot, "refund")
+        await pilot.press("r")
+        assert _searches(rig) == 2
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: (tmp_path / "search.json").exists())
+        assert json.loads((tmp_path / "search.json").read_text())["request"]["query"] == "refund"
+
+
+async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
+    async with app_rig() as (pilot, _):
+        await _searched(pilot, "refund", "order")
+        await pilot.press("end", "up", "up", "w")
+        assert isinstance(pilot.app.screen, ToolPicker)
+        await pilot.press(*"fore", "enter")
+        await until(pilot, lambda: "✕ below floor" in seen(pilot))
+        assert "weather:get_forecast" in seen(pilot)
+
+
+async def test_a_page_about_a_query_wants_one_first() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "search")
+        await pilot.press("tab", "tab", *"get_forecast", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.focused, RecordRows))
+        await pilot.press("w", "c", "t")
+        assert _pane(pilot) is ScorePane
+
+
+@pytest.mark.parametrize("size", [(120, 36), (200, 60)])
+async def test_the_score_is_beside_the_list_where_there_is_room(size: tuple[int, int]) -> None:
+    async with app_rig(size=size) as (pilot, _):
+        found = await _searched(pilot, "refund")
+        assert pilot.app.screen.query_one("#bill").region.x >= found.region.right
+
+
+def _hostile_server() -> dict[str, MemoryServer]:
+    tools = [
+        Tool("bad", tool["name"], tool["description"], tool["inputSchema"])
+        for tool in hostile_tools()
+        if tool["name"].removeprefix("hostile_") not in HUGE
+    ]
+    named = [
+        Tool("bad", text, "same words")
+        for name, text in HOSTILE.items()
+        if text.strip() and name not in HUGE | {"newlines", "lone_surrogate"}
+    ]
+    return {"bad": MemoryServer([*tools, *named])}
+
+
+async def test_hostile_names_do_no_harm() -> None:
+    async with app_rig(servers=_hostile_server(), size=(120, 40)) as (pilot, _):
+        found = await _searched(pilot, "hostile", "same", "words")
+        assert len(found.shown) > len(HOSTILE)
+        # Each page is drawn, and the bill of its last tool; test_search_presenter draws every bill.
+        for _ in range(len(found.shown) // 30 + 1):
+            await pilot.press("pagedown")
+            assert not dangerous("".join(lines(pilot.app)))
+
+
+async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded() -> None:
+    async with app_rig(embedder=MemoryEmbedder(), settled=False) as (pilot, rig):
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        await goes(pilot, "search")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+        await pilot.press(*"forecast", "enter")
+        await until(pilot, lambda: "fit " in said(pilot, "#facts"))
+        assert "words only" not in said(pilot, "#facts")
+        found = pilot.app.screen.query_one("#found", RecordList)
+        assert found.shown[0].key == "weather:get_forecast"
+        assert _searches(rig) == 1

@@ -1,0 +1,334 @@
+"""The bill of a score, and the rows of a search."""
+
+import math
+import re
+
+import pytest
+from hypothesis import assume, given, strategies as st
+
+from inspector.app.pages.find.results import content, facts
+from inspector.app.pages.find.results.own import NO_TOOL, Own, own_line
+from inspector.app.pages.find.score.content import WIDTH, bill
+from inspector.app.pages.find.score_bar import BAR_WIDTH, SIGNALS, bar, full_bars, merged
+from inspector.app.pages.find.wording import outcome, probabilities
+from inspector.domain.index_state import IndexPhase, IndexState
+from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
+from inspector.domain.tool import Tool
+from inspector.engine.discovery.explanation.phrase import as_written
+from inspector.engine.discovery.rankers.fusion import FusionWeights
+from inspector.engine.discovery.rankers.ranker_list import INFO, RANKERS
+from tests.support.hostile import with_hostile_text
+from tests.support.retrieval import rankers_of
+from tests.widgets.hostile import dangerous
+
+WORDS = ("order", "refund", "late", "mail", "city", "forecast", "the", "list")
+sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
+catalogs = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=8)
+
+
+def _report(catalog: list[tuple[str, str]], query: str, ranker_name: str = "hybrid") -> SearchReport:
+    tools = [Tool("s", f"{name.replace(' ', '_')}_{at}", text) for at, (name, text) in enumerate(catalog)]
+    ranker = rankers_of(tools).get(ranker_name)
+    ranking = ranker.rank(query)
+    hits = tuple(
+        Hit(rank, ranking.explain(at), Outcome.FOUND if ranking.kept[at] else Outcome.BELOW_FLOOR)
+        for rank, at in enumerate(ranking.order(), start=1)
+    )
+    return SearchReport(SearchRequest(query), ranker.name, hits, ranker.terms(query), scored=len(hits))
+
+
+def _bill(report: SearchReport, hit: Hit) -> str:
+    return bill(report, hit, outcome(hit, bound=False)).plain
+
+
+def _adds(text: str) -> list[float]:
+    """What the lines of a bill add, the total left out."""
+    return [float(value) for value in re.findall(r"^\S.* [A-Z] \w.* (-?\d+\.\d{3})$", text, re.MULTILINE)]
+
+
+@given(catalogs, sentences, st.sampled_from(RANKERS))
+def test_the_lines_of_a_bill_add_up_to_the_score(
+    catalog: list[tuple[str, str]], query: str, ranker: str
+) -> None:
+    report = _report(catalog, query, ranker)
+    for hit in report.hits:
+        text = _bill(report, hit)
+        adds = _adds(text)
+        assert len(adds) == len(hit.score.parts)
+        assert math.isclose(sum(adds), hit.score.value, abs_tol=0.0006 * max(len(adds), 1))
+        assert ("✓ adds up" in text) == bool(hit.score.parts)
+
+
+@given(catalogs, sentences, st.sampled_from(RANKERS))
+def test_the_table_of_a_bill_is_never_wider_than_its_place(
+    catalog: list[tuple[str, str]], query: str, ranker: str
+) -> None:
+    report = _report(catalog, query, ranker)
+    for hit in filter(lambda hit: hit.score.parts, report.hits):
+        table = _bill(report, hit).partition("✓ adds up")[0].splitlines()[:-1]
+        assert all(len(line) <= WIDTH for line in table)
+
+
+@given(catalogs, sentences)
+def test_the_columns_of_a_term_are_what_its_weight_came_from(
+    catalog: list[tuple[str, str]], query: str
+) -> None:
+    report = _report(catalog, query, "bm25")
+    assume(any(hit.score.parts for hit in report.hits))
+    for hit in report.hits:
+        for term in {part.term for part in hit.score.parts}:
+            same = [part for part in hit.score.parts if part.term == term]
+            x = math.fsum(_share(part) for part in same)
+            whole = same[0].inputs["idf"] * 2.5 * x / (x + 1.5)
+            assert math.isclose(math.fsum(part.value for part in same), whole, rel_tol=1e-6)
+
+
+def _share(part: Part) -> float:
+    known = part.inputs
+    return known["weight"] * known["tf"] / (0.25 + 0.75 * known["length"] / known["mean length"])
+
+
+@given(catalogs, sentences)
+def test_every_term_is_either_on_the_bill_or_named_as_missing(
+    catalog: list[tuple[str, str]], query: str
+) -> None:
+    report = _report(catalog, query, "bm25")
+    for hit in report.hits:
+        missing = _bill(report, hit).partition("not in this tool")[2].partition("\n")[0]
+        asked = dict(zip(report.terms, as_written(query, report.terms), strict=True))
+        named = {asked[part.term] for part in hit.score.parts}
+        assert set(missing.replace(",", "").split()) | named == set(asked.values())
+
+
+def test_a_bill_has_a_line_for_what_an_average_tool_gets_and_the_inputs_of_every_signal() -> None:
+    report = _report([("refund order", "refund late order"), ("list mail", "list the mail")], "refund order")
+    text = _bill(report, report.hits[0])
+    assert re.search(r"^word +where +times +tools +rarity +adds$", text, re.MULTILINE)
+    assert re.search(r"^ +near +usual +weight +adds$", text, re.MULTILINE)
+    assert re.search(r"^average tool +A average +-\d\.\d{3}$", text, re.MULTILINE)
+    assert "of 2 tools" in text
+    assert "deviation: summary" in text
+    assert text.endswith("times = tf, tools = df, rarity = idf, near = cosine, usual = mean")
+
+
+@pytest.mark.parametrize(
+    ("ranker", "head"), [("bm25", "times tools rarity"), ("dense", "near floor"), ("rrf", "rank     k")]
+)
+def test_the_columns_of_a_bill_are_those_its_ranker_has(ranker: str, head: str) -> None:
+    report = _report([("refund order", "refund late order"), ("list mail", "mail")], "refund order", ranker)
+    assert head in _bill(report, report.hits[0])
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+def test_every_ranker_says_in_one_line_what_it_computes(ranker: str) -> None:
+    assert 0 < len(INFO[ranker].formula) <= 62
+
+
+def test_the_formula_of_hybrid_has_the_weights_in_use() -> None:
+    weights = FusionWeights()
+    expected = (
+        f"{weights.lexical:.2f} z(BM25F) + {weights.summary:.2f} z(cosine) + "
+        f"{weights.best_passage:.2f} z(best passage)"
+    )
+    assert INFO["hybrid"].formula == expected
+
+
+def test_a_score_that_does_not_add_up_says_so() -> None:
+    hit = Hit(1, Score("s:t", 2.0, (Part(Signal.NAME, "order", 1.0),)), Outcome.FOUND)
+    report = SearchReport(SearchRequest("order"), "bm25", (hit,), ("order",))
+    assert "✕ does not add up" in _bill(report, hit)
+
+
+def _hit(rank: int, outcome: Outcome, value: float = 1.0) -> Hit:
+    return Hit(rank, Score(f"s:t{rank}", value, (Part(Signal.NAME, "order", value),)), outcome)
+
+
+def test_results_come_first_then_a_line_then_what_missed() -> None:
+    outcomes = (Outcome.OTHER_SERVER, Outcome.FOUND, Outcome.ALREADY_LOADED, Outcome.OVER_LIMIT)
+    hits = tuple(_hit(rank, outcome) for rank, outcome in enumerate(outcomes, start=1))
+    rows = content.rows(SearchReport(SearchRequest("order"), "bm25", hits, limit=2), bound={"s:t3"})
+    assert [row.key for row in rows] == ["s:t2", "s:t3", content.LIMIT, "s:t1", "s:t4"]
+    assert [row.tone for row in rows] == ["", "", "muted", "muted", "muted"]
+    assert [str(row.cells[-1]) for row in rows] == [
+        "found",
+        "● bound before",
+        "2 missed",
+        "other server",
+        "over limit",
+    ]
+    assert [str(cell) for cell in rows[2].cells[1:3]] == ["── past the limit", "limit 2"]
+
+
+def test_each_reason_has_a_line_of_its_own_and_the_rest_is_counted() -> None:
+    outcomes = (Outcome.FOUND, Outcome.BELOW_FLOOR, Outcome.OVER_LIMIT, Outcome.UNLIKELY)
+    hits = tuple(_hit(rank, outcome) for rank, outcome in enumerate(outcomes, start=1))
+    report = SearchReport(SearchRequest("order"), "bm25", hits, scored=716)
+    rows = content.rows(report, bound=(), needed=0.1)
+    assert [row.key for row in rows] == [
+        "s:t1",
+        content.LIMIT,
+        "s:t3",
+        content.UNLIKELY,
+        "s:t4",
+        content.FLOOR,
+        "s:t2",
+        content.MORE,
+    ]
+    assert [str(cell) for cell in rows[3].cells[1:3]] == ["── unlikely to fit", "fit < 0.10"]
+    assert "no word in common" in str(rows[5].cells[1])
+    assert str(rows[-1].cells[1]) == "… and 712 more"
+
+
+def _abstained() -> SearchReport:
+    hits = (_hit(1, Outcome.ABSTAINED), _hit(2, Outcome.OVER_LIMIT))
+    return SearchReport(
+        SearchRequest("zebra"), "hybrid", hits, ("zebra",), probability=0.12, threshold=0.3, scored=2
+    )
+
+
+def test_an_abstained_search_says_so_and_greys_what_came_closest() -> None:
+    rows = content.rows(_abstained(), bound=())
+    assert [row.key for row in rows] == ["s:t1", "s:t2"]
+    assert {row.tone for row in rows} == {"muted"}
+    assert str(rows[0].cells[-1]) == "no tool fits"
+    assert "no tool fits (fit 0.12, needs 0.30)" in facts.facts(_abstained()).plain
+
+
+def test_the_facts_tell_ranker_count_and_fit() -> None:
+    report = SearchReport(
+        SearchRequest("order"),
+        "hybrid",
+        (_hit(1, Outcome.FOUND),),
+        ("order",),
+        latency_ms=6,
+        scored=84,
+        probability=0.72,
+        threshold=0.3,
+        note="words only: 12 of 84 tools embedded",
+    )
+    first, second = facts.facts(report, IndexState(IndexPhase.EMBEDDING, "m", 48, 336)).plain.splitlines()
+    assert first == "as ours: hybrid   1 of 84 tools   fit 0.72, needs 0.30   6 ms   words order"
+    assert second == "words only: 12 of 84 tools embedded   embedding: 48 of 336 texts"
+    assert "embedding" not in facts.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
+
+
+@given(st.integers(78, 200), st.lists(st.sampled_from(WORDS), min_size=1, max_size=40))
+def test_the_facts_fit_into_one_line(width: int, terms: list[str]) -> None:
+    report = SearchReport(
+        SearchRequest("q"), "hybrid", (), tuple(terms), scored=84, probability=0.5, threshold=0.3
+    )
+    assert len(facts.facts(report, width=width).plain) <= width
+
+
+@pytest.mark.parametrize(
+    ("value", "threshold", "shown"),
+    [(0.72, 0.3, ("0.72", "0.30")), (0.298, 0.3, ("0.298", "0.300")), (1.0, 0.3, ("1.00", "0.30"))],
+)
+def test_a_probability_is_told_apart_from_its_threshold(
+    value: float, threshold: float, shown: tuple[str, str]
+) -> None:
+    assert probabilities(value, threshold) == shown
+
+
+def test_a_found_tool_that_was_loaded_since_says_so() -> None:
+    assert outcome(_hit(1, Outcome.FOUND), bound=True).plain == "● loaded"
+
+
+def test_a_bar_shows_each_signal_once() -> None:
+    parts = (
+        Part(Signal.DESCRIPTION, "a", 1.0),
+        Part(Signal.NAME, "a", 1.0),
+        Part(Signal.DESCRIPTION, "b", 2.0),
+    )
+    assert [(part.signal, part.value) for part in merged(parts)] == [
+        (Signal.NAME, 1.0),
+        (Signal.DESCRIPTION, 3.0),
+    ]
+
+
+def test_a_bar_shows_what_speaks_for_a_tool_and_no_minus() -> None:
+    parts = (
+        Part(Signal.NAME, "a", 1.0),
+        Part(Signal.SEMANTIC, "s", 1.0),
+        Part(Signal.AVERAGE, "average", -1.5),
+    )
+    hit = Hit(1, Score("s:t", 0.5, parts), Outcome.FOUND)
+    assert bar(hit, full_bars([hit])).plain == "N━━━━S━━━━"
+
+
+def test_a_tier_is_one_cell_of_a_bar_and_leaves_the_other_bars_their_scale() -> None:
+    first = Hit(
+        1,
+        Score("s:a", 1001.0, (Part(Signal.TIER, "expert", 1000.0), Part(Signal.KEYWORD, "k", 1.0))),
+        Outcome.FOUND,
+    )
+    second = Hit(2, Score("s:b", 2.0, (Part(Signal.NAME, "a", 2.0),)), Outcome.FOUND)
+    full = full_bars([first, second])
+    assert bar(first, full).plain == "TK" + "━" * (BAR_WIDTH - 2)
+    assert bar(second, full).plain == "N" + "━" * (BAR_WIDTH - 1)
+
+
+def test_every_signal_has_a_word_and_a_colour() -> None:
+    assert set(SIGNALS) == set(Signal)
+
+
+@pytest.mark.parametrize(
+    ("typed", "request_"),
+    [
+        ((" late orders ", "", ""), SearchRequest("late orders")),
+        (("", " shop", "a, b  c,"), SearchRequest("", "shop", ("a", "b", "c"))),
+    ],
+)
+def test_what_was_typed_becomes_a_request(typed: tuple[str, str, str], request_: SearchRequest) -> None:
+    assert content.request_of(*typed) == request_
+
+
+def test_the_own_tool_is_marked_at_its_rank() -> None:
+    hits = (_hit(1, Outcome.FOUND), _hit(2, Outcome.UNLIKELY))
+    report = SearchReport(SearchRequest("q"), "bm25", hits, scored=2)
+    rows = content.rows(report, bound=(), own=Own("s:t2", hits[1], 2))
+    assert [(row.key, str(row.cells[0]), row.tone) for row in rows if row.key.startswith("s:")] == [
+        ("s:t1", "1", ""),
+        ("s:t2", "▸2", "accent"),
+    ]
+
+
+def test_an_own_tool_far_below_the_others_follows_them_with_its_rank() -> None:
+    report = SearchReport(SearchRequest("q"), "bm25", (_hit(1, Outcome.FOUND),), scored=716)
+    far = _hit(611, Outcome.BELOW_FLOOR)
+    rows = content.rows(report, bound=(), own=Own(far.tool_id, far, 716))
+    assert [row.key for row in rows] == ["s:t1", content.MORE, far.tool_id]
+    assert str(rows[-1].cells[0]) == "▸611"
+    assert own_line(Own(far.tool_id, far, 716), (), 60).plain.startswith("▸ 611 of 716  s:t611")
+
+
+@given(st.integers(50, 200), st.text("ab_", min_size=1, max_size=300), st.integers(1, 99_999))
+def test_the_line_of_the_own_tool_has_its_place_and_fits(width: int, name: str, rank: int) -> None:
+    own = Own(f"s:{name}", Hit(rank, Score(f"s:{name}", 1.0), Outcome.OTHER_SERVER), 100_000)
+    line = own_line(own, (), width).plain
+    assert line.startswith(f"▸ {rank:,} of 100,000")
+    assert line.endswith("your tool")
+    assert len(line) <= max(width, 70)
+
+
+def test_without_an_own_tool_its_line_says_how_to_name_one() -> None:
+    assert own_line(NO_TOOL, (), 60).plain.startswith("p names your tool")
+    assert "not in any search" in own_line(Own("s:x", problem="not in any search"), (), 60).plain
+
+
+def test_a_tool_whose_rank_has_changed_tells_the_earlier_one() -> None:
+    hits = tuple(Hit(rank, Score(tool, 1.0, ()), Outcome.FOUND) for rank, tool in ((1, "s:a"), (2, "s:b")))
+    report = SearchReport(SearchRequest("q"), "bm25", hits, limit=5)
+    before = {"s:a": 2, "s:b": 2, "s:gone": 1}
+    cells = {row.key: str(row.cells[-1]) for row in content.rows(report, (), before)}
+    assert cells["s:a"].startswith("was 2")
+    assert "was" not in cells["s:b"]
+    assert set(cells) == {"s:a", "s:b"}
+
+
+@with_hostile_text
+def test_hostile_text_does_no_harm(text: str) -> None:
+    hit = Hit(1, Score(text, 1.0, (Part(Signal.EXACT, text, 1.0),)), Outcome.FOUND)
+    report = SearchReport(SearchRequest(text, text), "bm25", (hit,), (text, text + "b"), error=text)
+    for shown in (_bill(report, hit), facts.facts(report).plain):
+        assert not dangerous(shown.replace("\n", "").replace("\t", ""))

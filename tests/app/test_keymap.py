@@ -1,0 +1,56 @@
+"""A person's own keys."""
+
+from hypothesis import given, strategies as st
+
+from inspector.app.app import ToolsightApp
+from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.keymap import bound_keys, checked
+from inspector.app.opening import Opened
+from tests.support.app import RigApp, ready, until
+from tests.support.workbench import opened
+from tests.widgets.hostile import dangerous
+
+IDS = [bound.id for bound in bound_keys()]
+
+
+def test_every_place_and_every_key_of_lists_can_be_changed() -> None:
+    assert {f"place.{name}" for name in ("chat", "tools", "find", "cost", "trace", "lab")} <= set(IDS)
+    assert {"list.up", "list.down", "tool.why", "tool.edit", "tool.load", "page.back"} <= set(IDS)
+    assert len(IDS) == len(set(IDS))
+
+
+def test_an_id_that_nothing_has_is_named_with_the_closest_ones() -> None:
+    keymap, problems = checked({"place.fnd": "f"})
+    assert keymap == {}
+    assert "place.find" in problems[0]
+
+
+def test_a_key_that_means_two_things_on_one_page_is_told() -> None:
+    _, problems = checked({"theme": "ctrl+o"})
+    assert problems == ("ctrl+o means both settings and theme (everywhere).",)
+
+
+@given(st.dictionaries(st.one_of(st.sampled_from(IDS), st.text()), st.one_of(st.text(), st.integers())))
+def test_whatever_stands_in_the_file_is_used_or_told(wanted: dict[str, object]) -> None:
+    keymap, problems = checked(wanted)
+    assert set(keymap) <= set(IDS) & set(wanted)
+    assert len(wanted) - len(keymap) <= len(problems)
+    assert not dangerous("".join(problems))
+
+
+async def test_an_own_key_goes_to_its_place_and_a_mistake_is_told() -> None:
+    approver = ModalApprover()
+    async with opened(approver=approver) as rig:
+
+        async def start() -> Opened:
+            return Opened(rig.bench, rig.memory, approver)
+
+        app: ToolsightApp = RigApp(start, lambda: {"place.trace": "t", "nonsense": "x"})
+        async with app.run_test() as pilot:
+            await ready(pilot, rig)
+            await until(pilot, lambda: bool(app._notifications))
+            assert "No action is called 'nonsense'" in next(iter(app._notifications)).message
+            await pilot.press("5")
+            assert app.page == "session"
+            await pilot.press("t")
+            await until(pilot, lambda: app.page == "events")
