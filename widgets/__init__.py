@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from widgets.terminal_text import visible
     from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
+    from widgets.view_strip import ViewStrip
 
 _MODULES = {
     "bars": ("stacked",),
@@ -45,6 +46,7 @@ _MODULES = {
     "terminal_text": ("visible",),
     "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
+    "view_strip": ("ViewStrip",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -69,6 +71,7 @@ __all__ = [
     "Segment",
     "TextView",
     "Tone",
+    "ViewStrip",
     "highlight",
     "legend",
     "link",

@@ -185,7 +185,11 @@ def make_local_models() -> LocalModels:
 
 def make_connector() -> Connector:
     """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
-    return WithStoredListings(McpConnector(platformdirs.user_log_path(APP)))
+    return WithStoredListings(_mcp_connector())
+
+
+def _mcp_connector() -> McpConnector:
+    return McpConnector(platformdirs.user_log_path(APP))
 
 
 def make_workbench(
@@ -204,8 +208,10 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
     embedding model is loaded, and no encoding for texts that were counted before.
     """
+    servers = _mcp_connector()
     ports = Ports(
-        connector=connector or make_connector(),
+        connector=connector or WithStoredListings(servers),
+        wire=servers if connector is None else None,
         store=open_store(options) if record else _forgetful_store(),
         memory=memory,
         clock=clock or SystemClock(),

@@ -14,7 +14,7 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.pages.cost.budget import trial_screen as budget_trial
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.screen import BudgetScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
@@ -92,7 +92,7 @@ async def test_enter_closes_and_opens_a_server_and_opens_a_tool() -> None:
         await pilot.press("enter")
         await until(pilot, lambda: len(table.records) == 7)
         await pilot.press("down", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ToolScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, BudgetScreen))
 

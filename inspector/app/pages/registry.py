@@ -19,7 +19,7 @@ from inspector.app.navigation import (
 SCREENS: Mapping[str, str] = {
     "session": "chat.session.screen:SessionScreen",
     "race": "chat.race.screen:RaceScreen",
-    "servers": "tools.servers.screen:ServersScreen",
+    "servers": "tools.catalog.screen:ToolsScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
     "confusable": "tools.confusable.screen:ConfusableScreen",
     "search": "find.screen:FindScreen",
@@ -58,17 +58,7 @@ def page_for(destination: Destination) -> str:
 
 def screen_for(destination: Destination) -> BaseScreen:
     """Return a new screen for a destination."""
-    match destination:
-        case ToolPage(tool_id):
-            from inspector.app.pages.tools.tool.screen import ToolScreen
-
-            return ToolScreen(tool_id)
-        case ConfusablePage():
-            from inspector.app.pages.tools.confusable.screen import ConfusableScreen
-
-            return ConfusableScreen()
-        case _:
-            return page_class(page_for(destination))()
+    return page_class(page_for(destination))()
 
 
 def page_class(name: str) -> type[BaseScreen]:
