@@ -19,6 +19,7 @@ from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
+from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from screenshots.animation import animated
@@ -31,6 +32,8 @@ RECORDED = (120, 36)
 QUERY = "remind a customer about unpaid invoices"
 QUESTION = "List the invoices of a customer"
 PATIENCE = 60.0
+# The colors of cells that the app leaves as they are: those of its dark theme.
+_THEME = TerminalTheme((22, 22, 30), (200, 211, 245), [(22, 22, 30)] * 8)
 _SESSION = "toolsight-walk"
 _LOOKS_EVERY = 0.1
 
@@ -99,7 +102,7 @@ class Terminal:
     def __init__(self, size: tuple[int, int], database: Path) -> None:
         self.width, self.height = size
         command = [sys.executable, "-m", "inspector", "--", sys.executable, SERVER.name]
-        variables = f"TOOLSIGHT_DB={shlex.quote(str(database))}"
+        variables = f"COLORTERM=truecolor TOOLSIGHT_DB={shlex.quote(str(database))}"
         path = f"PYTHONPATH={shlex.quote(str(FOLDER.parent))}"
         shell = f"cd {shlex.quote(str(FOLDER))} && {variables} {path} {shlex.join(command)}"
         _tmux("new-session", "-d", "-s", _SESSION, "-x", str(self.width), "-y", str(self.height), shell)
@@ -115,7 +118,7 @@ class Terminal:
 
     def see(self, *, styled: bool = False) -> str:
         """Return what stands on the screen."""
-        return _tmux("capture-pane", "-p", "-t", _SESSION, *(("-e",) if styled else ()))
+        return _tmux("capture-pane", "-p", "-t", _SESSION, *(("-e", "-N") if styled else ()))
 
     def until(self, word: str) -> None:
         """Wait until a word stands on the screen."""
@@ -130,7 +133,7 @@ class Terminal:
         console = Console(width=self.width, record=True, file=StringIO(), force_terminal=True)
         for line in self.see(styled=True).split("\n")[: self.height]:
             console.print(Text.from_ansi(line), end="\n", no_wrap=True, crop=True)
-        return console.export_svg(title=title, unique_id=re.sub(r"\W", "", title))
+        return console.export_svg(title=title, theme=_THEME, unique_id=re.sub(r"\W", "", title))
 
 
 @contextmanager
