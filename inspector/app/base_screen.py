@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input, Static, TextArea
@@ -12,7 +13,7 @@ from inspector.app.bridge import View
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
 from inspector.app.navigation import Destination
-from widgets import RecordRows
+from widgets import FilterBar, RecordRows
 
 
 class HeaderLine(Static):
@@ -34,6 +35,8 @@ class BaseScreen(InContext, Screen[None]):
     page: str = ""
     help_lines: ClassVar[tuple[str, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = [
+        # With priority: a digit that follows at once is a place, and not typed into the input.
+        Binding("escape", "leave_input", show=False, priority=True, id="page.leave_input"),
         Binding("escape,q", "leave", "back", show=False, id="page.back"),
     ]
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
@@ -91,12 +94,21 @@ class BaseScreen(InContext, Screen[None]):
         """Draw the header again, after another page of this screen was chosen."""
         self._show_header()
 
+    def action_leave_input(self) -> None:
+        """Leave an input for the list beside it; a filter closes itself."""
+        if not isinstance(self.focused, Input | TextArea) or self.is_filtering:
+            raise SkipAction
+        self.leave_input()
+
+    @property
+    def is_filtering(self) -> bool:
+        """Whether a filter or a search within a text is typed."""
+        focused = self.focused
+        return focused is not None and any(isinstance(node, FilterBar) for node in focused.ancestors)
+
     async def action_leave(self) -> None:
-        """Leave an input for the list beside it, or go back."""
-        if isinstance(self.focused, Input | TextArea):
-            self.leave_input()
-        else:
-            await self.app.run_action("app.back")
+        """Go back to where one came from."""
+        await self.app.run_action("app.back")
 
     def leave_input(self) -> None:
         """Put the cursor into the first list of the page, or nowhere."""

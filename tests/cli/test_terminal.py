@@ -29,6 +29,7 @@ class Terminal:
 
     def __init__(self, database: Path) -> None:
         self._database = database
+        self.drawn = b""
         self._ours, theirs = pty.openpty()
         ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
         command = [sys.executable, "-m", "inspector", "--", sys.executable, light_server.__file__]
@@ -45,7 +46,16 @@ class Terminal:
 
     def type(self, keys: str) -> None:
         """Send it all at once, as a fast typist on a slow machine does."""
+        self.drawn = b""
         os.write(self._ours, keys.encode())
+
+    def type_slowly(self, keys: str) -> None:
+        """Send it byte by byte, as a slow link does; the app draws in between."""
+        self.drawn = b""
+        for byte in keys.encode():
+            os.write(self._ours, bytes([byte]))
+            if select([self._ours], [], [], _NAP)[0]:
+                self.drawn += os.read(self._ours, 1 << 16)
 
     def events(self, *kinds: str) -> list[Event]:
         if not self._database.exists():
@@ -62,7 +72,11 @@ class Terminal:
             assert tries > 0, "the app never got there"
             assert self.process.poll() is None, "the app ended"
             if select([self._ours], [], [], _NAP)[0]:
-                os.read(self._ours, 1 << 16)
+                self.drawn += os.read(self._ours, 1 << 16)
+
+    def shows(self, text: str) -> bool:
+        """Whether a text was drawn since keys were sent last."""
+        return text.encode() in self.drawn
 
     def quit(self) -> int:
         """Press the key that leaves the app; return the exit code."""
@@ -103,6 +117,25 @@ def test_a_pasted_text_of_several_lines_is_one_message(terminal: Terminal) -> No
     terminal.type("\x1b[200~one\ntwo\nthree\x1b[201~\r")
     terminal.until(lambda: len(terminal.events("user")) > before)
     assert terminal.events("user")[before:] == [UserSaid("one\ntwo\nthree")]
+
+
+def test_esc_and_a_digit_go_to_a_place_from_the_middle_of_a_sentence(terminal: Terminal) -> None:
+    # A terminal cannot tell esc and a digit from alt and the digit, if both come at once.
+    terminal.type("half a sentence\x1b")
+    terminal.until(lambda: terminal.shows("write"))
+    terminal.type("5")
+    terminal.until(lambda: terminal.shows("[5 Trace]"))
+    terminal.type("1")
+    terminal.until(lambda: terminal.shows("[1 Chat]"))
+
+
+def test_a_message_over_a_slow_link_arrives_whole(terminal: Terminal) -> None:
+    before = len(terminal.events("user"))
+    terminal.type_slowly("i\x15forecast for Oslo\r")
+    terminal.until(lambda: len(terminal.events("user")) > before)
+    sent = terminal.events("user")[-1]
+    assert isinstance(sent, UserSaid)
+    assert sent.text.endswith("forecast for Oslo")
 
 
 def test_the_app_leaves_with_its_key_and_without_an_error(terminal: Terminal) -> None:

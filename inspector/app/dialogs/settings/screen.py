@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.bridge import View
@@ -190,10 +190,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
 
     async def action_leave(self) -> None:
         """Close the dialog."""
-        if isinstance(self.focused, Input):
-            self.leave_input()
-        else:
-            self.dismiss()
+        self.dismiss()
 
     def action_only_different(self) -> None:
         """Show only the settings that differ from the default, or all of them."""

@@ -268,6 +268,10 @@ class FindScreen(ToolKeys):
             case name:
                 self._open_pane(name)
 
+    def leave_input(self) -> None:
+        """Go to the list, from the query and from the editor."""
+        self._go_to_list()
+
     async def action_leave(self) -> None:
         """Go to the list, or back from there."""
         if not self._results.has_focus_within and self._report is not None:

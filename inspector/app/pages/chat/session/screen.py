@@ -53,9 +53,9 @@ class SessionScreen(ToolKeys):
         "ctrl+j starts a new line, up brings back what you sent, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority: a digit that follows at once must not be typed into the prompt.
+        # With priority: what follows at once is for what they lead to.
         Binding("escape", "stop", "stop", priority=True, id="session.stop"),
-        Binding("escape", "leave", "then 1-6: places", priority=True, id="session.leave"),
+        Binding("escape", "leave_input", "then 1-6: places", priority=True, id="session.leave"),
         Binding(
             "escape",
             "leave_for_race",
@@ -64,7 +64,7 @@ class SessionScreen(ToolKeys):
             id="session.leave_for_race",
         ),
         Binding("r", "race", "race", id="session.race"),
-        Binding("i", "write", "write", id="session.write"),
+        Binding("i", "write", "write", priority=True, id="session.write"),
         Binding("tab", "app.focus_next", "next part", show=False),
         Binding("pageup", "scroll_conversation('up')", "earlier", show=False),
         Binding("pagedown", "scroll_conversation('down')", "later", show=False),
@@ -142,15 +142,15 @@ class SessionScreen(ToolKeys):
             return bool(self._unfinished)
         if action == "race":
             return can_race
-        if action in ("leave", "leave_for_race", "write"):
+        if action in ("leave_input", "leave_for_race", "write"):
             is_writing = self.is_mounted and isinstance(self.focused, Prompt)
             is_offered = action == "write" or can_race == (action == "leave_for_race")
             return is_offered and not self._unfinished and is_writing == (action != "write")
         return super().check_action(action, parameters)
 
-    async def action_leave_for_race(self) -> None:
+    def action_leave_for_race(self) -> None:
         """Leave the prompt, where letters are no keys."""
-        await self.action_leave()
+        self.leave_input()
 
     def action_race(self) -> None:
         """Race the last question: with everything bound, and with discovery."""

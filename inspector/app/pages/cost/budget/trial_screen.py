@@ -26,7 +26,6 @@ class TrialScreen(ToolKeys):
     """A page with a `NowView`; a change affects the session only once it is applied."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back", show=False),
         Binding("d", "defer", "defer/bind", id="budget.defer"),
         Binding("p", "pin", "pin", id="budget.pin"),
         Binding("m", "other_model", "model", id="budget.model"),
