@@ -18,7 +18,7 @@ from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import ToolPage
 from inspector.app.opening import Opened
-from inspector.app.pages.chat.race.result import RaceResult
+from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.reproduction import Reproduction
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
@@ -183,11 +183,14 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.press("3")
     await pilot.pause(4.0)
     save(pilot, "budget-ways")
+    # A question is raced by what can answer it, which the script cannot.
+    bench.switch_model("demo/planner")
     await pilot.press("f11")
     await pilot.pause(0.5)
     await pilot.press("r")
-    result = pilot.app.screen.query_one(RaceResult)
-    await until(pilot, lambda: result.border_title == "Result")
+    race = pilot.app.screen
+    assert isinstance(race, RaceScreen)
+    await until(pilot, lambda: race.playback.is_finished)
     await pilot.pause(1.0)
     save(pilot, "race")
     await pilot.press("alt+r")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from widgets.bars import stacked
+    from widgets.big_number import BigNumber
     from widgets.confirm import Choice, Confirm
     from widgets.filter_bar import FilterBar
     from widgets.form_field import NOTHING, Field
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from widgets.terminal_text import visible
     from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
+    from widgets.view_strip import ViewStrip
 
 _MODULES = {
     "bars": ("stacked",),
+    "big_number": ("BigNumber",),
     "confirm": ("Choice", "Confirm"),
     "filter_bar": ("FilterBar",),
     "form_field": ("NOTHING", "Field"),
@@ -43,11 +46,13 @@ _MODULES = {
     "terminal_text": ("visible",),
     "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
+    "view_strip": ("ViewStrip",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "NOTHING",
+    "BigNumber",
     "Choice",
     "Column",
     "Confirm",
@@ -66,6 +71,7 @@ __all__ = [
     "Segment",
     "TextView",
     "Tone",
+    "ViewStrip",
     "highlight",
     "legend",
     "link",

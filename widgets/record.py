@@ -60,6 +60,7 @@ class Record:
         search: The text that the filter searches; the cells when empty.
         detail: The second line, in lists with two lines a row.
         copy: The text that `y` copies; the cells when empty.
+        is_heading: Whether it stands above a group of rows: a filter that shows one of them shows it too.
     """
 
     key: str
@@ -68,6 +69,7 @@ class Record:
     search: str = ""
     detail: Content | str = ""
     copy: str = ""
+    is_heading: bool = False
 
     def haystack(self) -> str:
         """Return the text that the filter searches, case-folded."""
@@ -88,14 +90,24 @@ class RecordFilter:
         self._haystacks: list[str] = []
 
     def apply(self, records: tuple[Record, ...], query: str) -> tuple[Record, ...]:
-        """Return the records that contain every word, in order."""
+        """Return the records that contain every word, in order, with the headings above them."""
         if not query.strip():
             return records
         if records is not self._records:
             self._records, self._haystacks = records, [record.haystack() for record in records]
         matches = matcher(query)
-        pairs = zip(records, self._haystacks, strict=True)
-        return tuple(record for record, text in pairs if matches(text))
+        kept: list[Record] = []
+        heading: Record | None = None
+        for record, text in zip(records, self._haystacks, strict=True):
+            if record.is_heading:
+                heading = record
+            if not matches(text):
+                continue
+            if heading is not None and heading is not record:
+                kept.append(heading)
+            heading = None
+            kept.append(record)
+        return tuple(kept)
 
 
 def cell(content: Content | str) -> Content:

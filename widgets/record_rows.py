@@ -44,14 +44,15 @@ class RecordRows(RecordCanvas, can_focus=True):
 
         Args:
             records: The rows, in order.
-            otherwise_first: When its record is gone, the cursor goes to the first row, not to a neighbor.
+            otherwise_first: When its record is gone, the cursor goes to the first row that is no heading,
+                not to a neighbor.
         """
         before, at_end = self.current, self._at_end()
         above = (self.cursor or 0) * self._lines - self.scroll_offset.y
         self._wanted = before.key if before else self._wanted
         self.records = records
         self.virtual_size = Size(self.size.width, len(records) * self._lines + self._header_lines)
-        self.cursor = self._cursor_after(at_end, 0 if otherwise_first else self.cursor or 0)
+        self.cursor = self._cursor_after(at_end, self._first() if otherwise_first else self.cursor or 0)
         if before is not None and self.cursor is not None:
             self._scroll_line(self.cursor * self._lines - above)
         self._bring_into_view()
@@ -62,6 +63,10 @@ class RecordRows(RecordCanvas, can_focus=True):
 
     def _at_end(self) -> bool:
         return self.cursor is None or self.cursor == len(self.records) - 1
+
+    def _first(self) -> int:
+        rows = (index for index, record in enumerate(self.records) if not record.is_heading)
+        return next(rows, 0)
 
     def _cursor_after(self, at_end: bool, otherwise: int) -> int | None:
         if not self.records:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rich.style import Style
 from rich.text import Text
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
@@ -175,20 +176,24 @@ class SchemaTree(Tree[Entry]):
             self._fill(parent, start)
 
     def action_open(self) -> None:
-        """Expand the line under the cursor, or go to its first child."""
+        """Expand the line under the cursor, or go to its first child; leave the key to others otherwise."""
         node = self.cursor_node
         if node is not None and node.allow_expand and not node.is_expanded:
             node.expand()
         elif node is not None and node.children:
             self.move_cursor(node.children[0])
+        else:
+            raise SkipAction
 
     def action_close(self) -> None:
-        """Collapse the line under the cursor, or go to its parent."""
+        """Collapse the line under the cursor, or go to its parent; leave the key to others otherwise."""
         node = self.cursor_node
         if node is not None and node.is_expanded:
             node.collapse()
         elif node is not None and node.parent is not None and node.parent is not self.root:
             self.move_cursor(node.parent)
+        else:
+            raise SkipAction
 
     def action_copy(self) -> None:
         """Copy the JSON of the line under the cursor."""

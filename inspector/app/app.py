@@ -130,6 +130,7 @@ class ToolsightApp(PlaceApp):
             home.call_after_refresh(drawn.set)
             await drawn.wait()
             await self._use_own_keys()
+            await self.deliver_early_keys()
             if not await connect(self, self._opened):
                 self.exit(message="No server was started.")
         except ToolsightError as error:

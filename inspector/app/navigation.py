@@ -76,6 +76,11 @@ class ConfusablePage:
 
 
 @dataclass(frozen=True, slots=True)
+class RacePage:
+    """The race of the conversation's last question, to be started now."""
+
+
+@dataclass(frozen=True, slots=True)
 class TracePage:
     """A recorded session, replayed from its first call."""
 
@@ -111,4 +116,5 @@ Destination = (
     | TracePage
     | ThresholdPage
     | ProfilesPage
+    | RacePage
 )

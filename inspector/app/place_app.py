@@ -1,8 +1,10 @@
 """Every page's screen is a mode of Textual, so a page stays as it was left, and its work goes on."""
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import App
 from textual.command import CommandPalette
 from textual.reactive import reactive
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from inspector.app.draw.header import Where
     from inspector.app.navigation import Destination
 
+_QUIT = "ctrl+q"
 # Seconds between two looks at what is measured.
 _LOOKS_EVERY = 0.25
 
@@ -32,8 +35,26 @@ class PlaceApp(App[None]):
         self._newest: dict[str, str] = {}
         self._trail: list[str] = []
         self._looks: Timer | None = None
+        self._early: list[events.Event] | None = []
         for screen in {info.screen for place in PLACES for info in place.pages}:
             self.add_mode(screen, partial(self._opened_page, screen))
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keep what is typed before there is a page; quitting waits for nothing."""
+        is_typed = isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.key != _QUIT)
+        if self._early is not None and is_typed and not event.is_forwarded:
+            self._early.append(event)
+        else:
+            await super().on_event(event)
+
+    async def deliver_early_keys(self) -> None:
+        """Give the first page what was typed before it was there; no dialog may open until then."""
+        early, self._early = self._early or (), None
+        for event in early:
+            self.post_message(event)
+        delivered = asyncio.Event()
+        self.call_later(delivered.set)
+        await delivered.wait()
 
     def new_page(self, name: str) -> "BaseScreen":
         """Return a new screen for a page; the first import of its module takes a moment."""

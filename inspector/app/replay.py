@@ -27,6 +27,7 @@ from inspector.engine.ports import SessionSummary
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.other_model import OtherModels
 from inspector.engine.view import DiscoveryView, SessionView, TokenView
+from inspector.engine.wire_log import WireLog
 from inspector.engine.workbench import Workbench
 
 # Long because a stream, the moment that is shown and its view belong together.
@@ -244,6 +245,15 @@ class ReplayedSession:
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
         """Return the stream up to the moment."""
         return [record for record in self._stream.until(self._seq) if not kinds or record.kind in kinds]
+
+    def stderr(self, server: str) -> str:
+        """Return what the server had written to stderr as it failed; no more of it is in a record."""
+        state = self.state.servers.get(server)
+        return state.stderr_tail if state is not None else ""
+
+    def wire(self, server: str) -> WireLog | None:  # noqa: ARG002
+        """Return None: what crossed the wire is in no record."""
+        return None
 
     def next_request(self) -> ModelRequest:
         """Return what the model was sent, with the definitions of then."""

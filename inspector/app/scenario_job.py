@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from inspector.domain.configuration import Configuration
 from inspector.domain.events import (
     IndexChanged,
     ModelRequested,
@@ -20,6 +19,7 @@ from inspector.domain.scenario import Scenario
 from inspector.engine.view import SessionView
 
 if TYPE_CHECKING:
+    from inspector.engine.scenario.ground import Ground
     from inspector.engine.scenario.run import ScenarioResult
 
 
@@ -39,10 +39,6 @@ class ScenarioFile:
 class Lab(Protocol):
     """Runs scenarios, each on fresh servers of its own."""
 
-    def has_servers_of(self, configuration: Configuration) -> bool:
-        """Whether the runs are on the servers of a configuration."""
-        ...
-
     def scenarios(self) -> Sequence[ScenarioFile]:
         """Read the scenario files. Raises ToolsightError."""
         ...
@@ -59,6 +55,17 @@ class Lab(Protocol):
         The scenario's settings override the profile's, and `values`, by setting path, override both. `tell`
         gets every record.
         """
+        ...
+
+    async def race(
+        self,
+        scenario: Scenario,
+        ground: "Ground",
+        profile: str,
+        values: Mapping[str, Any],
+        tell: Callable[[Record], None],
+    ) -> "ScenarioResult":
+        """Run one side of a race, on fresh processes of the ground's servers; see `run`. Asks nobody."""
         ...
 
 

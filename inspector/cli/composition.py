@@ -60,6 +60,7 @@ from inspector.engine.workbench import Workbench
 if TYPE_CHECKING:
     from inspector.domain.evaluation import EvalCase
     from inspector.domain.scenario import Scenario
+    from inspector.engine.scenario.ground import Ground
     from inspector.engine.scenario.run import ScenarioRun
 
 APP = "toolsight"
@@ -138,6 +139,11 @@ def demo_path() -> Path:
     return fixtures_path() / "configs" / "demo.json"
 
 
+def is_the_demo(configuration: Configuration) -> bool:
+    """Whether the servers are the demo's, whose data are Toolsight's own."""
+    return configuration.trusted and configuration.source == str(demo_path())
+
+
 def demo_configuration(state: Path) -> Configuration:
     """The shipped demo servers, with their data in the folder `state`. Toolsight's own, so it is trusted."""
     fixtures = fixtures_path()
@@ -179,7 +185,11 @@ def make_local_models() -> LocalModels:
 
 def make_connector() -> Connector:
     """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
-    return WithStoredListings(McpConnector(platformdirs.user_log_path(APP)))
+    return WithStoredListings(_mcp_connector())
+
+
+def _mcp_connector() -> McpConnector:
+    return McpConnector(platformdirs.user_log_path(APP))
 
 
 def make_workbench(
@@ -198,8 +208,10 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
     embedding model is loaded, and no encoding for texts that were counted before.
     """
+    servers = _mcp_connector()
     ports = Ports(
-        connector=connector or make_connector(),
+        connector=connector or WithStoredListings(servers),
+        wire=servers if connector is None else None,
         store=open_store(options) if record else _forgetful_store(),
         memory=memory,
         clock=clock or SystemClock(),
@@ -265,30 +277,41 @@ class OpenLab:
 
 @asynccontextmanager
 async def open_lab(
-    scenario: "Scenario", options: Options, profile: str = "", *, tell: Listener | None = None
+    scenario: "Scenario",
+    options: Options,
+    profile: str = "",
+    *,
+    tell: Listener | None = None,
+    ground: "Ground | None" = None,
 ) -> AsyncIterator[OpenLab]:
     """Open a session for a scenario: on the demo servers with fresh data, or on those that were named.
 
     `profile` overrides `--profile`, which overrides the scenario's; `--set` overrides the scenario's
     settings. The model is `options.model`. `tell` gets every record. On the demo servers, calls that change
-    something need no approval; on others they do, see `TerminalApprover`. Raises ToolsightError.
+    something need no approval; on others they do, see `TerminalApprover`. A `ground` names the servers of a
+    race instead, on which nobody is asked: see `AllowedBefore`. Raises ToolsightError.
     """
     from inspector.engine.scenario.changing import ChangingConnector
     from inspector.engine.scenario.clock import LabClock
+    from inspector.engine.scenario.ground import AllowedBefore, require_tools
     from inspector.engine.scenario.run import ScenarioRun
 
     chosen = profile or options.profile or scenario.profile
     options = replace(options, profile=chosen, values={**scenario.settings, **options.values})
     async with AsyncExitStack() as stack:
-        is_demo = options.config is None and not options.server
-        if is_demo:
-            state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
-            configuration = demo_configuration(Path(state))
-        else:
-            configuration = read_configuration(options)
+        own = ground.configuration if ground is not None else _named_configuration(options)
         memory = open_memory(options)
-        require_consent(configuration, memory, approve=options.approve)
-        approver = TerminalApprover(yes=options.yes or is_demo)
+        if own is not None:
+            require_consent(own, memory, approve=options.approve)
+        is_demo = own is None or is_the_demo(own)
+        if own is None or is_demo:
+            state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
+            own = demo_configuration(Path(state))
+        configuration = replace(ground, configuration=own).configured(chosen) if ground is not None else own
+        yes = options.yes or is_demo
+        approver = (
+            AllowedBefore(ground.allowed) if ground is not None and not yes else TerminalApprover(yes=yes)
+        )
         connector, clock = ChangingConnector(make_connector()), LabClock(SystemClock())
         bench = make_workbench(configuration, options, approver, memory, connector=connector, clock=clock)
         await stack.enter_async_context(bench)
@@ -296,8 +319,15 @@ async def open_lab(
             bench.subscribe(tell)
         bench.connect()
         await bench.wait_connected()
+        if ground is not None:
+            require_tools(bench.state)
         played = replace(scenario, profile=chosen, settings=bench.policy.session_values)
         yield OpenLab(bench, ScenarioRun(bench, played, clock, connector))
+
+
+def _named_configuration(options: Options) -> Configuration | None:
+    """The configuration that was named; None if it is the demo's."""
+    return read_configuration(options) if options.config is not None or options.server else None
 
 
 def new_session_id() -> str:

@@ -1,8 +1,10 @@
 """The conversation as people read it: one item per message, search, call and notice, built from events."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import singledispatch
+from operator import is_
 
 from inspector.domain.events import (
     AnswerStreamed,
@@ -21,6 +23,7 @@ from inspector.domain.events import (
     SettingsChanged,
     SettingsChecked,
     ToolEvicted,
+    ToolLoaded,
     TurnEnded,
     TurnWaited,
     UserSaid,
@@ -29,6 +32,8 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count, percent
 from inspector.domain.ranking import SearchReport
 from inspector.domain.setting_problem import Severity
+
+# Long because every event that adds to a conversation has its step here.
 
 
 class ItemKind(StrEnum):
@@ -51,7 +56,11 @@ class ItemStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One block of the conversation. `seq` is the event that opened it; `text` is the raw body."""
+    """One block of the conversation. `seq` is the event that opened it; `text` is the raw body.
+
+    Of a search, `loaded` holds the tokens of each tool that it bound, and `called` its results that the model
+    called later in the turn.
+    """
 
     seq: int
     kind: ItemKind
@@ -62,6 +71,12 @@ class Item:
     arguments: JsonObject | None = None
     report: SearchReport | None = None
     milliseconds: float = 0.0
+    loaded: Mapping[str, int] = field(default_factory=dict)
+    called: frozenset[str] = frozenset()
+
+    def found(self, tool_id: str) -> bool:
+        """Whether it is a search that returned a tool."""
+        return self.report is not None and any(hit.tool_id == tool_id for hit in self.report.results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +171,34 @@ def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items
 
 
 @_step.register
+def _tool_loaded(event: ToolLoaded, _seq: int, items: _Items) -> _Items:
+    """Note it with the newest search that found it; what is loaded by hand belongs to none."""
+    if not event.place:
+        return items
+    return _with_searches(
+        items,
+        event.tool,
+        lambda item: replace(item, loaded={**item.loaded, event.tool: event.tokens}),
+        last=True,
+    )
+
+
+def _with_searches(
+    items: _Items, tool_id: str, change: Callable[[Item], Item], *, last: bool = False
+) -> _Items:
+    """Change the searches of this turn that found a tool, or only the last of them."""
+    changed = list(items)
+    for index in range(len(items) - 1, -1, -1):
+        if items[index].kind is ItemKind.USER:
+            break
+        if items[index].found(tool_id):
+            changed[index] = change(items[index])
+            if last:
+                break
+    return items if all(map(is_, changed, items)) else tuple(changed)
+
+
+@_step.register
 def _call_started(event: CallStarted, seq: int, items: _Items) -> _Items:
     if event.by != "model":
         return items
@@ -167,6 +210,7 @@ def _call_started(event: CallStarted, seq: int, items: _Items) -> _Items:
         call_id=event.call_id,
         arguments=event.arguments,
     )
+    items = _with_searches(items, event.tool, lambda item: replace(item, called=item.called | {event.tool}))
     return (*items, opened)
 
 

@@ -70,7 +70,8 @@ class ServerPhase(StrEnum):
 class ServerInfo:
     """What a server reported about itself when it connected.
 
-    `summary` is one line of it, for lists; `instructions` are the whole text that it has for a model.
+    `summary` is one line of it, for lists; `instructions` are the whole text that it has for a model;
+    `capabilities` are those that it declares, each with what it adds to it in parentheses.
     """
 
     name: str = ""
@@ -79,6 +80,7 @@ class ServerInfo:
     era: Era = Era.LEGACY
     summary: str = ""
     instructions: str = ""
+    capabilities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,10 @@ class Connections:
         """
         return await self._known(server).call(tool, arguments)
 
+    def stderr_tail(self, server: str) -> str:
+        """The last lines of a connected server's stderr; "" for any other."""
+        return self._servers[server].stderr_tail() if server in self._servers else ""
+
     async def aclose(self) -> None:
         """Close all connections at once; errors such as StoreError are raised after all are closed."""
         stops = (server.stop() for server in self._servers.values())
@@ -136,6 +140,7 @@ class Connections:
             raise ToolsightError(f"there is no server '{server}'") from None
 
 
+# Long because everything that one owner task does is here.
 class _Connection:
     """One server: its owner task and its state."""
 
@@ -210,6 +215,9 @@ class _Connection:
             owner.cancel()
         await asyncio.wait({owner})
         return True
+
+    def stderr_tail(self) -> str:
+        return self._link.stderr_tail() if self._link is not None else ""
 
     async def call(self, tool: str, arguments: JsonObject) -> ToolResult:
         link = self._link

@@ -9,6 +9,7 @@ from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
 from inspector.domain.error import ModelError, ServerExited
 from inspector.domain.events import Decision as Decision, Record
+from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
@@ -61,6 +62,13 @@ class Connector(Protocol):
         self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
     ) -> AbstractAsyncContextManager[ServerLink]:
         """Connect. `era` is the one that worked last time, if any; `on_tools_changed` only sets a flag."""
+
+
+class Wire(Protocol):
+    """What is exchanged with the servers, as it crosses the wire."""
+
+    def frames(self, server: str) -> FrameLog:
+        """The log of a server by its name, over all its connections; it is empty before the first."""
 
 
 class ChatModel(Protocol):
@@ -281,7 +289,8 @@ class Ports:
     """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
 
     `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
-    `predicates_from` takes a Python file and the digest covered by the consent; it raises ConfigError.
+    `predicates_from` takes a Python file and the digest covered by the consent; it raises ConfigError. `wire`
+    is None if the connections leave no trace of what was exchanged.
     """
 
     connector: Connector
@@ -296,3 +305,4 @@ class Ports:
     prices: PriceList
     predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
     local_models: LocalModels = NoLocalModels()
+    wire: Wire | None = None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from inspector.engine.tokens.cost.setup_change import Setup
     from inspector.engine.tokens.count.measure import BudgetMeter
     from inspector.engine.tokens.count.other_model import OtherModels
+    from inspector.engine.wire_log import WireLog
 
 
 class DiscoveryView(Protocol):
@@ -132,6 +133,14 @@ class SessionView(Protocol):
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
         """The records so far, or those of the given kinds."""
+        ...
+
+    def stderr(self, server: str) -> str:
+        """The last lines that a server wrote to stderr: up to now, or as it failed."""
+        ...
+
+    def wire(self, server: str) -> WireLog | None:
+        """What was exchanged with a server; None where nothing is kept of it, as in a replay."""
         ...
 
     def next_request(self) -> ModelRequest:

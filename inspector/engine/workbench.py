@@ -42,6 +42,7 @@ from inspector.engine.settings_check import SettingsCheck
 from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.count.accounting import Accounting
 from inspector.engine.tokens.count.other_model import OtherModels
+from inspector.engine.wire_log import WireLog
 
 
 # Long because it implements every command and every view of a session, each in a few lines.
@@ -68,7 +69,8 @@ class Workbench:
         self.ports = ports
         self._cases = tuple(cases)
         self._background = Background()
-        redactor = redactor_of(configuration)
+        self._redactor = redactor = redactor_of(configuration)
+        self._wires: dict[str, WireLog] = {}
         self._session = Session(session_id, ports.store, ports.clock, redactor)
         settings = self.policy.settings
         self._live = Live(
@@ -186,6 +188,18 @@ class Workbench:
     def recorded(self, session_id: str) -> list[Record]:
         """The stream of a session in the store. Raises StoreError."""
         return self.ports.store.read(session_id)
+
+    def stderr(self, server: str) -> str:
+        """The last lines that a server wrote to stderr: up to now, or as it failed."""
+        state = self.state.servers.get(server)
+        tail = self._redactor.text(self._connections.stderr_tail(server))
+        return tail or (state.stderr_tail if state is not None else "")
+
+    def wire(self, server: str) -> WireLog | None:
+        """What was exchanged with a server, without secrets; no session has it in its record."""
+        if self.ports.wire is not None and server not in self._wires:
+            self._wires[server] = WireLog(self.ports.wire.frames(server), self._redactor)
+        return self._wires.get(server)
 
     def next_request(self) -> ModelRequest:
         """Exactly what the model would be sent now, without the next user message."""

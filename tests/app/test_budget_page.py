@@ -14,7 +14,7 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.pages.cost.budget import trial_screen as budget_trial
 from inspector.app.pages.cost.budget.now_view import NowView
 from inspector.app.pages.cost.budget.screen import BudgetScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
@@ -74,7 +74,7 @@ async def test_before_any_call_the_page_says_how_to_get_a_plot() -> None:
         await budget_page(pilot)
         await sees(pilot, "No model call yet")
         await goes(pilot, "calls")
-        await sees(pilot, "Send a message (f7)")
+        await sees(pilot, "Send a message in Chat")
 
 
 async def test_without_tools_the_page_sends_one_to_the_servers() -> None:
@@ -92,7 +92,7 @@ async def test_enter_closes_and_opens_a_server_and_opens_a_tool() -> None:
         await pilot.press("enter")
         await until(pilot, lambda: len(table.records) == 7)
         await pilot.press("down", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ToolScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, BudgetScreen))
 

@@ -5,16 +5,18 @@ from textual.pilot import Pilot
 
 from inspector.adapters.memory.fakes import MemoryServer
 from inspector.adapters.memory.vectors import MemoryEmbedder
-from inspector.app.pages.find.screen import FindScreen
+from inspector.app.navigation import Destination, EditPage, WhyNotPage
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.confusable.content import marked
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.domain.ranking import SearchRequest
 from inspector.domain.tool import Tool
-from tests.support.app import app_rig, said, seen, until
+from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import KINDS
+from tests.support.tools_page import shown
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import PlainInput, RecordList
+from widgets import RecordList
 
 
 def _parameters(**described: str) -> dict[str, object]:
@@ -66,7 +68,7 @@ def _is_compared(pilot: Pilot[None]) -> bool:
 
 
 async def _opened(pilot: Pilot[None]) -> RecordList:
-    await pilot.app.push_screen(ConfusableScreen())
+    await goes(pilot, "confusable")
     await until(pilot, lambda: _is_compared(pilot))
     return pilot.app.screen.query_one(RecordList)
 
@@ -118,38 +120,44 @@ async def test_enter_opens_the_two_side_by_side_and_esc_comes_back() -> None:
         await pilot.press("tab")
         assert "▸ tracker:create_ticket" in seen(pilot)
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
-        await pilot.press("escape", "escape")
+        assert isinstance(pilot.app.screen, ToolsScreen)
+        await until(pilot, lambda: shown(pilot) == "tracker:create_ticket")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PairScreen))
+        await pilot.press("escape")
         assert isinstance(pilot.app.screen, ConfusableScreen)
 
 
-def _name(pilot: Pilot[None]) -> str:
-    return pilot.app.screen.query_one("#name", PlainInput).value
+async def test_w_and_l_are_about_the_first_of_a_pair_or_the_one_with_the_focus() -> None:
+    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, rig):
+        await _opened(pilot)
+        await pilot.press("l")
+        await until(pilot, lambda: "tracker:create_issue" in rig.bench.state.bound_ids)
+        await pilot.press("enter", "tab", "l")
+        await until(pilot, lambda: "tracker:create_ticket" in rig.bench.state.bound_ids)
+        went: list[Destination] = []
+        pilot.app.open = went.append  # type: ignore[attr-defined]
+        await pilot.press("w")
+        words = "Create an issue in the tracker of a project, with a title and a text."
+        await until(pilot, lambda: went == [WhyNotPage("tracker:create_ticket", SearchRequest(words))])
 
 
 async def test_e_edits_one_of_them_and_asks_for_what_the_other_says() -> None:
+    issue, ticket = (
+        f"Create {thing} in the tracker of a project, with a title and a text."
+        for thing in ("an issue", "a ticket")
+    )
     async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
         await _opened(pilot)
-        for keys, name, query in (
-            (("e",), "create_issue", "Create a ticket in the tracker of a project, with a title and a text."),
-            (
-                ("escape", "escape", "enter", "e"),
-                "create_issue",
-                "Create a ticket in the tracker of a project, with a title and a text.",
-            ),
-            (
-                ("escape", "escape", "tab", "e"),
-                "create_ticket",
-                "Create an issue in the tracker of a project, with a title and a text.",
-            ),
-        ):
-            for key in keys:
-                await pilot.press(key)
-                await pilot.pause()
-            screen = pilot.app.screen
-            assert isinstance(screen, FindScreen)
-            await until(pilot, lambda name=name: _name(pilot) == name)  # type: ignore[misc]
-            assert screen.query_one("#query", PlainInput).value == query
+        went: list[Destination] = []
+        pilot.app.open = went.append  # type: ignore[attr-defined]
+        await pilot.press("e", "enter", "e", "tab", "e")
+        await until(pilot, lambda: len(went) == 3)
+        assert went == [
+            EditPage("tracker:create_issue", ticket),
+            EditPage("tracker:create_issue", ticket),
+            EditPage("tracker:create_ticket", issue),
+        ]
 
 
 async def test_no_two_tools_alike_is_told_with_the_reason() -> None:
@@ -157,7 +165,7 @@ async def test_no_two_tools_alike_is_told_with_the_reason() -> None:
         await _opened(pilot)
         assert "No confusable tools" in seen(pilot)
         assert "esc goes back" in seen(pilot)
-        await pilot.press("enter", "e", "y")
+        await pilot.press("enter", "e", "w", "l", "y")
         assert isinstance(pilot.app.screen, ConfusableScreen)
 
 

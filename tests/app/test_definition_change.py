@@ -7,7 +7,6 @@ import pytest
 from inspector.app.dialogs.approval_text import approval_body
 from inspector.app.draw.definition_change import change_lines
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover
 from inspector.domain.definition import DefinitionChange, definition_changes
@@ -16,6 +15,7 @@ from inspector.engine.ports import ApprovalRequest, Decision
 from tests.support.app import app_rig, said, seen, until
 from tests.support.hostile import LONG_KINDS
 from tests.support.told_model import calls, says, searches
+from tests.support.tools_page import opened
 from tests.support.workbench import CITY, READS, connected, shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import Confirm
@@ -78,7 +78,7 @@ async def test_the_model_is_asked_about_again_with_the_difference_on_screen() ->
 
 async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
     async with app_rig() as (pilot, rig):
-        pilot.app.push_screen(ToolScreen(FORECAST.id))
+        await opened(pilot, FORECAST.id)
         await until(pilot, lambda: "Forecast for a city." in seen(pilot))
         assert "changed" not in seen(pilot)
         rig.servers["weather"].change([ANEW])
@@ -105,7 +105,7 @@ async def test_a_replay_shows_the_definitions_of_then_without_their_server() -> 
         pilot.app.push_screen(ManifestScreen())
         await until(pilot, lambda: isinstance(pilot.app.screen, ManifestScreen))
         assert "weather__get_forecast" in seen(pilot)
-        pilot.app.push_screen(ToolScreen(FORECAST.id))
+        await opened(pilot, FORECAST.id)
         await until(pilot, lambda: "Forecast for a city." in seen(pilot))
 
 

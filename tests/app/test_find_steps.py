@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from inspector.adapters.memory.vectors import MemoryEmbedder
 from inspector.app.navigation import StepsPage
 from inspector.app.pages.find.steps import content
-from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.domain.ranking import SearchRequest
 from inspector.engine.discovery.explanation.steps import Steps, StepSearch
 from tests.support.app import app_rig, arrives, seen, until
@@ -72,4 +72,4 @@ async def test_the_pane_sets_the_steps_beside_the_whole() -> None:
         assert results.shown[0].key == "shop:refund_order"
         await until(pilot, lambda: results.has_focus_within)
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, ToolScreen)
+        assert isinstance(pilot.app.screen, ToolsScreen)

@@ -6,11 +6,12 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from inspector.app.draw.tool_row import ICONS, deferred_rows, evicted_rows, loaded_rows
-from inspector.app.pages.tools.servers.content import server_detail, server_rows
-from inspector.app.pages.tools.tool.screen import ToolScreen
+from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
+from inspector.app.pages.tools.catalog.server_text import server_facts
 from inspector.domain.session import Binding
 from inspector.domain.timeline import Timeline
-from tests.support.app import app_rig, is_up_to_date, seen, until
+from tests.support.app import app_rig, is_up_to_date, said, seen, until
+from tests.support.tools_page import opened
 from tests.support.workbench import Rig, connected
 
 ID = "weather:get_forecast"
@@ -46,26 +47,32 @@ async def test_the_session_page_counts_held_tools_apart() -> None:
 
 async def test_the_page_of_a_held_tool_shows_it_as_it_was_listed_last() -> None:
     async with _away() as (pilot, rig):
-        pilot.app.push_screen(ToolScreen(ID))
+        await opened(pilot, ID)
         await until(pilot, lambda: f"{SIGN} held" in seen(pilot))
-        assert "weather is away; loaded again when it is back" in seen(pilot)
+        facts = " ".join(said(pilot, "#facts").split())
+        assert "weather is away; loaded again when it is back" in facts
         assert "Forecast for a city." in seen(pilot)
         await pilot.press("l")
-        await until(pilot, lambda: len(pilot.app._notifications) == 1)
-        (told,) = pilot.app._notifications
+        await until(pilot, lambda: "away; evicted again" in said(pilot, "#facts"))
+        await pilot.press("l")
+        await until(pilot, lambda: len(pilot.app._notifications) == 2)
+        told = list(pilot.app._notifications)[-1]
         assert "the server weather is away" in f"{told.title} {told.message}"
         await rig.bench.reconnect("weather")
-        await until(pilot, lambda: "● loaded" in seen(pilot))
+        await until(pilot, lambda: "✕ evicted" in said(pilot, "#tool-title"))
 
 
-async def test_the_servers_page_tells_what_is_held_for_a_server() -> None:
+async def test_a_server_tells_what_is_held_for_it() -> None:
     async with connected() as rig:
         rig.bench.load(ID)
         await rig.bench.stop("weather")
         state = rig.bench.state
-        row = next(row for row in server_rows(state) if row.key == "weather")
-        assert "1 held" in row.cells
-        assert "1 tool as before once it is back" in server_detail(state.servers["weather"], held=1).plain
+        rows = CatalogRows()
+        rows.update(state, rig.bench.catalog)
+        listed = {row.key: row for row in rows.shown()}
+        assert listed[server_key("weather")].cells[2] == "1"
+        assert str(listed[ID].cells[1]) == f"{SIGN} held"
+        assert "1 tool as before once it is back" in server_facts(state.servers["weather"], held=1).plain
 
 
 async def test_the_timeline_tells_when_a_tool_was_held_and_when_it_came_back() -> None:

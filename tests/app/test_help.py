@@ -6,7 +6,7 @@ from fixtures.hostile import HOSTILE
 from inspector.app.command import COMMANDS, shown_keys
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.dialogs.help_text import help_text
-from inspector.app.pages.tools.servers.screen import ServersScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from tests.support.app import app_rig, goes, until
 
 
@@ -33,4 +33,4 @@ async def test_help_closes_to_the_page_it_explains() -> None:
             await pilot.press("question_mark")
             await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
             await pilot.press(key)
-            await until(pilot, lambda: isinstance(pilot.app.screen, ServersScreen))
+            await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))

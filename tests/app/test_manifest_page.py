@@ -2,13 +2,13 @@
 
 import json
 
-from textual.widgets import TabbedContent
-
 from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.navigation import Destination, EditPage, ToolPage, WhyNotPage
 from inspector.app.pages.tools.manifest.content import label, pretty, token_rows, why_empty
 from inspector.domain.budget import Tokenizer
 from inspector.domain.error import ConnectError
 from inspector.domain.message import ModelRequest
+from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
 from tests.support.app import app_rig, goes, until
@@ -33,7 +33,7 @@ def test_the_array_to_read_is_the_array_that_is_sent() -> None:
 
 def test_why_there_is_no_manifest() -> None:
     ready = SessionState(servers={"a": ServerState("a", ServerPhase.READY)})
-    assert "f2" in why_empty(SessionState())
+    assert "Tools shows why" in why_empty(SessionState())
     assert "defer_loading" in why_empty(ready)
 
 
@@ -50,9 +50,43 @@ async def test_the_manifest_can_be_copied_at_once_and_the_array_with_one_key_mor
         await goes(pilot, "manifest")
         await pilot.press("y")
         await until(pilot, lambda: pilot.app.clipboard == rig.bench.state.manifest)
-        await pilot.press("2", "y")
+        await pilot.press("right", "y")
         await until(pilot, lambda: pilot.app.clipboard == pretty(rig.bench.next_request()))
-        assert pilot.app.screen.query_one(TabbedContent).active == "tab-array"
+
+
+async def test_an_entry_is_a_tool_with_the_keys_of_every_tool() -> None:
+    async with app_rig() as (pilot, rig):
+        rig.bench.load("shop:list_orders")
+        await goes(pilot, "manifest")
+        table = pilot.app.screen.query_one("#manifest-table", RecordList)
+        await until(pilot, lambda: any(row.key == "shop__list_orders" for row in table.records))
+        table.focus()
+        table.move_to("shop__list_orders")
+        await pilot.press("y")
+        assert pilot.app.clipboard == "shop:list_orders"
+        await pilot.press("l")
+        await until(pilot, lambda: "shop:list_orders" not in rig.bench.state.bound_ids)
+        table.move_to("calc__evaluate")
+        went: list[Destination] = []
+        pilot.app.open = went.append  # type: ignore[attr-defined]
+        await pilot.press("enter", "w", "e")
+        await until(pilot, lambda: len(went) == 3)
+        assert went == [
+            ToolPage("calc:evaluate"),
+            WhyNotPage("calc:evaluate", SearchRequest()),
+            EditPage("calc:evaluate", ""),
+        ]
+
+
+async def test_what_is_no_tool_has_no_keys_of_one() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "manifest")
+        table = pilot.app.screen.query_one("#manifest-table", RecordList)
+        await until(pilot, lambda: bool(table.records))
+        table.focus()
+        await pilot.press("home", "enter", "w")
+        await until(pilot, lambda: bool(pilot.app._notifications))
+        assert [told.message for told in pilot.app._notifications] == ["Put the cursor on a tool first."]
 
 
 async def test_the_page_follows_what_is_loaded() -> None:

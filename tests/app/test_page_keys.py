@@ -15,7 +15,6 @@ from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.trace.events.content import ALL, GROUPS, MAIN
 from inspector.domain.error import ConnectError
 from inspector.domain.events import Group
-from inspector.domain.server import ServerPhase
 from inspector.domain.tool import Tool
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.workbench import shop_and_weather
@@ -27,35 +26,6 @@ def one_fails() -> dict[str, MemoryServer]:
         "no-such-command is not installed", hint="Check PATH.", stderr_tail="boom: missing TOKEN"
     )
     return {**shop_and_weather(), "broken": MemoryServer([Tool("broken", "x")], fault=fault)}
-
-
-async def test_a_failed_server_shows_reason_hint_and_stderr() -> None:
-    async with app_rig(servers=one_fails()) as (pilot, _):
-        await goes(pilot, "servers")
-        await pilot.press("end")
-        screen = pilot.app.screen
-        await until(
-            pilot, lambda: "no-such-command" in str(screen.query_one("#server-detail", Static).render())
-        )
-        assert "Check PATH." in str(screen.query_one("#server-detail", Static).render())
-        assert screen.query_one("#server-stderr", TextView).text == "boom: missing TOKEN"
-
-
-async def test_r_connects_a_failed_server_again() -> None:
-    servers = one_fails()
-    async with app_rig(servers=servers) as (pilot, rig):
-        servers["broken"].fault = None
-        await goes(pilot, "servers")
-        await pilot.press("end", "r")
-        await until(pilot, lambda: rig.bench.state.servers["broken"].phase is ServerPhase.READY)
-
-
-async def test_s_stops_a_server_and_its_tools_go() -> None:
-    async with app_rig() as (pilot, rig):
-        await goes(pilot, "servers")
-        await pilot.press("home", "s")
-        await until(pilot, lambda: rig.bench.state.servers["shop"].phase is ServerPhase.STOPPED)
-        assert not any(tool.startswith("shop:") for tool in rig.bench.state.tools)
 
 
 async def test_the_manifest_page_shows_exactly_what_is_sent() -> None:

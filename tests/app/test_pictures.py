@@ -22,7 +22,15 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
 from inspector.app.dialogs.settings.screen import SettingsDialog
-from inspector.app.navigation import ComparePage, EditPage, ProfilesPage, StepsPage, WhyNotPage
+from inspector.app.navigation import (
+    ComparePage,
+    EditPage,
+    ProfilesPage,
+    ServerPage,
+    StepsPage,
+    ToolPage,
+    WhyNotPage,
+)
 from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -34,14 +42,14 @@ from inspector.app.pages.lab.calibration.screen import CalibrationScreen
 from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
-from inspector.app.pages.tools.servers.screen import ServersScreen
-from inspector.app.pages.tools.tool.screen import ToolScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
+from inspector.demo.planner import DemoPlanner
 from inspector.domain.consent import ServerConsent
 from inspector.domain.ranking import SearchRequest
 from tests.app.test_confusable_page import offices
@@ -51,7 +59,7 @@ from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.support import firm
 from tests.support.canned_report import CATALOG_SIZE
-from tests.support.lab import MemoryLab, written
+from tests.support.lab import MemoryLab, four_servers, written
 from tests.support.office import office
 from tests.support.picture import (
     NARROW,
@@ -68,6 +76,8 @@ from tests.support.picture import (
 )
 from tests.support.reproduction import MemorySource
 from tests.support.told_model import Step, ToldModel, calls, says, searches
+from tests.support.tools_page import WEATHER_FRAMES
+from tests.support.workbench import shop_and_weather
 from widgets import Confirm
 
 QUERY = "send a late order message"
@@ -117,6 +127,12 @@ def _lab(folder: Path) -> MemoryLab:
     return MemoryLab(written(folder))
 
 
+def _planner_lab(folder: Path) -> MemoryLab:
+    lab = race_lab(folder)
+    lab.model_for = lambda _: DemoPlanner()
+    return lab
+
+
 def _compared(folder: Path) -> Opens:
     lab = _lab(folder)
     file = next(file for file in lab.scenarios() if file.path.stem == "alternate")
@@ -137,16 +153,28 @@ def _acts(*acts: Act) -> Callable[[Path], tuple[Act, ...]]:
     return lambda _folder: acts
 
 
+def _wired() -> Shown:
+    servers = shop_and_weather()
+    for frame in WEATHER_FRAMES:
+        servers["weather"].log.append(frame)
+    return Shown(servers=servers)
+
+
+# From the view that a tool opens with to its form.
+CALL = ("right",) * 4 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(SessionScreen, _talk, _acts(Asked("forecast"), Shows("Sunny in Oslo."))),
     "race": Picture(
         RaceScreen,
-        Shown,
+        lambda: Shown(says("Nine of them."), servers=four_servers()),
         lambda folder: (
-            Opens(lambda: RaceScreen(race_lab(folder))),
+            Asked("Which orders are late?"),
+            Opens(lambda: RaceScreen(_planner_lab(folder))),
             Shows("starts the race"),
             "r",
+            Shows("really asked twice"),
+            "y",
             Shows("instead of"),
         ),
     ),
@@ -189,11 +217,16 @@ PAGES: Mapping[str, Picture] = {
         _acts(Opens(FindScreen, StepsPage(SEVERAL)), Shows("found only by the steps", "#searches")),
     ),
     "tool": Picture(
-        ToolScreen,
+        ToolsScreen,
         Shown,
-        _acts(Opens(lambda: ToolScreen("weather:get_forecast")), "4", *"Oslo", "enter", Shows("✓ ok")),
+        _acts(Opens(ToolsScreen, ToolPage("weather:get_forecast")), *CALL, *"Oslo", "enter", Shows("✓ ok")),
     ),
-    "servers": Picture(ServersScreen, _failing, _acts(Goes("servers"), "end", Shows("boom"))),
+    "servers": Picture(ToolsScreen, _failing, _acts(Goes("servers"), "end", Shows("broken"))),
+    "wire": Picture(
+        ToolsScreen,
+        _wired,
+        _acts(Opens(ToolsScreen, ServerPage("weather")), "right", "right", Shows("→  initialize")),
+    ),
     "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
@@ -248,7 +281,9 @@ DIALOGS: Mapping[str, Picture] = {
         Shown,
         _acts(Opens(SettingsDialog), "slash", *"binding.capacity", "enter", "enter", "x"),
     ),
-    "approval": Picture(Confirm, Shown, _acts(Opens(lambda: ToolScreen("shop:refund_order")), "4", "ctrl+r")),
+    "approval": Picture(
+        Confirm, Shown, _acts(Opens(ToolsScreen, ToolPage("shop:refund_order")), *CALL, "ctrl+r")
+    ),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
     "detail": Picture(
         DetailScreen,
@@ -307,7 +342,7 @@ def _pages(parent: type[BaseScreen]) -> Iterator[type[BaseScreen]]:
 def test_every_page_has_a_picture_on_both_terminals() -> None:
     for module in PAGES_FOLDER.rglob("*screen.py"):
         import_module(".".join(module.relative_to(PAGES_FOLDER.parents[2]).with_suffix("").parts))
-    registered = {*map(registry.page_class, registry.SCREENS), SessionScreen, ToolScreen}
+    registered = {*map(registry.page_class, registry.SCREENS), SessionScreen}
     assert registered <= set(_pages(BaseScreen)) == {picture.screen for picture in PAGES.values()}
     stored = Path(__file__).with_name("__snapshots__") / Path(__file__).stem
     for name in PAGES:

@@ -1,5 +1,7 @@
 """The six places: where one is, how one goes elsewhere, and that pages stay as they were left."""
 
+import asyncio
+
 import pytest
 from hypothesis import given, strategies as st
 from textual.content import Content
@@ -10,15 +12,19 @@ from inspector.app.activity import Activity
 from inspector.app.app import ToolsightApp
 from inspector.app.base_screen import HeaderLine
 from inspector.app.command import COMMANDS
+from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.draw.header import Where, header
 from inspector.app.navigation import ToolPage
+from inspector.app.opening import Opened
 from inspector.app.pages import registry
 from inspector.app.place import PLACES, page_after, page_info, place_of
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState, SessionState
 from tests.app.test_bench_page import HeldEmbedder
-from tests.support.app import app_rig, goes, seen, until
+from tests.support.app import RigApp, app_rig, goes, seen, until
 from tests.support.office import office
+from tests.support.workbench import opened
 from widgets import Prompt, RecordList
 
 NAMES = [page.name for place in PLACES for page in place.pages]
@@ -171,3 +177,42 @@ async def test_the_header_opens_the_settings() -> None:
         column = seen(pilot).splitlines()[1].index("profile toolsight")
         await pilot.click(offset=(column, 1))
         await until(pilot, lambda: "Settings of this session" in seen(pilot))
+
+
+async def test_what_is_typed_before_the_first_page_is_there_reaches_its_prompt() -> None:
+    approver = ModalApprover()
+    async with opened(approver=approver) as rig:
+        is_slow = asyncio.Event()
+
+        async def start() -> Opened:
+            await is_slow.wait()
+            return Opened(rig.bench, rig.memory, approver)
+
+        app = RigApp(start)
+        app.at_home = True
+        async with app.run_test() as pilot:
+            await pilot.press(*"late", "escape", "5")
+            assert app.page == ""
+            is_slow.set()
+            await until(pilot, lambda: app.page == "events")
+            await pilot.press("1")
+            assert app.screen.query_one(Prompt).value == "late"
+
+
+async def test_what_is_typed_early_answers_no_question() -> None:
+    approver = ModalApprover()
+    async with opened(approver=approver, approved=False) as rig:
+        is_slow = asyncio.Event()
+
+        async def start() -> Opened:
+            await is_slow.wait()
+            return Opened(rig.bench, rig.memory, approver)
+
+        app = RigApp(start)
+        app.at_home = True
+        async with app.run_test() as pilot:
+            await pilot.press(*"yes start")
+            is_slow.set()
+            await until(pilot, lambda: isinstance(app.screen, ConsentDialog))
+            assert rig.store.sessions() == []
+            assert app.screen_stack[0].query_one(Prompt).value == "yes start"

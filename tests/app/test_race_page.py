@@ -1,25 +1,44 @@
 """The race, driven by keys, and how it looks."""
 
-from collections.abc import AsyncGenerator
+import re
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from hypothesis import given, strategies as st
+from rich.cells import cell_len
 from textual.pilot import Pilot
-from textual.widgets import Digits
 
+from inspector.adapters.memory.fakes import MemoryServer
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.dialogs.help import HelpScreen
+from inspector.app.navigation import RacePage
+from inspector.app.pages.chat.race import content
 from inspector.app.pages.chat.race.playback import PACES, Playback
 from inspector.app.pages.chat.race.screen import RaceScreen
-from inspector.app.scenario_job import ScenarioFile
 from inspector.domain.error import ConfigError
+from inspector.domain.scenario import Scenario
+from inspector.engine.ports import ChatModel
+from inspector.engine.scenario.ground import Ground
+from inspector.engine.scenario.race import RaceFrame
+from inspector.engine.scenario.racer import Racer
 from inspector.engine.scenario.run import ScenarioResult
-from tests.support.app import app_rig, said, until
-from tests.support.lab import LOOP, REDUNDANT, MemoryLab, hostile_scenario, hostile_servers, written
+from tests.support.app import app_rig, is_up_to_date, said, seen, until
+from tests.support.lab import (
+    LOOP,
+    REDUNDANT,
+    MemoryLab,
+    four_servers,
+    hostile_scenario,
+    hostile_servers,
+    written,
+)
+from tests.support.told_model import ToldModel, calls, says
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
-from widgets import PlainInput
+from widgets import BigNumber, Confirm, PlainInput
 
 DEMO = """
 title: Orders and a forecast
@@ -38,13 +57,19 @@ turns:
 """
 
 
+QUESTION = "Which orders are late?"
+FORECAST = "What is the forecast for the city of Oslo?"
+
+
 def race_lab(folder: Path) -> MemoryLab:
     return MemoryLab(written(folder, demo=DEMO, loop=LOOP, redundant=REDUNDANT))
 
 
 def _tokens(pilot: Pilot[None]) -> list[int]:
-    digits = pilot.app.screen.query(".racer-tokens").results(Digits)
-    return [int(one.value.replace(",", "")) for one in digits]
+    """Both totals, each at the end of its bar."""
+    bars = said(pilot, "#race-bars").splitlines()
+    numbers = (re.search(r"([\d,]+)$", line) for line in bars if re.match(r"[█▒ ]+[\d,]+$", line))
+    return [int(found[1].replace(",", "")) for found in numbers if found is not None]
 
 
 def _screen(pilot: Pilot[None]) -> RaceScreen:
@@ -55,11 +80,28 @@ def _screen(pilot: Pilot[None]) -> RaceScreen:
 
 @asynccontextmanager
 async def opened(
-    lab: MemoryLab, size: tuple[int, int] = (120, 32), pace: float = 0.0
+    lab: MemoryLab,
+    size: tuple[int, int] = (120, 32),
+    pace: float = 0.0,
+    *,
+    asked: tuple[str, ...] = (),
+    scenario: str = "",
+    model: str = "demo/planner",
+    servers: Callable[[], dict[str, MemoryServer]] = four_servers,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
-    async with app_rig(size=size) as (pilot, rig):
+    """The race page of a session in which these questions were asked, or with a scenario chosen."""
+    async with app_rig(*(says("Well.") for _ in asked), servers=servers(), size=size) as (pilot, rig):
+        rig.model.name = model
+        rig.bench.switch_model(model)
+        for question in asked:
+            await rig.bench.chat(question)
+        await until(pilot, lambda: is_up_to_date(pilot, rig))
         await pilot.app.push_screen(RaceScreen(lab, pace=pace))
-        await until(pilot, lambda: "Reading" not in said(pilot, "#race-said"))
+        screen = _screen(pilot)
+        await until(pilot, lambda: bool(screen.selection.files))
+        if scenario:
+            file = next(file for file in screen.selection.files if file.path.stem == scenario)
+            screen._choose_file(str(file.path))
         yield pilot, rig
 
 
@@ -68,33 +110,153 @@ async def _raced(pilot: Pilot[None], key: str = "r") -> None:
     await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
 
 
-async def test_a_race_on_other_servers_says_so(tmp_path: Path) -> None:
+async def test_without_a_question_the_page_says_how_to_get_one_and_races_nothing(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     async with opened(lab) as (pilot, _):
-        assert "not on yours" not in said(pilot, "#race-status")
-    lab.source = "demo.json"
-    async with opened(lab, size=(80, 24)) as (pilot, _):
-        assert "on the demo's servers, not on yours" in said(pilot, "#race-status")
+        assert "Ask something in Chat first, or s chooses a scenario." in said(pilot, "#race-said")
+        await pilot.press("r", "left", "space")
+        assert lab.runs == []
 
 
-async def test_r_races_the_demo_under_static_and_the_profile_of_the_session(tmp_path: Path) -> None:
+async def test_r_races_the_last_question_on_the_sessions_servers_with_its_model(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
-    async with opened(lab) as (pilot, _):
+    async with opened(lab, asked=("Hello", QUESTION)) as (pilot, rig):
+        await _raced(pilot)
+        assert sorted((title, profile) for title, profile, _ in lab.runs) == [
+            (QUESTION, "static"),
+            (QUESTION, "toolsight"),
+        ]
+        for ground in lab.grounds:
+            assert ground.configuration is rig.bench.configuration
+            assert ground.model == "demo/planner"
+            assert ground.servers == frozenset(rig.bench.state.servers)
+        static, other = _tokens(pilot)
+        assert static > other > 0
+        assert f"{1 - other / static:.0%}".replace("%", " %") in said(pilot, "#race-said")
+        assert "3 servers" not in said(pilot, "#race-status")
+        assert "4 servers, 17 tools" in said(pilot, "#race-status")
+        assert "asked alone, without the conversation before it" in said(pilot, "#race-said")
+
+
+async def test_the_race_of_an_only_question_leaves_nothing_out(tmp_path: Path) -> None:
+    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
+        await _raced(pilot)
+        assert "asked alone" not in said(pilot, "#race-said")
+
+
+async def test_the_end_is_one_large_number_over_both_sides_in_numbers(tmp_path: Path) -> None:
+    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
+        await _raced(pilot)
+        static, other = _tokens(pilot)
+        assert pilot.app.screen.query_one(BigNumber).value == f"{1 - other / static:.0%}"
+        assert pilot.app.screen.query_one(BigNumber).size.height >= 8
+        rows = {row[:18].strip(): row[18:].split() for row in said(pilot, "#race-table").splitlines()}
+        assert rows["model calls"] == ["2", "3"]
+        assert rows["solved steps"] == ["1", "1"]
+        assert "–" in rows["searches"]
+        await pilot.press("left")
+        assert not pilot.app.screen.query_one(BigNumber).display or not _screen(pilot).has_class("-over")
+
+
+async def test_who_needed_fewer_calls_has_not_won(tmp_path: Path) -> None:
+    """Until both are over, no side is said to have answered."""
+    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
+        await _raced(pilot)
+        assert said(pilot, "#race-bars").count("✓ answered") == 2
+        await pilot.press("left")
+        assert "answered" not in said(pilot, "#race-bars")
+
+
+async def test_a_side_that_did_less_leaves_no_number(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+
+    def model(_name: str) -> ChatModel:
+        is_first = len(lab.runs) == 1
+        return ToldModel(calls(("shop__list_orders", {})), says("Nine.")) if is_first else ToldModel()
+
+    lab.model_for = model
+    lab.gate.clear()
+    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
+        await pilot.press("r")
+        await until(pilot, lambda: len(lab.runs) == 2)
+        lab.gate.set()
+        await until(pilot, lambda: "No saving to tell" in said(pilot, "#race-said"))
+        assert pilot.app.screen.query_one(BigNumber).value == ""
+
+
+async def test_a_real_model_is_asked_twice_only_after_a_yes_that_knows_the_estimate(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    lab.model_for = lambda _: ToldModel(says("Nine."))
+    async with opened(lab, asked=(QUESTION,), model="openai/told") as (pilot, _):
+        assert "is really asked twice: about 2 calls" in said(pilot, "#race-said")
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
+        assert lab.runs == []
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("y")
+        await until(pilot, lambda: len(lab.runs) == 2)
+
+
+async def test_arriving_from_the_chat_starts_the_race_of_the_newest_question(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab, asked=(QUESTION,)) as (pilot, rig):
+        _screen(pilot).arrive(RacePage())
+        await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
+        await rig.bench.chat(FORECAST)
+        await until(pilot, lambda: is_up_to_date(pilot, rig))
+        _screen(pilot).arrive(RacePage())
+        await until(pilot, lambda: len(lab.runs) == 4 and "instead of" in said(pilot, "#race-said"))
+        assert {title for title, _, _ in lab.runs[2:]} == {FORECAST}
+
+
+async def test_a_race_goes_on_while_another_page_is_shown(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    lab.gate.clear()
+    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
+        await pilot.press("r")
+        await until(pilot, lambda: len(lab.runs) == 2)
+        screen = _screen(pilot)
+        await pilot.app.push_screen(HelpScreen(()))
+        lab.gate.set()
+        await until(pilot, lambda: screen.playback.verdict is not None)
+        await pilot.app.pop_screen()
+        await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
+        assert lab.cancelled == 0
+
+
+async def test_a_scenario_that_does_not_fit_the_servers_is_refused_with_what_it_needs(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    only_shop = {"shop": four_servers()["shop"]}
+    async with opened(lab, asked=(QUESTION,), servers=lambda: only_shop) as (pilot, _):
+        await pilot.press("s")
+        await until(pilot, lambda: "does not fit: needs weather:get_forecast" in seen(pilot))
+        assert seen(pilot).index("Searching for the same thing twice") < seen(pilot).index("does not fit")
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: "does not fit these servers" in said(pilot, "#choice-error"))
+        await pilot.press("escape")
+        assert said(pilot, "#race-status").startswith(QUESTION)
+        assert lab.runs == []
+
+
+async def test_a_scenario_runs_on_the_sessions_servers_under_static_and_its_profile(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab, scenario="demo") as (pilot, rig):
         assert "starts the race" in said(pilot, "#race-said")
         assert lab.runs == []
         await _raced(pilot)
         assert sorted(run[1] for run in lab.runs) == ["static", "toolsight"]
-        static, other = _tokens(pilot)
-        assert static > other > 0
-        assert f"{1 - other / static:.0%}".replace("%", " %") in said(pilot, "#race-said")
+        assert all(ground.configuration is rig.bench.configuration for ground in lab.grounds)
         assert "static: 2 scripted searches left out, 2 model calls fewer." in said(pilot, "#race-said")
         assert "toolsight: 2 more model calls than static" in said(pilot, "#race-said")
 
 
 async def test_every_model_call_of_a_lane_stands_in_it_with_what_came_of_it(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path)) as (pilot, _):
+    async with opened(race_lab(tmp_path), scenario="demo") as (pilot, _):
         await _raced(pilot, "enter")
-        static, other = (said(pilot, f"#racer-{side} .racer-calls").splitlines() for side in (0, 1))
+        static, other = (said(pilot, f"#racer-{side}").splitlines() for side in (0, 1))
         assert [row.split()[0] for row in static] == ["1", "2", "3", "4"]
         assert [row.split()[0] for row in other] == ["1", "2", "3", "4", "5", "6"]
         assert "calls shop:list_orders" in static[0]
@@ -102,19 +264,22 @@ async def test_every_model_call_of_a_lane_stands_in_it_with_what_came_of_it(tmp_
         assert "answers: Snow." in static[-1]
 
 
-async def test_what_was_set_in_the_session_goes_with_its_profile_only(tmp_path: Path) -> None:
+async def test_what_was_set_in_the_session_applies_to_both_but_cannot_make_static_another(
+    tmp_path: Path,
+) -> None:
     lab = race_lab(tmp_path)
-    async with opened(lab) as (pilot, rig):
-        rig.bench.policy.set("guard.window_repeats", 9)
+    async with opened(lab, scenario="demo") as (pilot, rig):
+        rig.bench.policy.set("chat.max_steps", 9)
+        rig.bench.policy.set("binding.policy", "keep")
         await _raced(pilot)
         assert {run[1]: run[2] for run in lab.runs} == {
-            "static": {},
-            "toolsight": {"guard.window_repeats": 9},
+            "static": {"chat.max_steps": 9},
+            "toolsight": {"chat.max_steps": 9, "binding.policy": "keep"},
         }
 
 
 async def test_arrows_go_call_by_call_and_the_lane_that_needs_more_goes_on_alone(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path)) as (pilot, _):
+    async with opened(race_lab(tmp_path), scenario="demo") as (pilot, _):
         await _raced(pilot)
         ends = _tokens(pilot)
         shown = []
@@ -134,7 +299,7 @@ async def test_arrows_go_call_by_call_and_the_lane_that_needs_more_goes_on_alone
 async def test_space_stands_still_and_goes_on(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     lab.gate.clear()
-    async with opened(lab) as (pilot, _):
+    async with opened(lab, scenario="demo") as (pilot, _):
         await pilot.press("r", "space")
         lab.gate.set()
         screen = _screen(pilot)
@@ -154,16 +319,16 @@ async def test_plus_and_minus_change_the_pace_and_without_animations_there_is_no
 
 
 async def test_with_a_pace_one_call_comes_after_the_other(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path)) as (pilot, _):
+    async with opened(race_lab(tmp_path), scenario="demo") as (pilot, _):
         await _raced(pilot)
-        playback = _screen(pilot)._playback
+        playback = _screen(pilot).playback
         assert playback.race is not None
         again = Playback(pace=0.6)
         again.race, again.verdict = playback.race, playback.verdict
-        calls = [again.frame("toolsight").call]
+        counted = [again.frame("toolsight").call]
         while again.advance():
-            calls.append(again.frame("toolsight").call)
-        assert calls == [0, 1, 2, 3, 4, 5, 6]
+            counted.append(again.frame("toolsight").call)
+        assert counted == [0, 1, 2, 3, 4, 5, 6]
 
 
 def test_the_pace_has_two_ends() -> None:
@@ -177,7 +342,7 @@ def test_the_pace_has_two_ends() -> None:
 async def test_esc_stops_both_runs_then_leaves(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     lab.gate.clear()
-    async with opened(lab) as (pilot, _):
+    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
         await pilot.press("r")
         await until(pilot, lambda: len(lab.runs) == 2)
         await pilot.press("escape")
@@ -189,14 +354,14 @@ async def test_esc_stops_both_runs_then_leaves(tmp_path: Path) -> None:
 
 async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> None:
     class Broken(MemoryLab):
-        async def run(self, file: ScenarioFile, profile: str, *rest: Any) -> ScenarioResult:
+        async def race(self, scenario: Scenario, ground: Ground, profile: str, *rest: Any) -> ScenarioResult:
             if profile == "static":
                 raise ConfigError("no server came up", hint="Look at the log.")
-            return await super().run(file, profile, *rest)
+            return await super().race(scenario, ground, profile, *rest)
 
     lab = Broken(written(tmp_path, demo=DEMO))
     lab.gate.clear()
-    async with opened(lab) as (pilot, _):
+    async with opened(lab, asked=(QUESTION,)) as (pilot, _):
         await pilot.press("r")
         await until(pilot, lambda: "no server came up" in said(pilot, "#race-said"))
         assert lab.cancelled == len(lab.runs)
@@ -204,7 +369,7 @@ async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> 
 
 async def test_another_scenario_and_another_profile_are_a_key_away(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
-    async with opened(lab) as (pilot, _):
+    async with opened(lab, scenario="demo") as (pilot, _):
         await _raced(pilot)
         await pilot.press("s", "down", "enter")
         await pilot.pause()
@@ -216,37 +381,84 @@ async def test_another_scenario_and_another_profile_are_a_key_away(tmp_path: Pat
         assert {run[1] for run in lab.runs[2:]} == {"static", "prd"}
 
 
-async def test_e_writes_a_picture_and_a_recording(tmp_path: Path) -> None:
-    async with opened(race_lab(tmp_path)) as (pilot, _):
-        await pilot.press("e")
+async def test_x_writes_a_slide_and_a_recording(tmp_path: Path) -> None:
+    async with opened(race_lab(tmp_path), asked=(QUESTION,)) as (pilot, _):
+        await pilot.press("x")
         assert not isinstance(pilot.app.screen, ExportDialog)
         await _raced(pilot)
         for name, begins in (("race.svg", "<svg "), ("race.cast", '{"version": 2')):
-            await pilot.press("e")
+            await pilot.press("x")
             await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
             pilot.app.screen.query_one(PlainInput).value = str(tmp_path / name)
             await pilot.press("enter")
             await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
-            assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
-        await pilot.press("e")
+            written_file = (tmp_path / name).read_text(encoding="utf-8")
+            assert written_file.startswith(begins)
+            assert QUESTION in written_file
+        await pilot.press("x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "race.png")
         await pilot.press("enter")
         assert "has to end in .svg or .cast" in said(pilot, "#export-problem")
 
 
+async def test_a_race_needs_a_server_that_is_ready(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab, asked=(QUESTION,)) as (pilot, rig):
+        for name in tuple(rig.bench.state.servers):
+            await rig.bench.stop(name)
+        await until(pilot, lambda: is_up_to_date(pilot, rig))
+        await pilot.press("r")
+        assert "no server is ready" in said(pilot, "#race-said")
+        assert lab.runs == []
+
+
+async def test_a_script_cannot_be_asked_a_question_but_its_scenario_races(tmp_path: Path) -> None:
+    lab = race_lab(tmp_path)
+    async with opened(lab, asked=(QUESTION,), model="demo/script:x.yaml") as (pilot, _):
+        await pilot.press("r")
+        assert "it does not know a question" in said(pilot, "#race-said")
+        assert lab.runs == []
+        file = next(file for file in _screen(pilot).selection.files if file.path.stem == "demo")
+        _screen(pilot)._choose_file(str(file.path))
+        await _raced(pilot)
+
+
 async def test_without_a_lab_the_page_says_how_to_get_one() -> None:
     async with app_rig() as (pilot, _):
         await pilot.app.push_screen(RaceScreen())
         await until(pilot, lambda: "toolsight demo" in said(pilot, "#race-said"))
-        await pilot.press("r", "s", "space", "left", "e")
+        await pilot.press("r", "s", "space", "left", "x")
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:
     text = " | ".join(HOSTILE)
     lab = MemoryLab(written(tmp_path, hostile=hostile_scenario(text)), lambda: hostile_servers(text))
-    async with opened(lab, size=(80, 24)) as (pilot, _):
-        file = next(file for file in lab.scenarios() if file.path.stem == "hostile")
-        _screen(pilot)._choose_file(str(file.path))
+    size = (80, 24)
+    async with opened(lab, size, scenario="hostile", servers=lambda: hostile_servers(text)) as (pilot, _):
         await _raced(pilot)
         assert not dangerous("".join(lines(pilot.app)))
+
+
+@given(st.integers(0, 10**9))
+def test_a_full_bar_is_a_round_number_that_no_bar_leaves(most: int) -> None:
+    full = content.scale(most)
+    assert most <= full <= max(1.5 * most, most + 1)
+    assert len(str(full).rstrip("0")) <= 2
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(40, 200), st.booleans())
+def test_both_bars_are_on_one_scale_and_no_line_is_too_wide(
+    one: int, two: int, width: int, over: bool
+) -> None:
+    racers = tuple(
+        Racer(name, calls=3, bound=2, tool_tokens=sent, input_tokens=sent, dollars=0.1, outcome="answered")
+        for name, sent in (("static", one), ("toolsight", two))
+    )
+    drawn = content.bars(RaceFrame(0.0, (racers[0], racers[1])), max(one, two), width, over=over)
+    rows = drawn.plain.splitlines()
+    assert all(cell_len(row) <= width for row in rows)
+    shorter, longer = sorted((rows[1].count("█"), rows[3].count("█")))
+    assert (one - two) * (rows[1].count("█") - rows[3].count("█")) >= 0
+    assert longer <= width - 10
+    assert shorter >= 0

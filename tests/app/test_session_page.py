@@ -7,8 +7,11 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
+from inspector.app.dialogs.tool_picker import ToolPicker
+from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
 from inspector.app.pages.chat.session.screen import SessionScreen
+from inspector.app.pages.find.screen import FindScreen
 from inspector.domain.error import ModelError
 from inspector.domain.events import TurnEnded, UserSaid
 from inspector.domain.example_request import example_requests
@@ -67,7 +70,7 @@ async def test_a_request_runs_the_whole_loop_on_the_screen() -> None:
         await ended(pilot, rig)
         texts = blocks(pilot)
         assert has(texts, "You", "forecast for Oslo")
-        assert has(texts, "search_tools", "weather:get_forecast")
+        assert has(texts, "searched for", "1 of 4 tools fit", "weather:get_forecast", "+", "✓ called")
         assert has(texts, "weather:get_forecast", "city=Oslo", "ok")
         assert has(texts, "Sunny in Oslo.")
         assert "weather:get_forecast" in rows(pilot, "#tools-loaded")
@@ -243,3 +246,48 @@ async def test_a_wide_terminal_shows_every_part_at_once() -> None:
             assert part in text
         assert "Sunny in Oslo." in text
         assert "shop:refund_order" in text
+
+
+async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> None:
+    async with app_rig(*FORECAST, says("Sunny in Oslo."), at_home=True) as (pilot, rig):
+        hint = pilot.app.screen.query_one("#conversation-hint", Static)
+        assert not hint.display
+        await ask(pilot, "forecast for Oslo")
+        await ended(pilot, rig)
+        await until(pilot, lambda: "esc, then w: why not another tool   r: race" in str(hint.render()))
+        assert "esc then r: race" in seen(pilot)
+        await pilot.press("r")
+        assert pilot.app.screen.query_one(Prompt).value == "r"
+        await pilot.press("escape", "w")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ToolPicker))
+        await pilot.press(*"refund", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: "forecast for a city" in seen(pilot))
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
+        assert "forecast for Oslo" in seen(pilot)
+
+
+async def test_before_a_turn_there_is_nothing_to_race_and_without_a_search_nothing_to_explain() -> None:
+    async with app_rig(says("Hello."), at_home=True) as (pilot, rig):
+        assert "r: race" not in seen(pilot)
+        await pilot.press("tab", "r")
+        assert isinstance(pilot.app.screen, SessionScreen)
+        pilot.app.screen.query_one(Prompt).focus()
+        await ask(pilot, "hi")
+        await ended(pilot, rig)
+        hint = pilot.app.screen.query_one("#conversation-hint", Static)
+        await until(pilot, lambda: str(hint.render()) == "esc, then r: race")
+
+
+async def test_while_the_model_works_nothing_about_its_turn_is_offered() -> None:
+    async with app_rig(calls(("calc__evaluate", {})), says("fine"), at_home=True) as (pilot, rig):
+        rig.servers["calc"].answer = hanging  # type: ignore[assignment]
+        await ask(pilot, "sum")
+        await until(pilot, lambda: bool(rig.store.read("s", kinds=("call",))) and shown_busy(pilot))
+        assert not pilot.app.screen.query_one("#conversation-hint", Static).display
+        await pilot.press("escape")
+        await ended(pilot, rig)
+        await until(pilot, lambda: "esc then r: race" in seen(pilot))

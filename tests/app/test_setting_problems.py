@@ -8,7 +8,7 @@ from inspector.app.draw.header import Where, header
 from inspector.app.draw.problem import problem_line, problem_lines
 from inspector.app.pages.chat.session.conversation_panel import ItemBlock
 from inspector.app.pages.chat.session.welcome import welcome
-from inspector.app.pages.tools.servers.content import server_detail
+from inspector.app.pages.tools.catalog.server_text import server_facts
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import find_knob, with_values
 from inspector.domain.server import ServerPhase
@@ -64,8 +64,8 @@ def test_more_problems_than_there_is_room_for_are_counted() -> None:
 
 
 def test_a_server_shows_the_problems_that_are_about_it() -> None:
-    assert TYPO.sentence in server_detail(READY["shop"], (TYPO, AWAY)).plain
-    assert AWAY.sentence not in server_detail(READY["shop"], (TYPO, AWAY)).plain
+    assert TYPO.sentence in server_facts(READY["shop"], (TYPO, AWAY)).plain
+    assert AWAY.sentence not in server_facts(READY["shop"], (TYPO, AWAY)).plain
 
 
 def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:

@@ -66,6 +66,27 @@ def test_a_failed_server_is_listed_with_its_reason(run: Toolsight) -> None:
     assert "no-such-command-anywhere" in states["gone"]["reason"]
 
 
+def test_the_wire_shows_what_was_exchanged_with_each_server(run: Toolsight) -> None:
+    shown = run("servers", "--wire").stdout
+    for words in ("weather: ", "calc: ", "gone: 0 messages", "→   initialize", "←   result of tools/list"):
+        assert words in shown
+
+
+def test_the_wire_of_one_server_has_its_messages_whole_and_without_secrets(run: Toolsight) -> None:
+    printed = run("servers", "--wire", "calc", "--json").stdout
+    (log,) = json.loads(printed)
+    assert (log["server"], log["dropped"]) == ("calc", 0)
+    first = log["frames"][0]
+    assert (first["sent"], json.loads(first["text"])["method"]) == (True, "initialize")
+    assert "s3cret-value-1234" not in printed
+
+
+def test_the_wire_of_an_unknown_server_names_the_known_ones(run: Toolsight) -> None:
+    refused = run("servers", "--wire", "cal")
+    assert refused.exit_code == 1
+    assert "Servers: calc" in refused.stderr
+
+
 def test_the_manifest_lists_only_deferred_servers(run: Toolsight) -> None:
     shown = json.loads(run("manifest", "--json").stdout)
     names = [entry["function"]["name"] for entry in shown["tools"]]

@@ -82,7 +82,9 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize(
-    "command", [["servers"], ["tools"], ["manifest"], ["search", TERMINAL["csi_clear"]]], ids=lambda c: c[0]
+    "command",
+    [["servers"], ["servers", "--wire"], ["tools"], ["manifest"], ["search", TERMINAL["csi_clear"]]],
+    ids=" ".join,
 )
 def test_no_raw_control_character_in_a_catalog_reaches_the_terminal(command: list[str], config: str) -> None:
     assert_harmless(printed_in_terminal(*command, "--config", config, "--approve"))

@@ -12,15 +12,30 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import inspector.cli.scenario.race as race_command
+from inspector.adapters.files.scenario_file import load_scenario
 from inspector.app.pages.chat.race.cast import WIDTH, ansi_line, cast, drawn
 from inspector.app.pages.chat.race.picture import picture
+from inspector.cli.composition import shipped_scenarios
+from inspector.domain.catalog import Catalog
 from inspector.domain.price import Prices
+from inspector.domain.solved import SolvedSteps
+from inspector.domain.tool import Tool
+from inspector.engine.scenario.ground import lacking
 from inspector.engine.scenario.race import RaceFrame, Verdict
 from inspector.engine.scenario.racer import Racer
 from tests.cli.conftest import Toolsight
 from tests.support.memory_labs import FORECAST, MemoryLabs
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 
+REFUND = """
+title: A refund
+turns:
+  - user: Refund it.
+    steps:
+      - calls: [{tool: search_tools, arguments: {tool_names: [refund_order]}}]
+      - calls: [{tool: "shop:refund_order", arguments: {}}]
+      - say: Done.
+"""
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
 _DRIVES = re.compile(r"\x1b\[(?:[0-9;]*m|\?25[lh]|[HKJ]|2J)")
 
@@ -195,6 +210,89 @@ def test_a_file_that_cannot_be_written_is_an_error(
     failed = toolsight("race", file(FORECAST), "--svg", str(tmp_path / "none" / "race.svg"))
     assert failed.exit_code != 0
     assert "cannot be written" in failed.stderr
+
+
+QUESTION = "Which orders are late?"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A configuration; the labs in memory have its servers."""
+    path = tmp_path / "shop.json"
+    path.write_text('{"mcpServers": {"shop": {"command": "shop"}}, "profile": "prd"}', encoding="utf-8")
+    return path
+
+
+def test_more_than_one_word_is_a_question_that_the_model_answers_on_the_named_servers(
+    toolsight: Toolsight, labs: MemoryLabs, shop: Path
+) -> None:
+    told = json.loads(toolsight("race", QUESTION, "--config", str(shop), "--json").stdout)
+    assert (told["question"], told["scripted"], told["title"]) == (True, False, QUESTION)
+    assert [options.model for _, options in labs.opened] == ["demo/planner"] * 2
+    assert sorted(profile for profile, _ in labs.opened) == ["prd", "static"]
+    assert all(ground is not None and ground.configuration.source == str(shop) for ground in labs.grounds)
+    assert {racer["outcome"] for racer in told["lanes"]} == {"answered"}
+
+
+def test_a_question_without_servers_is_a_mistake_and_one_on_the_demo_is_not(
+    toolsight: Toolsight, labs: MemoryLabs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    failed = toolsight("race", QUESTION)
+    assert failed.exit_code == 2
+    assert "no server or configuration was named" in failed.stderr
+    assert not labs.opened
+    assert toolsight("race", QUESTION, "--demo").exit_code == 0
+    assert len(labs.opened) == 2
+
+
+def test_a_question_to_a_script_is_a_mistake(toolsight: Toolsight, labs: MemoryLabs, shop: Path) -> None:
+    failed = toolsight("race", QUESTION, "--config", str(shop), "--model", "demo/script:x.yaml")
+    assert failed.exit_code == 2
+    assert "it does not know a question" in failed.stderr
+    assert not labs.opened
+
+
+@pytest.mark.usefixtures("labs")
+def test_what_changes_something_is_not_called_and_that_is_told(
+    toolsight: Toolsight, file: Callable[[str], str], shop: Path
+) -> None:
+    printed = toolsight("race", file(REFUND), "--config", str(shop))
+    assert printed.exit_code == 0, printed.stderr
+    for profile in ("static", "toolsight"):
+        told = f"{profile}: 1 call not made, as a race would change something twice: shop:refund_order."
+        assert told in " ".join(printed.stdout.split())
+
+
+def test_a_scenario_that_does_not_fit_the_named_servers_is_refused(
+    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str], shop: Path
+) -> None:
+    path = file(FORECAST.replace("weather:get_forecast", "mail:send"))
+    failed = toolsight("race", path, "--config", str(shop))
+    assert failed.exit_code == 2
+    assert "does not fit these servers: it needs mail:send" in failed.stderr
+    assert "Race a question instead" in failed.stderr
+    assert labs.opened
+    assert toolsight("race", path).exit_code == 0
+
+
+def test_where_one_side_did_less_there_is_no_large_number() -> None:
+    frames, verdict = race_of("a")
+    solved = replace(verdict.racers[0], outcome="answered", solved=SolvedSteps(2))
+    less = Verdict((solved, replace(solved, solved=SolvedSteps(1))))
+    assert "No saving to tell" in cast("a", frames, less)
+    texts = [text.text or "" for text in ElementTree.fromstring(picture("a", frames, less)).iter()]
+    assert "No saving to tell" in " ".join(texts)
+    assert "fewer tokens sent for tools" not in texts
+    assert "fewer tokens sent for tools" in picture("a", frames, Verdict((solved, solved)))
+
+
+@pytest.mark.slow
+def test_every_shipped_scenario_fits_the_demo(toolsight: Toolsight) -> None:
+    listed = json.loads(toolsight("tools", "--demo", "--json").stdout)
+    tools = Catalog(tuple(Tool(*entry["id"].split(":", 1)) for entry in listed))
+    missing = {path.stem: lacking(load_scenario(path), tools) for path in shipped_scenarios()}
+    assert {name: lacks for name, lacks in missing.items() if lacks} == {}
 
 
 def test_discovery_needs_fewer_tokens_than_static_binding_on_the_demo_servers(toolsight: Toolsight) -> None:

@@ -1,13 +1,17 @@
-"""The app's lab, whatever server the app itself was opened on."""
+"""The app's lab: scenarios on the demo's servers, races on those of the session."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from inspector.cli.composition import demo_path
+from inspector.adapters.files.typed_server import typed_configuration
+from inspector.cli.composition import demo_configuration, demo_path
 from inspector.cli.options import Options
 from inspector.cli.scenario.lab import ShippedLab
-from inspector.domain.events import Record, SessionStarted
+from inspector.domain.events import ApprovalDecided, CallFinished, Record, SessionStarted
+from inspector.engine.scenario.ground import Ground, question
 
 
 @pytest.mark.slow
@@ -20,3 +24,63 @@ async def test_a_scenario_of_the_app_runs_on_the_demos_servers_where_another_was
     await lab.run(file, "", {}, records.append)
     (started,) = [record.event for record in records if isinstance(record.event, SessionStarted)]
     assert started.config == str(demo_path())
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+SHOP = """
+from mcp.server.mcpserver import MCPServer
+from mcp_types import ToolAnnotations
+
+app = MCPServer("shop")
+
+
+@app.tool(annotations=ToolAnnotations(read_only_hint=True))
+def list_orders() -> str:
+    \"\"\"List the orders that are late.\"\"\"
+    return "1046, 1045"
+
+
+@app.tool()
+def cancel_order(number: int) -> str:
+    \"\"\"Cancel an order by its number.\"\"\"
+    open(__file__ + ".cancelled", "a").write(str(number))
+    return "cancelled"
+
+
+app.run()
+"""
+
+
+@pytest.mark.slow
+async def test_a_race_on_servers_of_ones_own_reads_with_both_sides_and_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "shop.py"
+    script.write_text(SHOP, encoding="utf-8")
+    configuration = typed_configuration((sys.executable, str(script)), environment=os.environ, inputs={})
+    lab = ShippedLab(Options(database=tmp_path / "t.db", values={"discovery.embedding_model": "none"}))
+    asked = question("Which orders are late? Cancel the order 1046.")
+    ground = Ground(configuration, "demo/planner")
+    for profile in ("static", "toolsight"):
+        records: list[Record] = []
+        result = await lab.race(asked, ground, profile, {"discovery.embedding_model": "none"}, records.append)
+        assert (result.totals.outcome, result.totals.steps) == ("answered", 1)
+        assert any(isinstance(record.event, ApprovalDecided) for record in records)
+    assert names(tmp_path) >= {"shop.py", "t.db"}
+    assert "shop.py.cancelled" not in names(tmp_path)
+
+
+@pytest.mark.slow
+async def test_a_race_on_the_demo_changes_only_data_of_its_own(tmp_path: Path) -> None:
+    lab = ShippedLab(Options(database=tmp_path / "t.db"))
+    own = tmp_path / "session"
+    own.mkdir()
+    ground = Ground(demo_configuration(own), "demo/planner", servers=frozenset({"office"}))
+    records: list[Record] = []
+    asked = question("Send a message to sales@example.com about the late orders.")
+    await lab.race(asked, ground, "static", {"discovery.embedding_model": "none"}, records.append)
+    assert any(isinstance(record.event, CallFinished) and record.event.ok for record in records)
+    assert names(own) == set()

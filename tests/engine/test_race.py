@@ -8,17 +8,23 @@ from hypothesis import given, strategies as st
 
 from inspector.domain.budget import TokenParts
 from inspector.domain.events import (
+    ApprovalDecided,
     CallFinished,
     CallRejected,
+    CallStarted,
+    Decision,
     Event,
+    Failed,
     ModelRequested,
     ModelResponded,
     Record,
     SearchPerformed,
+    ServerFailed,
     SessionStarted,
     TurnEnded,
     UserSaid,
 )
+from inspector.domain.events.session import TurnOutcome
 from inspector.domain.message import ToolCall
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms, Charge
@@ -29,6 +35,7 @@ from inspector.engine.scenario.run import ScenarioResult
 from inspector.engine.scenario.static_script import left_out, static_scenario
 from inspector.engine.scenario.totals import totals
 
+NO_CALLS = "Neither side made a tool call that succeeded: the number is about definitions alone."
 SEARCH = ScriptedCall("search_tools", {"query": "late orders"})
 ORDERS = ScriptedCall("shop__list_orders", {})
 
@@ -216,13 +223,14 @@ def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     assert verdict.notes == (
         "static: 1 scripted search left out, 1 model call fewer.",
         "toolsight: 1 more model call than static, each a wait for the model.",
+        NO_CALLS,
     )
 
 
 def test_a_model_of_its_own_mind_has_no_script_to_excuse() -> None:
     verdict = raced(CASE, run(5), run(5), scripted=False).verdict
     assert verdict is not None
-    assert verdict.notes == ()
+    assert verdict.notes == (NO_CALLS,)
 
 
 def test_more_tokens_are_a_negative_saving_and_no_answer_is_told() -> None:
@@ -230,7 +238,7 @@ def test_more_tokens_are_a_negative_saving_and_no_answer_is_told() -> None:
     verdict = raced(CASE, run(20), capped, scripted=False).verdict
     assert verdict is not None
     assert verdict.saved == pytest.approx(-0.5)
-    assert verdict.notes == ("toolsight: a message was not answered: capped.",)
+    assert verdict.notes == (NO_CALLS, "toolsight: a message was not answered: capped.")
 
 
 def test_there_is_no_verdict_before_both_are_over() -> None:
@@ -243,3 +251,57 @@ def test_there_is_no_verdict_before_both_are_over() -> None:
     verdict = race.verdict
     assert verdict is not None
     assert verdict.saved is None
+
+
+def solving(steps: int, outcome: TurnOutcome = "answered") -> list[Record]:
+    """A run with so many calls that succeed."""
+    done = [
+        event
+        for number in range(steps)
+        for event in (
+            asked(10),
+            CallStarted(str(number), "shop:list_orders", {"page": number}),
+            CallFinished(str(number), "shop:list_orders", True, ""),
+        )
+    ]
+    return records(UserSaid("a"), *done, asked(10), TurnEnded(outcome))
+
+
+@given(st.integers(0, 4), st.integers(0, 4))
+def test_a_saving_is_told_only_where_both_sides_solved_the_same(static: int, other: int) -> None:
+    verdict = raced(CASE, solving(static), solving(other), scripted=False).verdict
+    assert verdict is not None
+    assert (verdict.shortfall == "") is (static == other)
+
+
+@pytest.mark.parametrize(("static", "other"), [("answered", "failed"), ("capped", "answered")])
+def test_a_side_that_did_not_answer_leaves_no_saving(static: TurnOutcome, other: TurnOutcome) -> None:
+    verdict = raced(CASE, solving(1, static), solving(1, other), scripted=False).verdict
+    assert verdict is not None
+    assert "did not answer" in verdict.shortfall
+
+
+def test_calls_that_were_not_allowed_and_servers_that_did_not_start_are_told_of_their_side() -> None:
+    no = ApprovalDecided("shop:refund_order", Decision.NO)
+    heard = records(UserSaid("a"), ServerFailed("mail", "gone"), asked(1), no, no, TurnEnded("answered"))
+    verdict = raced(CASE, run(1), heard, scripted=False).verdict
+    assert verdict is not None
+    assert verdict.notes[1:] == (
+        "toolsight: not started: mail.",
+        "toolsight: 2 calls not made, as a race would change something twice: shop:refund_order.",
+    )
+
+
+def test_what_the_page_knows_of_the_question_comes_first() -> None:
+    race = Race(CASE, ("static", "toolsight"), scripted=False, notes=("Asked alone.",))
+    for side in (0, 1):
+        race.end(side, ScenarioResult(CASE, race.profiles[side], (), (), totals(())))
+    assert race.verdict is not None
+    assert race.verdict.notes[0] == "Asked alone."
+
+
+def test_a_model_that_failed_is_told_with_its_reason() -> None:
+    broken = records(UserSaid("a"), asked(1), Failed("model", "no key"), TurnEnded("failed"))
+    verdict = raced(CASE, run(1), broken, scripted=False).verdict
+    assert verdict is not None
+    assert verdict.notes[-1] == "toolsight: a message was not answered: ✕ failed: no key."

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
@@ -50,11 +50,13 @@ class MemoryChannel:
         return ""
 
 
-def channel(spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile) -> Channel:
+def channel(
+    spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile, on_stray: Callable[[bytes], None]
+) -> Channel:
     """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
     script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
-        return StdioChannel(spec, environment, stderr)
+        return StdioChannel(spec, environment, stderr, on_stray)
     return MemoryChannel(started(script, spec.env))
 
 

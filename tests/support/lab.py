@@ -19,15 +19,16 @@ from inspector.adapters.memory.fakes import (
 )
 from inspector.adapters.memory.vectors import MemoryVectors
 from inspector.app.scenario_job import ScenarioFile
-from inspector.demo.script_model import ScriptModel
-from inspector.domain.configuration import Configuration
+from inspector.cli.models import model_for
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
 from inspector.domain.message import ToolResult
+from inspector.domain.scenario import Scenario
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Ports
+from inspector.engine.ports import ChatModel, Ports
 from inspector.engine.scenario.changing import ChangingConnector
 from inspector.engine.scenario.clock import LabClock
+from inspector.engine.scenario.ground import AllowedBefore, Ground
 from inspector.engine.scenario.run import ScenarioResult, ScenarioRun
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
@@ -71,13 +72,11 @@ class MemoryLab:
         self.gate = asyncio.Event()
         self.gate.set()
         self.runs: list[tuple[str, str, Mapping[str, Any]]] = []
+        self.grounds: list[Ground] = []
         self.cancelled = 0
-        self.source = "test.json"
         self._folder = folder
         self._servers = servers
-
-    def has_servers_of(self, configuration: Configuration) -> bool:
-        return configuration.source == self.source
+        self.model_for: Callable[[str], ChatModel] = model_for
 
     def scenarios(self) -> Sequence[ScenarioFile]:
         return [_file(path) for path in sorted(self._folder.glob("*.yaml"))]
@@ -87,15 +86,37 @@ class MemoryLab:
     ) -> ScenarioResult:
         self.runs.append((file.path.stem, profile, values))
         try:
-            return await self._played(file, profile, values, tell)
+            assert file.scenario is not None
+            return await self._played(file.scenario, f"demo/script:{file.path}", profile, values, tell)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+    async def race(
+        self,
+        scenario: Scenario,
+        ground: Ground,
+        profile: str,
+        values: Mapping[str, Any],
+        tell: Callable[[Record], None],
+    ) -> ScenarioResult:
+        self.runs.append((scenario.title, profile, values))
+        self.grounds.append(ground)
+        try:
+            return await self._played(scenario, ground.model, profile, values, tell, ground)
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
 
     async def _played(
-        self, file: ScenarioFile, profile: str, values: Mapping[str, Any], tell: Callable[[Record], None]
+        self,
+        scenario: Scenario,
+        model: str,
+        profile: str,
+        values: Mapping[str, Any],
+        tell: Callable[[Record], None],
+        ground: Ground | None = None,
     ) -> ScenarioResult:
-        assert file.scenario is not None
         servers, clock = self._servers(), LabClock(ManualClock())
         connector = ChangingConnector(MemoryConnector(servers))
         ports = Ports(
@@ -103,8 +124,8 @@ class MemoryLab:
             MemoryStore(),
             MemoryServerMemory(),
             clock,
-            FixedApprover(),
-            model_for=lambda _: ScriptModel(file.path),
+            AllowedBefore(ground.allowed) if ground is not None else FixedApprover(),
+            model_for=self.model_for,
             counter_for=lambda _: CharacterCounter(),
             embedder_for=lambda _: None,
             prices=MemoryPrices(),
@@ -113,17 +134,17 @@ class MemoryLab:
         async with Workbench(
             configured(servers),
             ports,
-            model="script",
+            model=model,
             session_id="lab",
             profile=profile,
-            values={**file.scenario.settings, **values},
+            values={**scenario.settings, **values},
         ) as bench:
             bench.subscribe(tell)
             bench.connect()
             await bench.wait_connected()
             await self.gate.wait()
-            scenario = replace(file.scenario, profile=profile, settings=bench.policy.session_values)
-            return await ScenarioRun(bench, scenario, clock, connector).run()
+            played = replace(scenario, profile=profile, settings=bench.policy.session_values)
+            return await ScenarioRun(bench, played, clock, connector).run()
 
 
 def _file(path: Path) -> ScenarioFile:

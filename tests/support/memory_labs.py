@@ -20,6 +20,7 @@ from inspector.domain.scenario import Scenario
 from inspector.engine.ports import Ports
 from inspector.engine.scenario.changing import ChangingConnector
 from inspector.engine.scenario.clock import LabClock
+from inspector.engine.scenario.ground import AllowedBefore, Ground
 from inspector.engine.scenario.run import ScenarioRun
 from inspector.engine.session import Listener
 from inspector.engine.workbench import Workbench
@@ -46,12 +47,20 @@ class MemoryLabs:
 
     opened: list[tuple[str, Options]] = field(default_factory=list)
     interrupted: int = 0
+    grounds: list[Ground | None] = field(default_factory=list)
 
     @asynccontextmanager
     async def open(
-        self, scenario: Scenario, options: Options, profile: str = "", *, tell: Listener | None = None
+        self,
+        scenario: Scenario,
+        options: Options,
+        profile: str = "",
+        *,
+        tell: Listener | None = None,
+        ground: Ground | None = None,
     ) -> AsyncIterator[OpenLab]:
         self.opened.append((profile, options))
+        self.grounds.append(ground)
         if len(self.opened) == self.interrupted:
             raise KeyboardInterrupt
         servers, clock = shop_and_weather(), LabClock(ManualClock())
@@ -61,7 +70,7 @@ class MemoryLabs:
             MemoryStore(),
             MemoryServerMemory(),
             clock,
-            FixedApprover(),
+            AllowedBefore(ground.allowed) if ground is not None else FixedApprover(),
             model_for=model_for,
             counter_for=lambda _: CharacterCounter(),
             embedder_for=lambda _: None,

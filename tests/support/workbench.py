@@ -115,8 +115,9 @@ async def opened(
     memory = MemoryServerMemory()
     if approved:
         memory.approve(configuration.fingerprint(), configuration.source)
+    connector = MemoryConnector(servers)
     ports = Ports(
-        MemoryConnector(servers),
+        connector,
         store,
         memory,
         clock,
@@ -126,6 +127,7 @@ async def opened(
         embedder_for=lambda _: embedder,
         vectors=MemoryVectors(),
         prices=MemoryPrices(*prices),
+        wire=connector,
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values

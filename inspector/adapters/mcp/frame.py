@@ -1,8 +1,10 @@
 """Parses lines of a server's stdout as JSON-RPC frames; other output is logged and ignored."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
+from mcp.shared.message import SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
     ErrorData,
@@ -17,7 +19,17 @@ from inspector.adapters.mcp.log import LOG
 
 Frame = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
 
+UNREADABLE = "The server's answer is not a valid JSON-RPC response"
+"""The error that stands for an answer which is no frame."""
+
 _SHOWN = 200
+
+
+@dataclass
+class RawMessage(SessionMessage):
+    """A message with the bytes that it was read from."""
+
+    raw: bytes = b""
 
 
 def read_frame(line: bytes) -> Frame | None:
@@ -57,5 +69,5 @@ def _salvaged(text: str) -> Frame | None:
     LOG.info("not a JSON-RPC frame on stdout: %r", text[:_SHOWN])
     if not answers or isinstance(request_id, bool) or not isinstance(request_id, int | str):
         return None
-    error = ErrorData(code=INTERNAL_ERROR, message="The server's answer is not a valid JSON-RPC response")
+    error = ErrorData(code=INTERNAL_ERROR, message=UNREADABLE)
     return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)

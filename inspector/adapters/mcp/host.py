@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from inspector.adapters.mcp.frame import stray_hint
 from inspector.adapters.mcp.log import LOG
+from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.tap import Streams, Tap, flaw_text
 from inspector.domain.error import ConnectError, ConnectTimeout, ServerExited
 
@@ -44,8 +45,10 @@ class Channel(Protocol):
 class Host:
     """Opens, watches and closes one client. `mode` is the SDK's: legacy, auto or a protocol version."""
 
-    def __init__(self, channel: Channel, mode: str, on_tools_changed: Callable[[], None]) -> None:
-        self.tap = Tap(channel.ended)
+    def __init__(
+        self, channel: Channel, mode: str, on_tools_changed: Callable[[], None], recorder: Recorder
+    ) -> None:
+        self.tap = Tap(channel.ended, recorder)
         self.refused = False
         self._closed_by_us = False
         self._channel = channel

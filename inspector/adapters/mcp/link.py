@@ -13,6 +13,7 @@ from inspector.adapters.mcp.host import Channel, Host, cause_text
 from inspector.adapters.mcp.http import HttpChannel
 from inspector.adapters.mcp.log import StderrFile
 from inspector.adapters.mcp.process import StdioChannel
+from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.tap import RAW, SKIPPED
 from inspector.adapters.mcp.translate import MAX_INSTRUCTIONS, summary, tool_result
 from inspector.domain.error import CallTimeout, ConnectError, ProtocolError, ServerExited
@@ -37,13 +38,17 @@ async def open_link(
     stderr: StderrFile,
     on_tools_changed: Callable[[], None],
     version: str,
+    new_recorder: Callable[[], Recorder],
 ) -> "McpLink":
-    """Try the eras in order, each with a fresh process. Raises the first ConnectError."""
+    """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
     deadline = asyncio.get_running_loop().time() + spec.connect_timeout
     first: ConnectError | None = None
     for era in eras:
-        channel: Channel = HttpChannel(spec) if spec.is_http else StdioChannel(spec, environment, stderr)
-        host = Host(channel, _MODES[era], on_tools_changed)
+        recorder = new_recorder()
+        channel: Channel = (
+            HttpChannel(spec) if spec.is_http else StdioChannel(spec, environment, stderr, recorder.stray)
+        )
+        host = Host(channel, _MODES[era], on_tools_changed, recorder)
         try:
             client = await host.open(version, deadline)
             link = McpLink(spec, host, client, channel)
@@ -187,4 +192,16 @@ def server_info(client: Client) -> ServerInfo:
         era=Era.MODERN if client.protocol_version in MODERN_PROTOCOL_VERSIONS else Era.LEGACY,
         instructions=(client.instructions or "").strip()[:MAX_INSTRUCTIONS],
         summary=summary(client.instructions, *((said.title, said.description) if said else ())),
+        capabilities=capabilities(client.server_capabilities),
     )
+
+
+def capabilities(declared: types.ServerCapabilities | None) -> tuple[str, ...]:
+    """What the server says it can do, each with what it adds in parentheses: `tools (listChanged)`."""
+    known = declared.model_dump(by_alias=True, exclude_none=True, mode="json") if declared else {}
+    return tuple(_capability(name, details) for name, details in known.items())
+
+
+def _capability(name: str, details: object) -> str:
+    extras = [key for key, value in details.items() if value] if isinstance(details, dict) else []
+    return f"{name} ({', '.join(extras)})" if extras else name

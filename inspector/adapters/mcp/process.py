@@ -19,11 +19,13 @@ from anyio.streams.memory import MemoryObjectSendStream
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 
-from inspector.adapters.mcp.frame import read_frame, stray_hint
+from inspector.adapters.mcp.frame import RawMessage, read_frame, stray_hint
 from inspector.adapters.mcp.log import LOG, StderrFile
 from inspector.adapters.mcp.tap import Streams
 from inspector.domain.error import ConnectError, ServerExited
 from inspector.domain.server import ServerSpec
+
+# Long because a process, its streams and its end are one life.
 
 # The shutdown order follows the specification; waits are in seconds.
 STDIN_CLOSED_GRACE = 2.0
@@ -40,14 +42,24 @@ _NO_POSIX = "On Windows, run Toolsight in WSL, or name the server's address (`ur
 class StdioChannel:
     """One run of a server's command."""
 
-    def __init__(self, spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile) -> None:
-        """Raises ConnectError where there are no process groups."""
+    def __init__(
+        self,
+        spec: ServerSpec,
+        environment: Mapping[str, str],
+        stderr: StderrFile,
+        on_stray: Callable[[bytes], None],
+    ) -> None:
+        """`on_stray` gets each line of stdout that is no message.
+
+        Raises ConnectError where there are no process groups.
+        """
         if not HAS_PROCESS_GROUPS:
             raise ConnectError("Servers over stdio need Linux or macOS", hint=_NO_POSIX)
         self.ended = asyncio.Event()
         self._spec = spec
         self._environment = child_environment(spec, environment)
         self._stderr = stderr
+        self._on_stray = on_stray
         self._child: _Child | None = None
         self._died = False
         self._exit_code: int | None = None
@@ -62,7 +74,7 @@ class StdioChannel:
     async def transport(self) -> AsyncGenerator[Streams, None]:
         """Start the process; on leaving, end it and everything in its process group."""
         to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](inf)
-        child = self._child = _Child(to_session)
+        child = self._child = _Child(to_session, self._on_stray)
         process, _ = await asyncio.get_running_loop().subprocess_exec(
             lambda: child,
             *self._spec.argv,
@@ -125,11 +137,16 @@ class StdioChannel:
 class _Child(asyncio.SubprocessProtocol):
     """Splits the child's stdout into frames for the session."""
 
-    def __init__(self, to_session: "MemoryObjectSendStream[SessionMessage | Exception]") -> None:
+    def __init__(
+        self,
+        to_session: "MemoryObjectSendStream[SessionMessage | Exception]",
+        on_stray: Callable[[bytes], None],
+    ) -> None:
         self.exited = asyncio.Event()
         self.output_ended = asyncio.Event()
         self.pid: int | None = None
         self._to_session = to_session
+        self._on_stray = on_stray
         self._transport: asyncio.SubprocessTransport | None = None
         self._parts: list[bytes] = []
         # The first line that is no protocol message.
@@ -157,8 +174,9 @@ class _Child(asyncio.SubprocessProtocol):
         frame = read_frame(line)
         if frame is not None:
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                self._to_session.send_nowait(SessionMessage(frame))
-        else:
+                self._to_session.send_nowait(RawMessage(frame, raw=line))
+        elif line.strip():
+            self._on_stray(line)
             self.stray = self.stray or line.strip()[:_SHOWN].decode("utf-8", "replace")
 
     def pipe_connection_lost(self, fd: int, _exc: Exception | None) -> None:

@@ -2,7 +2,7 @@
 
 The SDK validates a whole page of tools, or a whole call result, and raises for one bad part. The tap removes
 invalid tools from a page before the SDK sees it, and wraps a call result unchanged. It puts the names of the
-removed tools and the raw result in `_meta`, where the link reads them.
+removed tools and the raw result in `_meta`, where the link reads them. Every frame is recorded as it was.
 """
 
 import asyncio
@@ -18,6 +18,9 @@ from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, Tool
 from mcp_types.methods import validate_server_result
 from pydantic import ValidationError
 
+from inspector.adapters.mcp.frame import RawMessage
+from inspector.adapters.mcp.recorder import Recorder
+
 Streams = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
 
 SKIPPED = "toolsight/skipped"
@@ -30,8 +33,9 @@ _SHOWN_ERRORS = 2
 class Tap:
     """Watches the frames of one connection; sets `ended` when the incoming stream ends."""
 
-    def __init__(self, ended: asyncio.Event) -> None:
+    def __init__(self, ended: asyncio.Event, recorder: Recorder) -> None:
         self.protocol = ""
+        self._recorder = recorder
         self.ended = ended
         self._asked: dict[str, str] = {}
 
@@ -43,11 +47,17 @@ class Tap:
 
     def sent(self, item: SessionMessage) -> None:
         message = item.message
+        self._recorder.message(message, sent=True)
         if isinstance(message, JSONRPCRequest) and message.method in (LIST, CALL):
             self._asked[str(message.id)] = message.method
 
     def received(self, item: SessionMessage | Exception) -> None:
-        if isinstance(item, Exception) or not isinstance(item.message, JSONRPCResponse | JSONRPCError):
+        if isinstance(item, Exception):
+            self._recorder.stray(str(item).encode("utf-8", "replace"))
+            return
+        raw = item.raw if isinstance(item, RawMessage) else None
+        self._recorder.message(item.message, raw, sent=False)
+        if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return
         method = self._asked.pop(str(item.message.id), "")
         if isinstance(item.message, JSONRPCResponse):

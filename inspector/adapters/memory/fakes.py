@@ -14,6 +14,7 @@ from inspector.domain.error import (
     ToolsightError,
 )
 from inspector.domain.events import CallFinished, ModelSwitched, Record, SearchPerformed, SessionStarted
+from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject, compact
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ToolResult
@@ -190,7 +191,8 @@ class MemoryServer:
 
     `fault` is raised instead of connecting; a server that `hangs` never answers the handshake;
     `list_error` is raised instead of listing tools; `stderr` is what its process would have written.
-    `lists` counts the requests for the list, and each request sets `listed`.
+    `lists` counts the requests for the list, and each request sets `listed`. Nothing crosses a wire: `log`
+    has what a test puts there.
     """
 
     def __init__(
@@ -218,6 +220,7 @@ class MemoryServer:
         self.lists = 0
         self.listed = asyncio.Event()
         self.links: list[MemoryLink] = []
+        self.log = FrameLog()
 
     def change(self, tools: Sequence[Tool]) -> None:
         """List other tools from now on, and notify clients."""
@@ -286,10 +289,14 @@ class MemoryLink:
 
 
 class MemoryConnector:
-    """A Connector to the given servers, by name."""
+    """A Connector to the given servers, by name, and a Wire."""
 
     def __init__(self, servers: Mapping[str, MemoryServer]) -> None:
         self.servers = servers
+
+    def frames(self, server: str) -> FrameLog:
+        """See `Wire`."""
+        return self.servers[server].log
 
     @asynccontextmanager
     async def connect(

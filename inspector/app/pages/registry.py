@@ -9,6 +9,7 @@ from inspector.app.navigation import (
     Destination,
     Page,
     ProfilesPage,
+    RacePage,
     ServerPage,
     ThresholdPage,
     ToolPage,
@@ -18,7 +19,7 @@ from inspector.app.navigation import (
 SCREENS: Mapping[str, str] = {
     "session": "chat.session.screen:SessionScreen",
     "race": "chat.race.screen:RaceScreen",
-    "servers": "tools.servers.screen:ServersScreen",
+    "servers": "tools.catalog.screen:ToolsScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
     "confusable": "tools.confusable.screen:ConfusableScreen",
     "search": "find.screen:FindScreen",
@@ -49,23 +50,10 @@ def page_for(destination: Destination) -> str:
             return "threshold"
         case ProfilesPage():
             return "profiles"
+        case RacePage():
+            return "race"
         case _:
             return "search"
-
-
-def screen_for(destination: Destination) -> BaseScreen:
-    """Return a new screen for a destination."""
-    match destination:
-        case ToolPage(tool_id):
-            from inspector.app.pages.tools.tool.screen import ToolScreen
-
-            return ToolScreen(tool_id)
-        case ConfusablePage():
-            from inspector.app.pages.tools.confusable.screen import ConfusableScreen
-
-            return ConfusableScreen()
-        case _:
-            return page_class(page_for(destination))()
 
 
 def page_class(name: str) -> type[BaseScreen]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from inspector.cli.catalog.wire import named, say_wire
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
@@ -16,15 +17,28 @@ from inspector.domain.tool import definition
 from inspector.engine.workbench import Workbench
 
 _STDERR_LINES = 5
+# What no server is called: every server.
+_EVERY = "\0"
 
 
 @click.command()
+@click.option(
+    "--wire",
+    is_flag=False,
+    flag_value=_EVERY,
+    default="",
+    metavar="[SERVER]",
+    help="Show the messages of connecting and listing, of one server or of all; no session stores them.",
+)
 @shared
 @as_json
-def servers(as_json: bool, **values: Any) -> None:
+def servers(wire: str, as_json: bool, **values: Any) -> None:
     """Connect to every server and show the outcome."""
 
     async def work(bench: Workbench) -> None:
+        if wire:
+            say_wire(bench, named(bench, "" if wire == _EVERY else wire), as_json=as_json)
+            return
         states = bench.state.servers.values()
         if as_json:
             say_json([asdict(state) for state in states])

@@ -12,6 +12,7 @@ from inspector.engine.tokens.cost.cache_preset import PRESETS
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, SessionCost, session_cost
 from inspector.engine.tokens.cost.plan import Plan
 from inspector.engine.tokens.cost.priced_session import PricedSession
+from inspector.engine.tokens.cost.verdict import verdict
 
 NOTHING = "–"
 ABOUT: Mapping[Delivery, str] = {
@@ -54,6 +55,10 @@ def say_cost(priced: Priced) -> None:
     say(f"definitions of {tools}: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})")
     say(_whose(priced))
     say(f"prompt cache: {terms_text(session.terms)}")
+    found = verdict(session)
+    if found is not None:
+        say()
+        say(found.text)
     say()
     headers, rows = cost_table(session)
     say_table(headers, rows, right=frozenset(range(1, len(headers))))

@@ -1,4 +1,4 @@
-"""The app's lab: the shipped scenarios, each run on its own demo servers."""
+"""The app's lab: scenarios on their own demo servers, and races on copies of the session's servers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -6,27 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.app.scenario_job import ScenarioFile
-from inspector.cli.composition import demo_path, open_lab, shipped_scenarios
+from inspector.cli.composition import open_lab, shipped_scenarios
 from inspector.cli.options import Options
-from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.events import Record
+from inspector.domain.scenario import Scenario
 
 if TYPE_CHECKING:
+    from inspector.engine.scenario.ground import Ground
     from inspector.engine.scenario.run import ScenarioResult
 
 
 class ShippedLab:
-    """A `Lab`. It records sessions where the options say; the servers are always the demo's."""
+    """A `Lab`. It records sessions where the options say; the servers of `run` are always the demo's."""
 
     def __init__(self, options: Options) -> None:
         self._options = replace(
             options, config=None, server=(), demo=False, toolset="", profile="", values={}
         )
-
-    def has_servers_of(self, configuration: Configuration) -> bool:
-        """See `Lab`."""
-        return configuration.source == str(demo_path())
 
     def scenarios(self) -> Sequence[ScenarioFile]:
         """See `Lab`; a file that cannot be read has its problem instead."""
@@ -40,6 +37,26 @@ class ShippedLab:
             raise ConfigError(file.problem)
         options = replace(self._options, model=f"demo/script:{file.path}", values=values)
         async with open_lab(file.scenario, options, profile, tell=tell) as lab:
+            return await lab.run.run()
+
+    async def race(
+        self,
+        scenario: Scenario,
+        ground: "Ground",
+        profile: str,
+        values: Mapping[str, Any],
+        tell: Callable[[Record], None],
+    ) -> "ScenarioResult":
+        """See `Lab`. On the demo's servers every side has data of its own, so it may change them."""
+        options = replace(
+            self._options,
+            model=ground.model,
+            api_base=ground.api_base,
+            window=ground.window or None,
+            toolset=ground.toolset,
+            values=values,
+        )
+        async with open_lab(scenario, options, profile, tell=tell, ground=ground) as lab:
             return await lab.run.run()
 
 

@@ -1,47 +1,39 @@
-"""A race between static binding and discovery: drawn call by call on a terminal, or as files for a talk."""
+"""A race between static binding and discovery: a question, or a scenario; drawn on a terminal or as files."""
 
 import asyncio
-import os
-import shutil
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from inspector.app.pages.chat.race.cast import Line, ansi_line, drawn
+from inspector.adapters.files.content import is_file
 from inspector.app.pages.chat.race.export import exported
 from inspector.app.pages.chat.race.job import both, static_file
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
 from inspector.cli.options import Options, as_json, options, shared
-from inspector.cli.render import say, say_json, say_table
+from inspector.cli.render import say, say_json
 from inspector.cli.scenario.command import (
     NamedScenario,
     Played,
     ScenarioCommand,
     names_model,
     require_answers,
-    terminal_width,
 )
+from inspector.cli.scenario.race_report import RaceDrawing, print_race, race_json
 from inspector.domain.error import ConfigError
 from inspector.domain.profile import DEFAULT_PROFILE
+from inspector.domain.scenario import Scenario
+from inspector.engine.scenario.ground import Ground, question, require_fit, require_own_mind
 from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
-from inspector.engine.scenario.racer import Racer
+from inspector.engine.scenario.race import SECONDS_A_CALL, Race
 from inspector.engine.scenario.static_script import static_settings
-
-_WIDEST = 110
-_UP = "\x1b[{}F"
-# Seconds between checks of a run in progress when the pace is 0.
-_WAIT = 0.05
-_CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 
 
 @click.command(cls=ScenarioCommand)
-@click.argument("name", metavar="[FILE|NAME]", default="demo")
+@click.argument("name", metavar="[QUESTION|FILE|NAME]", default="demo")
 @click.option("--svg", type=click.Path(path_type=Path), help="Write a slide to this file.")
 @click.option("--cast", type=click.Path(path_type=Path), help="Write an asciinema recording to this file.")
 @click.option(
@@ -65,23 +57,29 @@ def race(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Play a scenario once with every tool bound and once with discovery, and count what each sends.
+    """Ask a question once with every tool bound and once with discovery, and count what each sends.
 
-    Without --model the scenario's script answers, and static binding plays it without the searches. The other
-    profile is --profile, else the scenario's own, else toolsight.
+    \b
+    toolsight race "Which orders are late?" -- python server.py
+    toolsight race loop                a scenario, on the demo's servers or on those that are named
+
+    Of a scenario, its script answers unless there is a --model, and static binding plays it without the
+    searches. The other profile is --profile, else that of the scenario or the configuration. Calls that may
+    change something are not made, as they would be made twice, except with --yes or on the demo's servers.
     """
     _require_endings((svg, ".svg"), (cast, ".cast"))
-    setup, one = options(**values), NamedScenario.find(name)
-    race = _race(one, setup, scripted=not names_model(context))
-    screen = _Screen(race, pace) if _is_terminal() and not as_json else None
+    setup = options(**values)
+    one = _entry(name, setup, names_model=names_model(context))
+    race = _race(one, setup)
+    screen = RaceDrawing(race, pace) if _is_terminal() and not as_json else None
     played = asyncio.run(_run(one, setup, race, screen))
     for path in (svg, cast):
         if path is not None:
             _write(path, exported(race, path))
     if as_json:
-        say_json(_json(race, played))
+        say_json(race_json(race, played, asked=one.path is None))
     elif screen is None:
-        _print(race)
+        print_race(race)
     require_answers(played)
 
 
@@ -91,44 +89,69 @@ def _require_endings(*wanted: tuple[Path | None, str]) -> None:
             raise click.UsageError(f"{path} must end in {ending}.")
 
 
-def _race(one: NamedScenario, setup: Options, *, scripted: bool) -> Race:
-    other = setup.profile or one.scenario.profile or DEFAULT_PROFILE
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What is raced: a question, or the scenario of a file. The ground is None for the demo's servers."""
+
+    name: str
+    scenario: Scenario
+    path: Path | None
+    ground: Ground | None
+    scripted: bool
+
+    def file(self, static: ScenarioFile, side: int) -> ScenarioFile:
+        """The scenario as one side plays it."""
+        return static if side == 0 else ScenarioFile(self.path or static.path, self.scenario)
+
+
+def _entry(name: str, setup: Options, *, names_model: bool) -> _Entry:
+    """A question is what no file is called and has more than one word. Raises ConfigError."""
+    if len(name.split()) > 1 and not is_file(Path(name)):
+        require_own_mind(setup.model)
+        ground = Ground(composition.read_configuration(setup), setup.model, setup.toolset)
+        return _Entry(name, question(name), None, ground, scripted=False)
+    is_named = setup.config is not None or setup.server
+    one = NamedScenario.find(name)
+    own = Ground(composition.read_configuration(setup), setup.model, setup.toolset) if is_named else None
+    return _Entry(name, one.scenario, one.path, own, scripted=not names_model)
+
+
+def _race(one: _Entry, setup: Options) -> Race:
+    own = one.ground.configuration.profile if one.path is None and one.ground is not None else ""
+    other = setup.profile or one.scenario.profile or (own if own != STATIC else "") or DEFAULT_PROFILE
     if other == STATIC:
         hint = "Name another profile with --profile; see `toolsight settings --profiles`."
         raise ConfigError("static binding cannot race against itself", hint=hint)
-    return Race(one.scenario, (STATIC, other), scripted=scripted)
+    return Race(one.scenario, (STATIC, other), scripted=one.scripted)
 
 
-async def _run(one: NamedScenario, setup: Options, race: Race, screen: "_Screen | None") -> list[Played]:
-    """Run and draw both at once; if a run may ask for approval, one after the other."""
+async def _run(one: _Entry, setup: Options, race: Race, screen: "RaceDrawing | None") -> list[Played]:
+    """Run both sides at once, and draw them."""
     with static_file(one.scenario) as static:
-        files = (static, ScenarioFile(one.path, one.scenario))
-        runs = [_play(one.name, file, setup, race, side) for side, file in enumerate(files)]
-        if setup.config is None:
-            drawing = asyncio.ensure_future(screen.follow()) if screen is not None else None
-            try:
-                played = await both(*runs)
-                if drawing is not None:
-                    await drawing
-            finally:
-                if drawing is not None:
-                    drawing.cancel()
-            return played
-        played = [await run for run in runs]
-        if screen is not None:
-            await screen.follow()
+        drawing = asyncio.ensure_future(screen.follow()) if screen is not None else None
+        try:
+            played = await both(*(_play(one, static, setup, race, side) for side in (0, 1)))
+            if drawing is not None:
+                await drawing
+        finally:
+            if drawing is not None:
+                drawing.cancel()
         return played
 
 
-async def _play(name: str, file: ScenarioFile, setup: Options, race: Race, side: int) -> Played:
+async def _play(one: _Entry, static: ScenarioFile, setup: Options, race: Race, side: int) -> Played:
+    file = one.file(static, side)
     assert file.scenario is not None
     mine = replace(setup, model=f"demo/script:{file.path}") if race.scripted else setup
     if race.profiles[side] == STATIC:
         mine = replace(mine, values=static_settings(mine.values))
     profile, listen = race.profiles[side], race.listener(side)
-    async with composition.open_lab(file.scenario, mine, profile, tell=listen) as lab:
+    opening = composition.open_lab(file.scenario, mine, profile, tell=listen, ground=one.ground)
+    async with opening as lab:
+        if one.ground is not None:
+            require_fit(one.scenario, lab.bench.catalog)
         race.prices = lab.bench.accounting.prices()
-        played = Played(name, lab.bench.session_id, await lab.run.run())
+        played = Played(one.name, lab.bench.session_id, await lab.run.run())
     race.end(side, played.result)
     return played
 
@@ -137,96 +160,9 @@ def _is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-class _Screen:
-    """Redraws a race in place, model call by model call."""
-
-    def __init__(self, race: Race, pace: float) -> None:
-        self._race = race
-        self._pace = pace
-        self._lines = 0
-
-    async def follow(self) -> None:
-        """Draw each frame as it comes, until the race is over and drawn."""
-        index = 0
-        while not (self._race.is_over and index == len(self._race.frames())):
-            if index < len(self._race.frames()):
-                self._draw(index)
-                index += 1
-            await asyncio.sleep(self._pace or _WAIT)
-        self._draw(index - 1, end=True)
-
-    def _draw(self, index: int, *, end: bool = False) -> None:
-        size = shutil.get_terminal_size()
-        width = min(size.columns - 1, _WIDEST)
-        most = max(racer.tokens for racer in self._race.racers)
-        verdict = self._race.verdict if end else None
-        lines = drawn(self._race.scenario.title, self._race.frames()[index], verdict, width, most)
-        if not end:
-            # A line that has scrolled off the screen cannot be redrawn; the last frame need not be.
-            lines = lines[: size.lines - 1]
-        text = "".join(f"{_shown(line, width)}{_CLEAR_LINE}\n" for line in lines)
-        click.echo(f"{_UP.format(self._lines) if self._lines else ''}{text}{_CLEAR_BELOW}", nl=False)
-        self._lines = len(lines)
-
-
-def _shown(line: Line, width: int) -> str:
-    return ansi_line(line, width, colored="NO_COLOR" not in os.environ)
-
-
-def _print(race: Race) -> None:
-    """Print the end of the race, and the tokens of every model call."""
-    width, frames = min(terminal_width(), _WIDEST), race.frames()
-    for line in drawn(race.scenario.title, frames[-1], race.verdict, width):
-        say(ansi_line(line, width, colored=False))
-    say()
-    say("Tokens for tools, call by call")
-    heads = ("call", *(head for profile in race.profiles for head in (profile, "total")))
-    say_table(heads, [_row(frame) for frame in frames[1:]], right=frozenset(range(len(heads))))
-
-
-def _row(frame: RaceFrame) -> list[str]:
-    cells = [str(frame.call)]
-    for racer in frame.racers:
-        present = f"{racer.present:,}" if racer.calls == frame.call else "–"
-        cells += [present, f"{racer.tokens:,}"]
-    return cells
-
-
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
     say(f"written to {path}", err=True)
-
-
-def _lane_json(racer: Racer) -> dict[str, Any]:
-    return {
-        **asdict(racer),
-        "tokens": racer.tokens,
-        "solved": racer.solved.count,
-        "dollars_per_step": racer.dollars_per_step,
-    }
-
-
-def _json(race: Race, played: Sequence[Played]) -> dict[str, Any]:
-    verdict = race.verdict
-    assert verdict is not None
-    return {
-        "title": race.scenario.title,
-        "scripted": race.scripted,
-        "sessions": [one.session for one in played],
-        "lanes": [_lane_json(racer) for racer in verdict.racers],
-        "saved": verdict.saved,
-        "input_saved": verdict.input_saved,
-        "billed_saved": verdict.billed_saved,
-        "prices": asdict(verdict.prices) if verdict.prices is not None else None,
-        "notes": list(verdict.notes),
-        "frames": [
-            {
-                "call": frame.call,
-                "lanes": [{"tokens": racer.tokens, "present": racer.present} for racer in frame.racers],
-            }
-            for frame in race.frames()
-        ],
-    }

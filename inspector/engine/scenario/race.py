@@ -47,6 +47,19 @@ class Verdict:
     prices: Prices | None = None
 
     @property
+    def shortfall(self) -> str:
+        """Why the saving is no result, in a sentence; "" if both did the same work."""
+        static, other = self.racers
+        for racer in self.racers:
+            if racer.outcome != ANSWERED:
+                return f"No saving to tell: {racer.profile} did not answer ({racer.outcome or 'no outcome'})."
+        if static.solved.count == other.solved.count:
+            return ""
+        less, more = sorted(self.racers, key=lambda racer: racer.solved.count)
+        did = f"{less.profile} solved {count(less.solved.count, 'step')}, {more.profile} {more.solved.count}"
+        return f"No saving to tell: {did}. Fewer tokens for less work are no saving."
+
+    @property
     def saved(self) -> float | None:
         """The share saved of the tokens spent on tools."""
         return _saved(*(racer.tokens for racer in self.racers))
@@ -68,7 +81,7 @@ class Race:
 
     `profiles` are `static` and the other one. With `scripted` the model follows the scenario's script, for
     static binding the one from `static_scenario`. `prices` convert the tokens of future model calls to
-    dollars.
+    dollars. `notes` come before those of the verdict.
     """
 
     def __init__(
@@ -78,11 +91,13 @@ class Race:
         *,
         scripted: bool = True,
         prices: Prices | None = None,
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.scenario = scenario
         self.profiles = profiles
         self.scripted = scripted
         self.prices = prices
+        self._own_notes = notes
         self._tracks = (_Track(Racer(profiles[0])), _Track(Racer(profiles[1])))
         self._results: list[ScenarioResult | None] = [None, None]
 
@@ -121,7 +136,7 @@ class Race:
             return None
         script = left_out(self.scenario) if self.scripted else ""
         notes = compare_profiles((first, second), scripted=self.scripted).notes
-        told = (*((script,) if script else ()), *notes, *_notes(self.racers))
+        told = (*self._own_notes, *((script,) if script else ()), *notes, *_notes(self.racers))
         return Verdict(self.racers, told, self.prices)
 
 
@@ -180,9 +195,19 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
         what = "more" if more > 0 else "fewer"
         why = ", each a wait for the model" if more > 0 else ""
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
+    if not static.solved.count + other.solved.count:
+        notes.append("Neither side made a tool call that succeeded: the number is about definitions alone.")
     for racer in racers:
+        if racer.failed:
+            notes.append(f"{racer.profile}: not started: {', '.join(racer.failed)}.")
+        if racer.refused:
+            calls, which = count(len(racer.refused), "call"), ", ".join(dict.fromkeys(racer.refused))
+            notes.append(
+                f"{racer.profile}: {calls} not made, as a race would change something twice: {which}."
+            )
         if racer.outcome != ANSWERED:
-            notes.append(f"{racer.profile}: a message was not answered: {racer.outcome or 'no outcome'}.")
+            why = racer.last if racer.outcome == "failed" and racer.last else racer.outcome or "no outcome"
+            notes.append(f"{racer.profile}: a message was not answered: {why}.")
     return notes
 
 

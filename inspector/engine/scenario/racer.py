@@ -3,9 +3,11 @@
 from dataclasses import dataclass, replace
 
 from inspector.domain.events import (
+    ApprovalDecided,
     BudgetMeasured,
     CallFinished,
     CallRejected,
+    Decision,
     Event,
     Failed,
     LoopDetected,
@@ -13,6 +15,7 @@ from inspector.domain.events import (
     ModelResponded,
     ModelSwitched,
     SearchPerformed,
+    ServerFailed,
     SessionStarted,
     SettingsChanged,
     TurnEnded,
@@ -35,6 +38,8 @@ class Racer:
     `present` are tool and search tokens of the last model call, `bound` the tools in it. `last` says in a
     line what came of that call: raw text. `outcome` is
     `answered` while every message of the user was, else that of the first that was not; "" before any ended.
+    `refused` names the tools of calls that needed an approval and did not get it, one for each call,
+    `failed` the servers that did not start.
     """
 
     profile: str = ""
@@ -53,6 +58,8 @@ class Racer:
     last: str = ""
     outcome: str = ""
     is_over: bool = False
+    refused: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
     solved: SolvedSteps = SolvedSteps()
 
     @property
@@ -91,6 +98,10 @@ def racer_after(racer: Racer, event: Event, prices: Prices | None = None) -> Rac
             return racer if racer.outcome not in ("", ANSWERED) else replace(racer, outcome=event.outcome)
         case SearchPerformed(by="model"):
             racer = replace(racer, searches=racer.searches + 1)
+        case ServerFailed():
+            racer = replace(racer, failed=(*racer.failed, event.server))
+        case ApprovalDecided(decision=Decision.NO):
+            racer = replace(racer, refused=(*racer.refused, event.tool))
     said = _news(event)
     return replace(racer, last=f"{racer.last}, {said}" if racer.last else said) if said else racer
 

@@ -6,7 +6,7 @@ from textwrap import wrap
 
 from rich.cells import cell_len
 
-from inspector.app.pages.chat.race import content
+from inspector.app.pages.chat.race import content, outcome
 from inspector.domain.number import count, money, tokens
 from inspector.engine.scenario.race import RaceFrame, Verdict
 from inspector.engine.scenario.racer import Racer
@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 100, 26
 Piece = tuple[str, str]
 Line = tuple[Piece, ...]
 _BOLD, _DIM, _GOOD = "1", "2", "1;32"
-_STYLES = ("94", "33")
+_STYLES = ("37", "94")
 _HOME, _CLEAR, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[2J", "\x1b[K", "\x1b[J"
 _NEXT_LINE = "\r\n"
 _HIDE_CURSOR, _SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
@@ -38,11 +38,12 @@ def drawn(
     longest = most if most is not None else max(racer.tokens for racer in frame.racers)
     lines = list(_head(title, frame, width))
     for side, racer in enumerate(frame.racers):
-        lines += [(), *_racer(racer, _STYLES[side], longest, width)]
+        state = content.outcome(racer).plain if verdict is not None else ""
+        lines += [(), *_racer(racer, state, _STYLES[side], longest, width)]
     lines.append(())
-    summary = content.result(verdict) if verdict is not None else content.so_far(frame)
+    summary = outcome.result(verdict) if verdict is not None else content.so_far(frame)
     for number, text in enumerate(summary.plain.splitlines()):
-        style = _GOOD if verdict is not None and not number else ""
+        style = (_BOLD if verdict.shortfall else _GOOD) if verdict is not None and not number else ""
         lines += [((part, style),) for part in _wrapped(text, width)]
     return lines
 
@@ -55,9 +56,9 @@ def _head(title: str, frame: RaceFrame, width: int) -> Iterator[Line]:
     yield ((content.joined(pieces, width).plain, _DIM),)
 
 
-def _racer(racer: Racer, color: str, most: int, width: int) -> Iterator[Line]:
+def _racer(racer: Racer, state: str, color: str, most: int, width: int) -> Iterator[Line]:
     name = content.racer_title(racer.profile).plain
-    yield ((name, f"1;{color}"), (f"   {content.racer_state(racer, None).plain}", ""))
+    yield ((name, f"1;{color}"), (f"   {state}" if state else "", ""))
     yield ((f"{racer.tokens:>{_TOTAL},}", f"1;{color}"), (_facts(racer, width - _TOTAL - 1), ""))
     yield ((content.bar(racer, most, width, "").plain, color),)
     call = f"{racer.calls:>3} {tokens(racer.present):>6}  {racer.last}" if racer.calls else ""

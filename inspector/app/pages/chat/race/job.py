@@ -2,17 +2,18 @@
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from inspector.app.scenario_job import Choice, Lab, ScenarioFile
+from inspector.app.scenario_job import Lab, ScenarioFile
 from inspector.domain.events import Record
 from inspector.domain.scenario import Scenario, Step
-from inspector.engine.scenario.profile_comparison import STATIC
+from inspector.engine.scenario.ground import Ground
 from inspector.engine.scenario.race import Race
-from inspector.engine.scenario.static_script import static_scenario
+from inspector.engine.scenario.static_script import static_scenario, static_settings
 
 Made = TypeVar("Made")
 Tell = Callable[[int, Record], None]
@@ -23,24 +24,30 @@ async def read_scenarios(lab: Lab | None) -> tuple[ScenarioFile, ...]:
     return tuple(await asyncio.to_thread(lab.scenarios)) if lab is not None else ()
 
 
-async def run_race(lab: Lab, file: ScenarioFile, run: Choice, race: Race, tell: Tell) -> None:
-    """Run the scenario under `static` and under the choice; `tell` gets every record with its side.
+async def run_race(
+    lab: Lab, file: ScenarioFile, ground: Ground, values: Mapping[str, Any], race: Race, tell: Tell
+) -> None:
+    """Run both sides on the ground; the model is the scenario's script if the race is scripted.
 
-    Raises ToolsightError. Cancelling it stops both runs.
+    `values` are the session's, without those that would make another profile of static binding. `tell` gets
+    every record with its side. Raises ToolsightError. Cancelling it stops both runs.
     """
     assert file.scenario is not None
     with static_file(file.scenario) as static:
-        racers = ((static, Choice(STATIC)), (file, run))
+        sides = ((static, static_settings(values)), (file, values))
 
         async def play(side: int) -> None:
-            racer, chosen = racers[side]
+            played, own = sides[side]
             listen = race.listener(side)
+            assert played.scenario is not None
 
             def on_record(record: Record) -> None:
                 listen(record)
                 tell(side, record)
 
-            race.end(side, await lab.run(racer, chosen.profile, chosen.values, on_record))
+            script = f"demo/script:{played.path}"
+            on = replace(ground, model=script) if race.scripted else ground
+            race.end(side, await lab.race(played.scenario, on, race.profiles[side], own, on_record))
 
         await both(play(0), play(1))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from inspector.app.draw import svg
-from inspector.app.pages.chat.race import content
+from inspector.app.pages.chat.race import outcome
 from inspector.domain.number import count, money, percent, tokens
 from inspector.engine.scenario.race import RaceFrame, Verdict
 from inspector.engine.scenario.racer import Racer
@@ -13,11 +13,13 @@ from widgets import middle
 
 _LEFT, _RIGHT = 64, 1216
 _LINE = "#3b4261"
-_COLORS = (svg.BLUE, svg.YELLOW)
+_COLORS = (svg.DIM, svg.BLUE)
 # Static binding is dashed, so that it can be told apart without color.
 _DASHES = ("10 6", "")
 _TICKS = 4
 _NOTES, _NOTE_WIDTH = 5, 160
+# Letters in a line of the sentence that stands where there is no number.
+_SHORTFALL_WIDTH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,14 @@ def _head(title: str, verdict: Verdict) -> Iterator[str]:
 def _totals(verdict: Verdict) -> Iterator[str]:
     saved = verdict.saved
     good = saved is None or saved >= 0
-    share = "–" if saved is None else percent(abs(saved))
-    yield svg.text(_LEFT, 246, share, 104, svg.GOOD if good else svg.BAD, weight=700)
-    yield svg.text(_LEFT, 282, f"{'fewer' if good else 'more'} tokens sent for tools", 22)
-    if verdict.input_saved is not None:
+    if verdict.shortfall:
+        for number, line in enumerate(wrap(verdict.shortfall, _SHORTFALL_WIDTH)):
+            yield svg.text(_LEFT, 190 + 32 * number, line, 24, svg.BAD, weight=700)
+    else:
+        share = "–" if saved is None else percent(abs(saved))
+        yield svg.text(_LEFT, 246, share, 104, svg.GOOD if good else svg.BAD, weight=700)
+        yield svg.text(_LEFT, 282, f"{'fewer' if good else 'more'} tokens sent for tools", 22)
+    if verdict.input_saved is not None and not verdict.shortfall:
         less = "less" if verdict.input_saved >= 0 else "more"
         yield svg.text(
             _LEFT, 310, f"and {percent(abs(verdict.input_saved))} {less} input overall", 18, svg.DIM
@@ -159,6 +165,6 @@ def _note_texts(verdict: Verdict) -> Iterator[str]:
     if verdict.billed_saved is not None and (static.has_cache or other.has_cache):
         less = "less" if verdict.billed_saved >= 0 else "more"
         share = f"With a prompt cache, {percent(abs(verdict.billed_saved))} {less} input is billed"
-        dollars = f", at the prices of {content.prices(verdict, source=True)}" if verdict.prices else ""
+        dollars = f", at the prices of {outcome.prices(verdict, source=True)}" if verdict.prices else ""
         yield f"{share}{dollars}."
     yield from verdict.notes

@@ -1,47 +1,45 @@
-"""One racer of a race: its tokens in big digits, a bar, and its model calls."""
+"""Both racers: their bars on one scale, and the model calls of each."""
 
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
-from textual.widgets import Digits, Static
+from textual.widgets import Static
 
 from inspector.app.pages.chat.race import content
 from inspector.app.scenario_job import Progress
 from inspector.engine.scenario.race import RaceFrame
-from inspector.engine.scenario.racer import Racer
 
-# Cells of a big digit, of a comma, and of the gap before the facts.
-_DIGIT, _COMMA, _GAP = 3, 1, 2
+# From this height of the terminal a bar is two rows high.
+_TALL = 30
 
 
-class RacerPanel(Vertical):
-    """A racer; side 0 is static binding."""
-
-    def __init__(self, side: int) -> None:
-        super().__init__(id=f"racer-{side}", classes="pane racer")
-        self._side = side
+class RacePanel(Vertical):
+    """Draws a moment of the race; at its end the calls make room for the result."""
 
     def compose(self) -> ComposeResult:
-        with Horizontal(classes="racer-head"):
-            yield Digits("0", classes="racer-tokens")
-            yield Static(classes="racer-facts")
-        yield Static(classes="racer-bar")
-        yield Static(classes="racer-calls")
+        yield Static(id="race-bars", markup=False)
+        with Horizontal(id="race-calls"):
+            for side in (0, 1):
+                yield Static(id=f"racer-{side}", classes="pane racer", markup=False)
 
     def show(
-        self, shown: Sequence[RaceFrame], racer: Racer, progress: Progress | None, most: tuple[int, int]
+        self,
+        shown: Sequence[RaceFrame],
+        frame: RaceFrame,
+        most: tuple[int, int],
+        progress: Sequence[Progress | None],
+        *,
+        over: bool,
     ) -> None:
-        """Draw the racer; `most` holds the tokens of a full total bar and of a full call bar."""
-        title, state = content.racer_title(racer.profile), content.racer_state(racer, progress)
-        if self.screen.has_class("-narrow"):
-            title, state = Content.assemble(" ", title, "   ", state, " "), Content()
-        self.border_title, self.border_subtitle = title, state
-        digits = f"{racer.tokens:,}"
-        self.query_one(Digits).update(digits)
-        taken = sum(_COMMA if character == "," else _DIGIT for character in digits) + _GAP
-        self.query_one(".racer-facts", Static).update(content.facts(racer, self.content_size.width - taken))
-        bar, calls = self.query_one(".racer-bar", Static), self.query_one(".racer-calls", Static)
-        bar.update(content.bar(racer, most[0], bar.content_size.width, content.COLORS[self._side]))
-        calls.update(content.log(shown, self._side, calls.content_size.height, most[1]))
+        """Draw the moment; `most` holds the tokens of the larger racer, and of the largest model call."""
+        bars = self.query_one("#race-bars", Static)
+        rows = 2 if self.app.size.height >= _TALL else 1
+        states = [content.waiting(one) if one is not None and not shown[1:] else "" for one in progress]
+        bars.update(
+            content.bars(frame, most[0], bars.content_size.width, rows=rows, over=over, states=states)
+        )
+        for side, racer in enumerate(frame.racers):
+            calls = self.query_one(f"#racer-{side}", Static)
+            calls.border_title = content.racer_title(racer.profile)
+            calls.update(content.log(shown, side, calls.content_size.height, most[1]))

@@ -1,29 +1,38 @@
-"""The result of a race: the saved share in big digits if there is room, and the rest in words."""
+"""The result of a race: the saved share as large as the screen allows, both sides in numbers, the notes."""
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Digits, Static
+from textual.widgets import Static
+
+from inspector.app.pages.chat.race import outcome
+from inspector.engine.scenario.race import Verdict
+from widgets import BigNumber
 
 
-class RaceResult(Horizontal):
-    """The result panel; long notes scroll with the page's keys."""
+class RaceResult(Vertical):
+    """What is said of the race; at its end the number and its footnotes, which scroll with the keys."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own name for it
-        super().__init__(id=id, classes="pane")
+        super().__init__(id=id)
 
     def compose(self) -> ComposeResult:
-        yield Digits(id="race-saved")
+        with Horizontal(id="race-end"):
+            yield BigNumber(id="race-saved")
+            yield Static(id="race-table", markup=False)
         with VerticalScroll(id="race-text", can_focus=False):
-            yield Static(id="race-said")
+            yield Static(id="race-said", markup=False)
 
-    def show(self, said: Content, share: str) -> None:
-        """Draw the text; `share` is set once the race is over."""
-        saved = self.query_one("#race-saved", Digits)
-        saved.update(share)
-        saved.display = bool(share) and not self.screen.has_class("-narrow")
+    def show(self, said: Content, verdict: Verdict | None) -> None:
+        """Draw the text, or the verdict of a race that is over."""
+        if verdict is not None:
+            saved = self.query_one(BigNumber)
+            saved.value = outcome.big_share(verdict)
+            saved.display = bool(saved.value)
+            saved.set_class((verdict.saved or 0) < 0, "-more")
+            self.query_one("#race-table", Static).update(outcome.table(verdict))
+            said = Content("\n").join([outcome.headline(verdict), outcome.notes(verdict)])
         self.query_one("#race-said", Static).update(said)
-        self.border_title = "Result" if share else "Race"
 
     def scroll_text(self, by: int) -> None:
         """Scroll by that many lines."""

@@ -1,230 +1,226 @@
-"""The race: a scenario under static binding beside the same one with discovery, call by call."""
+"""The race: a question with every tool bound, beside the same question with discovery, call by call."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
+from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.navigation import Destination, RacePage
 from inspector.app.pages.chat.race import content
+from inspector.app.pages.chat.race.entry import profile_choices, servers
 from inspector.app.pages.chat.race.export import ENDINGS, exported
 from inspector.app.pages.chat.race.job import read_scenarios, run_race
-from inspector.app.pages.chat.race.playback import Playback
-from inspector.app.pages.chat.race.racer_panel import RacerPanel
+from inspector.app.pages.chat.race.playback_screen import PlaybackScreen
+from inspector.app.pages.chat.race.racer_panel import RacePanel
 from inspector.app.pages.chat.race.result import RaceResult
-from inspector.app.scenario_job import Choice, Lab, ScenarioFile, choice
-from inspector.app.scenario_screen import RUN, LabScreen
-from inspector.domain.error import ToolsightError
+from inspector.app.pages.chat.race.selection import Selection
+from inspector.app.scenario_job import Lab, ScenarioFile
+from inspector.app.scenario_screen import RUN
+from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.events import Record
-from inspector.domain.profile import DEFAULT_PROFILE
-from inspector.engine.scenario.profile_comparison import STATIC
-from inspector.engine.scenario.race import SECONDS_A_CALL, Race, RaceFrame
-from widgets import KeyBar, visible
+from inspector.engine.scenario.ground import ground_of
+from inspector.engine.scenario.race import SECONDS_A_CALL, Race
+from widgets import Choice as Answer, Confirm, KeyBar, visible
 
-_SCENARIO = "demo"
-# Seconds between redraws of a race without pauses.
-_DRAWN_EVERY = 0.1
+_ASK = (Answer("y", "race", "race"), Answer("n", "no", "no"))
 
 
-class RaceScreen(LabScreen):
-    """Runs both racers for real and shows them call by call."""
+class RaceScreen(PlaybackScreen):
+    """Runs both sides for real and shows them call by call. A race goes on while another page is shown."""
 
     page = "race"
     CSS_PATH = "screen.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "run", "race", id="race.run"),
+        Binding("x", "export", "slide", id="race.export"),
         Binding("space", "pause", "pause", id="race.pause"),
-        Binding("plus,equals_sign", "pace(-1)", "faster", key_display="+", id="race.faster"),
-        Binding("minus", "pace(1)", "slower", key_display="-", id="race.slower"),
         Binding("left", "step(-1)", "step", key_display="← →", id="race.previous"),
         Binding("right", "step(1)", "step", show=False, id="race.next"),
+        Binding("plus,equals_sign", "pace(-1)", "faster", key_display="+", id="race.faster"),
+        Binding("minus", "pace(1)", "slower", key_display="-", id="race.slower"),
         Binding("s", "scenario", "scenario", id="race.scenario"),
         Binding("p", "profile", "profile", id="race.profile"),
-        Binding("e", "export", "export", id="race.export"),
-        Binding("up", "scroll_text(-1)", "up", show=False, id="race.up"),
-        Binding("down", "scroll_text(1)", "down", show=False, id="race.down"),
+        Binding("up,k", "scroll_text(-1)", "up", show=False, id="race.up"),
+        Binding("down,j", "scroll_text(1)", "down", show=False, id="race.down"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "r or enter starts the race: the scenario runs under static and under a profile, on fresh servers.",
-        "Both racers show their n-th model call at the same moment: the race compares tokens, not time.",
+        "r or enter races the last question of the chat: under static and under a profile, on fresh servers.",
+        "Both sides show their n-th model call at the same moment: the race compares tokens, not time.",
         "Tokens for tools: definitions and manifest (█), searches and their results (▒), in every call.",
-        "All input: everything sent, that is system prompt, conversation and tools.",
-        "Static binding plays the scenario without its searches, so it pays for no call it would not make.",
+        "A side that solves less gets no number: fewer tokens for less work are no saving.",
+        "Calls that need a yes are not made, except of tools that were allowed for the session.",
         "space pauses, ← → step by model call, + and - change the pace, ↑ ↓ scroll the notes.",
-        "s chooses the scenario, p the profile. e exports an .svg slide or a .cast for asciinema.",
-        "esc stops the runs; when none is running, it goes back.",
+        "s chooses the question or a scenario that fits the servers, p the profile.",
+        "x exports an .svg slide or a .cast for asciinema. esc stops the runs, then goes back.",
     )
 
     def __init__(self, lab: Lab | None = None, pace: float = SECONDS_A_CALL) -> None:
-        super().__init__(lab)
-        self._playback = Playback(pace)
-        self._files: tuple[ScenarioFile, ...] = ()
-        self._file: ScenarioFile | None = None
-        self._profile = ""
-        self._timer: Timer | None = None
+        super().__init__(lab, pace)
+        self.selection = Selection()
+        self._raced: ScenarioFile | None = None
 
     def compose(self) -> ComposeResult:
         yield HeaderLine()
-        yield Static(id="race-status")
-        with Container(id="racers"):
-            yield RacerPanel(0)
-            yield RacerPanel(1)
+        yield Static(id="race-status", markup=False)
+        yield RacePanel(id="race")
         yield RaceResult(id="race-result")
         yield KeyBar()
 
     def on_mount(self) -> None:
         super().on_mount()
-        self._profile = self.session.profile
-        if self._profile == STATIC:
-            self._profile = DEFAULT_PROFILE
-        if self.app.animation_level == "none":
-            self._playback.pace = 0.0
         self._read()
+
+    def arrive(self, destination: Destination) -> None:
+        """Race the last question, after asking if that costs money; a race that is on goes on."""
+        if isinstance(destination, RacePage) and self.job.progress is None:
+            self.selection.chosen = None
+            self.action_run()
 
     def on_resize(self) -> None:
         super().on_resize()
         self.call_after_refresh(self.show)
 
+    def show_view(self, view: View) -> None:
+        if self.playback.race is None and not view.state.busy:
+            self.show()
+
     @work(exit_on_error=False, group="read")
     async def _read(self) -> None:
         try:
-            self._files = await read_scenarios(self.lab)
+            self.selection.files = await read_scenarios(self.lab)
         except ToolsightError as error:
             self.fail(error)
-        self._file = next((file for file in self._files if file.path.stem == _SCENARIO), None)
-        self._file = self._file or next(iter(self._files), None)
-        self.show()
 
     def action_run(self) -> None:
-        """Start a race, dropping any current runs."""
-        file, lab = self._file, self.lab
+        """Start a race, dropping any current runs; ask first if a real model is to answer twice."""
+        file, lab = self.selection.file(self.session), self.lab
         if file is None or file.scenario is None or lab is None:
+            self.show()
             return
-        run = choice(file.scenario, self.session, self._profile)
-        race = Race(file.scenario, (STATIC, run.profile), prices=self.session.accounting.prices())
-        self._playback.begin(race, file)
+        try:
+            if self.context.replay.is_replay:
+                raise ConfigError("a replay is shown", hint="A race needs the running session.")
+            self.selection.require_ready(self.session)
+        except ToolsightError as error:
+            self.fail(error)
+            return
+        spends = self.selection.spends(self.session)
+        if not spends:
+            self._start(lab, file)
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "race":
+                self._start(lab, file)
+
+        self.app.push_screen(Confirm("Race this question?", Content(spends), _ASK), answered)
+
+    def _start(self, lab: Lab, file: ScenarioFile) -> None:
+        race, values = self.selection.race(file, self.session)
+        self._raced = file
+        self.playback.begin(race, file)
         self.said = Content()
-        self._run(lab, file, run, race, self.job.begin(file, run.profile))
-        self._restart()
+        self._run(lab, file, values, race, self.job.begin(file, race.profiles[1]))
+        self.restart()
 
     @work(exclusive=True, exit_on_error=False, group=RUN)
-    async def _run(self, lab: Lab, file: ScenarioFile, run: Choice, race: Race, number: int) -> None:
+    async def _run(
+        self, lab: Lab, file: ScenarioFile, values: Mapping[str, Any], race: Race, number: int
+    ) -> None:
         try:
-            await run_race(lab, file, run, race, partial(self._note, number))
+            await run_race(lab, file, ground_of(self.session), values, race, partial(self._note, number))
         except ToolsightError as error:
             if self.job.drop(number):
                 self.fail(error)
             return
         if self.job.drop(number):
-            self._playback.finish()
+            self.playback.finish()
             self.show()
 
     def _note(self, number: int, side: int, record: Record) -> None:
         if number == self.job.number:
-            self._playback.note(side, record)
-
-    def _restart(self) -> None:
-        """Show the current frame, and continue at the chosen pace."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_interval(self._playback.pace or _DRAWN_EVERY, self._advance)
-        self.show()
-
-    def _advance(self) -> None:
-        if self._playback.advance():
-            self.show()
+            self.playback.note(side, record)
 
     def show(self) -> None:
         if not self.is_attached:
             return
-        playback = self._playback
-        shown, frame, most = playback.shown, playback.frame(self._profile), playback.most
+        playback = self.playback
+        over = playback.is_finished
+        self.set_class(over, "-over")
+        self.set_class(playback.race is None, "-before")
         progress = playback.progress if self.job.progress is not None else (None, None)
-        for side, view in enumerate(self.query(RacerPanel)):
-            view.show(shown, frame.racers[side], progress[side], most)
-        self._show_result(frame)
+        frame = playback.frame(self.selection.other(self.session))
+        self.query_one(RacePanel).show(playback.shown, frame, playback.most, progress, over=over)
+        self.query_one(RaceResult).show(self._text, playback.verdict if over else None)
         self.show_status()
 
-    def _show_result(self, frame: RaceFrame) -> None:
-        verdict, said, share = self._playback.verdict, self.said, ""
-        if verdict is not None and self._playback.is_finished:
-            said, share = content.result(verdict), content.big_share(verdict)
-        elif not said and self._playback.race is not None:
-            said = content.so_far(frame)
-        elif not said:
-            said = content.before(self._file, self._profile, has_lab=self.lab is not None)
-        self.query_one(RaceResult).show(said, share)
+    @property
+    def _text(self) -> Content:
+        """What is said while there is no verdict."""
+        playback = self.playback
+        if self.said:
+            return self.said
+        if playback.race is not None:
+            return content.so_far(playback.frame(self.selection.other(self.session)))
+        return self.selection.before(self.session, has_lab=self.lab is not None)
 
     def show_status(self) -> None:
-        title = self._file.title if self._file is not None else "Race"
-        racer = self._playback.frame(self._profile).racers[1]
-        elsewhere = self.lab is not None and not self.lab.has_servers_of(self.session.configuration)
-        line = content.status(title, racer, self._playback, self.size.width - 2, elsewhere=elsewhere)
+        state = self.session.state
+        file = self._raced or self.selection.file(self.session)
+        title = file.title if file is not None else "Race"
+        model = self.playback.frame(self.selection.other(self.session)).racers[1].model or state.model_label
+        line = content.status(title, servers(state), self.playback, model, self.size.width - 2)
         self.query_one("#race-status", Static).update(line)
-
-    def action_pause(self) -> None:
-        """Pause or resume."""
-        self._playback.pause()
-        self._restart()
-
-    def action_pace(self, by: int) -> None:
-        """Show the race slower or faster."""
-        self._playback.slower(by)
-        self._restart()
-
-    def action_step(self, by: int) -> None:
-        """Pause, and move by that many model calls."""
-        self._playback.step(by)
-        self.show()
 
     def action_scroll_text(self, by: int) -> None:
         """Scroll notes that do not fit."""
         self.query_one(RaceResult).scroll_text(by)
 
     def action_scenario(self) -> None:
-        """Choose the scenario."""
-        current = str(self._file.path) if self._file is not None else ""
-        rows = content.scenario_choices(self._files, current)
-        self.app.push_screen(ChoiceDialog("Race this scenario", rows, self._choose_file, current))
+        """Choose what is raced; a scenario that does not fit the servers is refused."""
+        rows, current = self.selection.rows(self.session), self.selection.current
+        self.app.push_screen(ChoiceDialog("Race this", rows, self._choose_file, current))
 
     def _choose_file(self, path: str) -> None:
-        self._file = next(file for file in self._files if str(file.path) == path)
+        self.selection.choose(path, self.session)
         self._reset()
 
     def action_profile(self) -> None:
         """Choose the profile that races against static binding."""
-        rows = content.profile_choices(self._profile)
-        dialog = ChoiceDialog("Race against static binding", rows, self._choose_profile, self._profile)
-        self.app.push_screen(dialog)
+        current = self.selection.other(self.session)
+        rows = profile_choices(current)
+        self.app.push_screen(ChoiceDialog("Race against static binding", rows, self._choose_profile, current))
 
     def _choose_profile(self, name: str) -> None:
-        self._profile = name
+        self.selection.profile = name
         self._reset()
 
     def _reset(self) -> None:
         """Clear the race after another choice."""
         self.job.drop()
         self.workers.cancel_group(self, RUN)
-        self._playback.clear()
+        self.playback.clear()
+        self._raced = None
         self.said = Content()
         self.show()
 
     def action_export(self) -> None:
-        """Export the race as a picture or a terminal recording."""
-        race = self._playback.race
-        if race is None or self._playback.verdict is None or self._file is None:
+        """Export the race as a slide or a terminal recording."""
+        race = self.playback.race
+        if race is None or self.playback.verdict is None or self._raced is None:
             self.notify("Nothing to export yet: r starts a race.", markup=False, timeout=4)
             return
-        suggested = Path.cwd() / f"race-{self._file.path.stem}.svg"
+        suggested = Path.cwd() / f"race-{self._raced.path.stem}.svg"
         self.app.push_screen(ExportDialog(suggested, partial(exported, race), ENDINGS), self._tell_written)
 
     def _tell_written(self, path: str | None) -> None:

@@ -3,12 +3,12 @@
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
+from inspector.app.pages.chat.session.search_block import RESULTS, WIDTH, search_block
 from inspector.domain.conversation import Item, ItemKind, ItemStatus
 from inspector.domain.message import arguments_text
 from inspector.domain.number import milliseconds
 from widgets import plain, visible
 
-_RESULTS = 3
 _PREVIEW_LINES = 4
 _PREVIEW_CHARACTERS = 400
 _ARGUMENTS = 160
@@ -21,9 +21,9 @@ _STATUS = {
 }
 
 
-def block(item: Item) -> Content:
-    """Return the block of a conversation item."""
-    return _BLOCKS[item.kind](item)
+def block(item: Item, width: int = WIDTH, results: int = RESULTS) -> Content:
+    """Return the block of a conversation item; a search lists its results in lines of `width` cells."""
+    return search_block(item, width, results) if item.kind is ItemKind.SEARCH else _BLOCKS[item.kind](item)
 
 
 def detail_title(item: Item) -> str:
@@ -48,27 +48,6 @@ def _thought(item: Item) -> Content:
 def _notice(item: Item) -> Content:
     head = Content.assemble(("◇ ", "bold $primary"), plain(item.title, newlines=False).stylize("$primary"))
     return Content.assemble(head, "\n", _preview(item.text)) if item.text else head
-
-
-def _search(item: Item) -> Content:
-    report = item.report
-    assert report is not None
-    count = len(report.results)
-    head = Content.assemble(
-        ("⌕ search_tools", "bold $accent"),
-        "  ",
-        plain(item.title, newlines=False, limit=_ARGUMENTS),
-        (f"   {count} of {len(report.hits)}   {milliseconds(item.milliseconds)}", MUTED),
-    )
-    if report.error:
-        return Content.assemble(head, "\n", _indented(plain(report.error)).stylize("$text-error"))
-    best = [
-        Content.assemble(plain(hit.tool_id, newlines=False), (f" {hit.score.value:.2f}", MUTED))
-        for hit in report.results[:_RESULTS]
-    ]
-    more = [Content(f"… {count - _RESULTS} more")] if count > _RESULTS else []
-    results = Content("   ").join(best + more) if best else Content.styled("nothing found", "$text-warning")
-    return Content.assemble(head, "\n", _INDENT, results)
 
 
 def _call(item: Item) -> Content:
@@ -117,7 +96,6 @@ _BLOCKS = {
     ItemKind.USER: _user,
     ItemKind.ANSWER: _answer,
     ItemKind.THOUGHT: _thought,
-    ItemKind.SEARCH: _search,
     ItemKind.CALL: _call,
     ItemKind.NOTICE: _notice,
     ItemKind.WARNING: _warning,

@@ -11,11 +11,15 @@ from textual.reactive import reactive
 from textual.widgets import Static
 
 from inspector.app.pages.chat.session.conversation import block
+from inspector.app.pages.chat.session.search_block import RESULTS, WIDTH
 from inspector.domain.conversation import Conversation, Item, ItemKind
 from widgets import Hanging
 
 # Blocks are widgets, so only the newest of a long conversation stay mounted.
 _MOUNTED = 200
+# From this height of the terminal a search lists as many results as it can.
+_ROOMY, _FEW_RESULTS = 24, 3
+_HINT = "conversation-hint"
 
 
 class ItemBlock(Static, can_focus=True):
@@ -37,12 +41,23 @@ class ItemBlock(Static, can_focus=True):
     def __init__(self, item: Item) -> None:
         super().__init__(Hanging(block(item)), classes=f"item -{item.kind}", markup=False)
         self.item = item
+        self._drawn_for = 0
 
     def show(self, item: Item) -> None:
         """Draw the item's current state."""
         if item is not self.item:
             self.item = item
-            self.update(Hanging(block(item)))
+            self._draw()
+
+    def on_resize(self) -> None:
+        """Draw a search again: its lines depend on the width."""
+        if self.item.report is not None and self._drawn_for != self.content_size.width:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._drawn_for = width = self.content_size.width
+        results = RESULTS if self.app.size.height >= _ROOMY else _FEW_RESULTS
+        self.update(Hanging(block(self.item, width or WIDTH, results)))
 
     def action_open(self) -> None:
         self.post_message(self.Opened(self.item))
@@ -58,9 +73,11 @@ class ConversationPanel(VerticalScroll, can_focus=False):
 
     conversation: reactive[Conversation] = reactive(Conversation(), init=False)
     empty: reactive[Content] = reactive(Content(""), init=False)
+    hint: reactive[Content] = reactive(Content(""), init=False)
 
     def compose(self) -> ComposeResult:
         yield Static(id="conversation-empty", markup=False)
+        yield Static(id=_HINT, markup=False)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._follow)
@@ -76,6 +93,13 @@ class ConversationPanel(VerticalScroll, can_focus=False):
     def watch_empty(self, empty: Content) -> None:
         self.query_one("#conversation-empty", Static).update(empty)
 
+    def watch_hint(self, hint: Content) -> None:
+        """Show below the last block what can be done now."""
+        line = self.query_one(f"#{_HINT}", Static)
+        line.update(hint)
+        line.display = bool(hint)
+        self.call_after_refresh(self._follow)
+
     async def watch_conversation(self, new: Conversation) -> None:
         """Update changed blocks, add new ones and remove the oldest."""
         self.query_one("#conversation-empty").display = not new.items
@@ -88,7 +112,7 @@ class ConversationPanel(VerticalScroll, can_focus=False):
             else:
                 shown.show(item)
         await self.remove_children([*blocks.values()])
-        await self.mount(*fresh)
+        await self.mount(*fresh, before=f"#{_HINT}")
         if self.is_anchored and any(shown.item.kind is ItemKind.USER for shown in fresh):
             self.anchor()
         self.call_after_refresh(self._follow)

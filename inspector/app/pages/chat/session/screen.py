@@ -12,11 +12,13 @@ from textual.worker import Worker
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.draw.event_row import COLUMNS, feed_rows
-from inspector.app.navigation import Page, SearchPage
+from inspector.app.navigation import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
+from inspector.app.pages.chat.session.hint import hint, last_search
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import welcome
 from inspector.app.tool_keys import ToolKeys
@@ -47,11 +49,21 @@ class SessionScreen(ToolKeys):
         "enter on a tool opens its description, its schema and a form to call it.",
         "⌂ pinned  ● loaded  ○ deferred  ✕ evicted.  tab goes to the next part.",
         "esc stops the model. A message sent while it works waits for its turn; esc brings it back.",
+        "esc leaves the prompt, i goes back: there r races the question, w asks why a tool was not found.",
         "ctrl+j starts a new line, up brings back what you sent, pageup and pagedown scroll.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "stop", "stop", id="session.stop"),
-        Binding("escape", "leave", "then 1-6: places", id="session.leave"),
+        # With priority: a digit that follows at once must not be typed into the prompt.
+        Binding("escape", "stop", "stop", priority=True, id="session.stop"),
+        Binding("escape", "leave", "then 1-6: places", priority=True, id="session.leave"),
+        Binding(
+            "escape",
+            "leave_for_race",
+            "then r: race, 1-6: places",
+            priority=True,
+            id="session.leave_for_race",
+        ),
+        Binding("r", "race", "race", id="session.race"),
         Binding("i", "write", "write", id="session.write"),
         Binding("tab", "app.focus_next", "next part", show=False),
         Binding("pageup", "scroll_conversation('up')", "earlier", show=False),
@@ -84,6 +96,10 @@ class SessionScreen(ToolKeys):
         examples = () if said else self._examples
         conversation.empty = welcome(session, examples)
         conversation.conversation = session.conversation
+        offered = hint(session)
+        if bool(offered) != bool(conversation.hint):
+            self.refresh_bindings()
+        conversation.hint = offered
         self._show_progress()
         prompt = self.query_one(Prompt)
         prompt.sent = said or examples[::-1]
@@ -121,12 +137,37 @@ class SessionScreen(ToolKeys):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer to stop what runs; else esc leaves the prompt, and then nothing has to be left."""
+        can_race = bool(hint(self.view.state))
         if action == "stop":
             return bool(self._unfinished)
-        if action in ("leave", "write"):
+        if action == "race":
+            return can_race
+        if action in ("leave", "leave_for_race", "write"):
             is_writing = self.is_mounted and isinstance(self.focused, Prompt)
-            return not self._unfinished and is_writing == (action == "leave")
+            is_offered = action == "write" or can_race == (action == "leave_for_race")
+            return is_offered and not self._unfinished and is_writing == (action != "write")
         return super().check_action(action, parameters)
+
+    async def action_leave_for_race(self) -> None:
+        """Leave the prompt, where letters are no keys."""
+        await self.action_leave()
+
+    def action_race(self) -> None:
+        """Race the last question: with everything bound, and with discovery."""
+        self.open(RacePage())
+
+    def action_why(self) -> None:
+        """Explain the tool under the cursor; elsewhere, ask for one that the last search did not find."""
+        request = last_search(self.view.state.conversation)
+        if self.tool_id or request is None:
+            super().action_why()
+            return
+
+        def explain(tool_id: str | None) -> None:
+            if tool_id:
+                self.open(WhyNotPage(tool_id, request))
+
+        self.app.push_screen(ToolPicker(self.session, "Why was this tool not found?"), explain)
 
     def leave_input(self) -> None:
         """Put the cursor on the newest block of the conversation, or nowhere."""

@@ -13,13 +13,15 @@ from inspector.app.pages.cost.budget import table
 from inspector.app.pages.cost.budget.calls import session_cost
 from inspector.app.pages.cost.budget.change import headline, hint
 from inspector.app.pages.cost.budget.plots import call_plot
+from inspector.app.pages.cost.budget.ways import verdict_text
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding, SessionState
+from inspector.engine.tokens.cost.verdict import Verdict
 from widgets import Meter, Record, RecordList
 
 # Lines of the page in a small terminal that are not table rows.
-_ABOVE = 17
+_ABOVE = 18
 _NO_TOOLS = "No tools yet: no server is ready (Tools shows why)."
 
 
@@ -34,6 +36,7 @@ class NowView(Vertical):
         self._costs: Mapping[str, ToolCost] = {}
         self._then: Mapping[str, Binding | None] | None = None
         self._effect: Callable[[int], Content] = hint
+        self._verdict: Verdict | None = None
 
     def compose(self) -> ComposeResult:
         yield Canvas(self._headline, id="budget-headline")
@@ -62,6 +65,11 @@ class NowView(Vertical):
         """Fill in the costs by part."""
         self._costs = costs
         self._show_rows()
+
+    def show_verdict(self, found: Verdict | None) -> None:
+        """Say whether discovery pays for these servers; None until there are tools."""
+        self._verdict = found
+        self.query_one("#budget-headline", Canvas).redraw()
 
     def show_effect(
         self, effect: Callable[[int], Content], then: Mapping[str, Binding | None] | None
@@ -101,7 +109,9 @@ class NowView(Vertical):
             canvas.redraw()
 
     def _headline(self, width: int, _height: int) -> Content:
-        return headline(self._session, width)
+        found = self._verdict
+        judged = [] if found is None else [Content("\n"), verdict_text(found.answer, found.short)]
+        return Content.assemble(headline(self._session, width), *judged)
 
     def _legend(self, width: int, _height: int) -> Content:
         budget = self._session.budget

@@ -19,6 +19,7 @@ from inspector.app.pages.cost.budget.trial_screen import TrialScreen
 from inspector.app.pages.cost.budget.ways_view import WaysView
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
+from inspector.engine.tokens.cost.verdict import Verdict, verdict
 from widgets import KeyBar, RecordList
 
 _NOW, _WAYS = "budget", "ways"
@@ -80,6 +81,7 @@ class BudgetScreen(TrialScreen):
         if key != self._counted:
             self._counted = key
             self.run_job("budget", self._count, self.query_one(NowView).show_costs)
+            self.run_job("verdict", self._judge, self.query_one(NowView).show_verdict)
 
     def _count(self, job: Job) -> Mapping[str, ToolCost]:
         """Runs in a thread; prices come first, because they are known at once."""
@@ -91,6 +93,14 @@ class BudgetScreen(TrialScreen):
                 break
             costs[tool.id] = accounting.cost(tool)
         return costs
+
+    def _judge(self, _: Job) -> Verdict | None:
+        """Runs in a thread: whether discovery pays for the tools that are connected."""
+        accounting, setup = self.session.accounting, self.session.setup
+        if not setup.connected:
+            return None
+        question = Question(setup, accounting.meter, accounting.prices(), accounting.terms)
+        return verdict(question.answer().priced)
 
     def _priced(self, prices: Prices | None) -> None:
         if prices != self.prices:

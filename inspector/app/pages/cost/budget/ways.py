@@ -14,6 +14,7 @@ from inspector.app.pages.cost.budget.money import NOTHING
 from inspector.domain.number import count, money, money_decimals, percent, tokens
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
 from inspector.engine.tokens.cost.priced_session import worth
+from inspector.engine.tokens.cost.verdict import Answer, verdict
 from widgets import Column, Record, visible
 
 _BAR = 16
@@ -42,6 +43,12 @@ ABOUT: Mapping[Delivery, str] = {
 }
 WAITING = "Comparing five ways …"
 EMPTY = "No tools to deliver yet: no server is ready (Tools shows why)."
+
+_ANSWERS = {
+    Answer.PAYS: ("✓", "$text-success"),
+    Answer.DEPENDS: ("◐", "$text-warning"),
+    Answer.COSTS: ("✕", "$text-warning"),
+}
 
 
 def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:
@@ -115,7 +122,9 @@ def _step(dollars: float | None) -> str:
 def way_facts(comparison: DeliveryComparison) -> list[Content]:
     """Return what is compared, over which calls and with which cache."""
     basis = "this session's calls" if comparison.is_recorded else comparison.priced.plan.basis
+    found = verdict(comparison.priced)
     return [
+        *([] if found is None else [verdict_text(found.answer, found.text)]),
         fact("over", visible(basis, limit=120, newlines=False)),
         *([] if comparison.is_recorded else [fact("with", comparison.priced.assumed.text)]),
         fact("prompt cache", comparison.cache),
@@ -124,6 +133,12 @@ def way_facts(comparison: DeliveryComparison) -> list[Content]:
         ),
         Content.styled("c other cache   s session/assumed", MUTED),
     ]
+
+
+def verdict_text(answer: Answer, text: str) -> Content:
+    """Return whether discovery pays, with a sign and a color for the answer."""
+    sign, color = _ANSWERS[answer]
+    return Content.assemble((f"{sign} ", color), (text, "bold"))
 
 
 def way_detail(comparison: DeliveryComparison, way: Delivery, lines: int) -> Content:

@@ -50,8 +50,7 @@ def _unconnected(state: ServerState) -> MissingTool:
     if state.phase is ServerPhase.FAILED:
         ending = f": {reason}" if reason else "."
         return MissingTool(
-            f"Its server '{server}' failed{ending}",
-            "The servers page shows its stderr; r there reconnects it.",
+            f"Its server '{server}' failed{ending}", "Tools shows its stderr; r there reconnects it."
         )
     if state.phase is ServerPhase.CONNECTING:
         return MissingTool(

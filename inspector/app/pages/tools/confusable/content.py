@@ -24,7 +24,7 @@ COLUMNS = (
     Column("shared", "shared terms", min_width=12, weight=5, hide_below=110),
 )
 LOOKING = "Comparing every tool with every other …"
-NO_TOOLS = "There are no tools to compare yet; f2 shows the servers."
+NO_TOOLS = "There are no tools to compare yet: no server is ready, or a toolset hides them all."
 _REASONS = {
     Reason.SAME_NAME: ("same name", "$text-warning"),
     Reason.MEANING: ("same meaning", ""),

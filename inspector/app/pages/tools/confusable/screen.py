@@ -10,11 +10,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
-from inspector.app.navigation import EditPage
+from inspector.app.navigation import Destination
 from inspector.app.pages.tools.confusable import content
 from inspector.app.pages.tools.confusable.content import Pair
+from inspector.app.tool_keys import ToolKeys
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.confusable import confusables, own_words
 from inspector.engine.discovery.index import ToolIndex
@@ -23,27 +24,20 @@ from widgets import KeyBar, RecordList, middle
 LIMIT = 500
 
 
-def rewording(pair: Pair, *, of_second: bool = False) -> EditPage:
-    """Return the page to edit one tool of a pair, with a query in the other's words."""
-    edited, other = (pair.second, pair.first) if of_second else (pair.first, pair.second)
-    return EditPage(edited.id, own_words(other))
-
-
-class ConfusableScreen(BaseScreen):
-    """Every pair of confusable tools, the most alike first."""
+class ConfusableScreen(ToolKeys):
+    """Every pair of confusable tools, the most alike first; the keys of a tool are for the first of two."""
 
     page = "confusable"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#pairs RecordRows"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("e", "edit", "edit the first", id="confusable.edit")]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Pairs of tools that compete: a query for one of them may find the other.",
         "same name: two servers have a tool of this name. Only the server tells them apart.",
         "same meaning: the embeddings of their descriptions have a cosine of 0.8 or more.",
         "shared terms: without embeddings, the idf of the terms both have, as a share of all their terms.",
         "enter shows the two side by side, / filters, y copies both ids.",
-        "e edits the first tool against a query in the second one's words: does the first still come up?",
-        "Side by side, tab goes to the other tool and e edits the focused one.",
+        "w and e are about the first tool against a query in the second one's words: does it come up too?",
+        "l loads or unloads the first. Side by side, tab goes to the other tool, and the keys are for it.",
     )
 
     class Found(Message):
@@ -109,28 +103,34 @@ class ConfusableScreen(BaseScreen):
         if self._pair is not None:
             self.app.push_screen(PairScreen(self._pair))
 
-    def action_edit(self) -> None:
-        """Edit the first tool of the pair under the cursor."""
-        if self._pair is not None:
-            self.open(rewording(self._pair))
+    def arrive(self, destination: Destination) -> None:
+        """Show the page as it was left: nobody asks for one pair."""
+
+    @property
+    def tool_id(self) -> str:
+        return self._pair.first.id if self._pair is not None else ""
+
+    @property
+    def query_text(self) -> str:
+        """What only a search for the second tool should find."""
+        return own_words(self._pair.second) if self._pair is not None else ""
 
 
-class PairScreen(BaseScreen):
+class PairScreen(ToolKeys):
     """Two confusable tools side by side."""
 
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#first"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "switch", "other tool", id="pair.switch"),
-        Binding("e", "edit", "edit this one", id="pair.edit"),
         Binding("enter", "open", "open", id="pair.open"),
         Binding("y", "copy", "copy id", show=False, id="pair.copy"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Two confusable tools. Their shared terms are marked, at most the eight most distinctive ones.",
-        "tab goes to the other tool. e edits the focused tool against a query in the other's words.",
+        "tab goes to the other tool. w and e are about the focused one, against the other's words.",
         "Tools are told apart by what only one of them says: begin with what this tool is for.",
-        "enter opens the focused tool, y copies its id.",
+        "enter opens the focused tool, l loads or unloads it, y copies its id.",
     )
 
     def __init__(self, pair: Pair) -> None:
@@ -177,15 +177,19 @@ class PairScreen(BaseScreen):
         """Go to the other tool."""
         self.query_one("#first" if self._is_second else "#second").focus()
 
-    def action_edit(self) -> None:
-        """Edit the tool with the focus."""
-        self.open(rewording(self._pair, of_second=self._is_second))
+    @property
+    def tool_id(self) -> str:
+        return self._focused_tool.id
+
+    @property
+    def query_text(self) -> str:
+        """What only a search for the other tool should find."""
+        return own_words(self._pair.first if self._is_second else self._pair.second)
 
     def action_open(self) -> None:
         """Open the tool with the focus."""
-        self.open_tool(self._focused_tool.id)
+        self.open_tool(self.tool_id)
 
     def action_copy(self) -> None:
         """Copy the id of the tool with the focus."""
-        tool_id = self._focused_tool.id
-        self.copy(tool_id, tool_id)
+        self.copy(self.tool_id, self.tool_id)

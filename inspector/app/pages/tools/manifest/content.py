@@ -1,7 +1,7 @@
 """The texts of the manifest page: the tokens of each entry, and tools[] as readable JSON."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
@@ -10,7 +10,7 @@ from inspector.domain.budget import Tokenizer
 from inspector.domain.message import ModelRequest, NoteMessage
 from inspector.domain.number import count
 from inspector.domain.session import SessionState
-from widgets import Column, Record
+from widgets import Column, Record, Tone
 
 COLUMNS = (
     Column("what", "part of the request", weight=4, shorten="middle", min_width=16),
@@ -18,7 +18,7 @@ COLUMNS = (
 )
 
 
-_NOT_READY = "No server is ready yet; f2 shows why."
+_NOT_READY = "No server is ready yet; Tools shows why."
 _NO_MANIFEST = (
     "No tool is deferred, so the model gets every tool and no manifest.\n"
     "`defer_loading: true` in the configuration defers a server."
@@ -44,15 +44,21 @@ def pretty(request: ModelRequest) -> str:
 
 
 def token_rows(
-    request: ModelRequest, system: int, entries: Sequence[int], offered: int = 0
+    request: ModelRequest,
+    system: int,
+    entries: Sequence[int],
+    offered: int = 0,
+    ids: Mapping[str, str] | None = None,
 ) -> tuple[Record, ...]:
     """Return the tokens of the system prompt, of every entry of tools[], and of tools[] as a whole.
 
-    `offered` counts the definitions that a gate gives right before the user's message.
+    `offered` counts the definitions that a gate gives right before the user's message. `ids` has the tools'
+    ids by the names that the model calls them; they are what is copied.
     """
+    ids = ids or {}
     names = [str(entry["function"]["name"]) for entry in request.tools]
     rows = [_row("system prompt", system, "muted")]
-    rows += [_row(name, tokens) for name, tokens in zip(names, entries, strict=True)]
+    rows += [_row(name, tokens, copy=ids.get(name, "")) for name, tokens in zip(names, entries, strict=True)]
     rows.append(_row(f"whole array of {len(names)}", sum(entries), "accent"))
     return (*rows, _row("before the message", offered)) if offered else tuple(rows)
 
@@ -67,6 +73,6 @@ def label(tokenizer: Tokenizer, session: SessionState) -> Content:
     return Content("\n").join(lines)
 
 
-def _row(name: str, tokens: int, tone: str = "") -> Record:
+def _row(name: str, tokens: int, tone: Tone = "", *, copy: str = "") -> Record:
     shown = f"{tokens:,}".replace(",", " ")
-    return Record(name, (name, shown), "muted" if tone == "muted" else "accent" if tone else "")
+    return Record(name, (name, shown), tone, copy=copy)

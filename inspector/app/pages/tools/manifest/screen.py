@@ -2,12 +2,13 @@
 
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
-from textual.widgets import Static, TabbedContent, TabPane
+from textual.widgets import Static
 
-from inspector.app.base_screen import BaseScreen, HeaderLine
+from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.pages.tools.manifest.content import (
     COLUMNS,
@@ -17,43 +18,46 @@ from inspector.app.pages.tools.manifest.content import (
     token_rows,
     why_empty,
 )
+from inspector.app.tool_keys import ToolKeys
 from inspector.domain.message import ModelRequest
 from inspector.domain.session import SessionState
-from widgets import KeyBar, RecordList, TextView
+from widgets import KeyBar, RecordList, TextView, ViewStrip
+
+_VIEWS = ("manifest", "tools array")
+_NO_TOOLS = "No tools yet: no server is ready (Tools shows why)."
 
 
-class ManifestScreen(BaseScreen):
-    """Manifest and tools[] as tabs, their tokens beside them."""
+class ManifestScreen(ToolKeys):
+    """Manifest and tools[] as views, the tokens of every entry beside them."""
 
     page = "manifest"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#manifest-text TextLines"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("1", "show_tab('tab-manifest')", "manifest"),
-        Binding("2", "show_tab('tab-array')", "tools array"),
+        Binding("left", "view(-1)", "view", key_display="←→", id="manifest.view"),
+        Binding("right", "view(1)", "next view", show=False, id="manifest.next_view"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Manifest: the text inside search_tools that tells the model which tools it can find; with the",
         "gate, the summaries of all tools, which stay in the system prompt.",
         "tools array: what is sent with the next model call, indented here, compact when sent.",
-        "1 and 2 switch between the two. Tokens: the cost of each entry. y copies the text, / searches it.",
+        "← → switch between the two; y copies the text, / searches it. tab goes to the tokens of each entry.",
+        "There enter opens a tool, w shows why it is found or not, e edits it, l loads or unloads it.",
     )
 
     def __init__(self) -> None:
         super().__init__()
         # Counting takes time, and most events change neither the prompt nor tools[].
         self._counted: tuple[object, ...] | None = None
+        self._ids: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
         with Container(id="manifest-page"):
-            with TabbedContent(id="manifest-tabs"):
-                with TabPane("1 Manifest", id="tab-manifest"):
-                    yield TextView(id="manifest-text")
-                with TabPane("2 tools array", id="tab-array"):
-                    yield TextView(
-                        empty="No tools yet: no server is ready (f2 shows why).", id="manifest-array"
-                    )
+            with Vertical(id="manifest-views", classes="pane"):
+                yield ViewStrip(_VIEWS, id="manifest-strip")
+                yield TextView(id="manifest-text")
+                yield TextView(empty=_NO_TOOLS, id="manifest-array")
             with Vertical(id="manifest-tokens", classes="pane"):
                 yield RecordList(COLUMNS, header=True, empty="Nothing to count yet.", id="manifest-table")
                 yield Static(id="manifest-label", markup=False)
@@ -62,6 +66,7 @@ class ManifestScreen(BaseScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#manifest-tokens").border_title = "Tokens"
+        self._show_text()
 
     def show_view(self, view: View) -> None:
         request = self.session.next_request()
@@ -77,12 +82,34 @@ class ManifestScreen(BaseScreen):
     def _show_request(self, request: ModelRequest, session: SessionState) -> None:
         self.query_one("#manifest-array", TextView).text = pretty(request)
         meter = self.session.accounting.meter
+        self._ids = {tool.wire_name: tool.id for tool in self.session.catalog.tools}
         offered = sum(map(meter.message, offers(request)))
-        rows = token_rows(request, meter.text(request.system), meter.entries(request.tools), offered)
+        entries = meter.entries(request.tools)
+        rows = token_rows(request, meter.text(request.system), entries, offered, self._ids)
         self.query_one("#manifest-table", RecordList).records = rows
         self.query_one("#manifest-label", Static).update(label(meter.tokenizer, session))
 
-    def action_show_tab(self, name: str) -> None:
+    @property
+    def tool_id(self) -> str:
+        current = self.query_one("#manifest-table", RecordList).current
+        return self._ids.get(current.key, "") if current is not None else ""
+
+    @on(RecordList.Selected, "#manifest-table")
+    def _open(self) -> None:
+        if self.tool_id:
+            self.open_tool(self.tool_id)
+
+    def action_view(self, by: int) -> None:
         """Show the manifest or tools[], and focus the text."""
-        self.query_one(TabbedContent).active = name
-        self.query_one(f"#{name} TextView", TextView).focus()
+        self.query_one(ViewStrip).step(by)
+
+    @on(ViewStrip.Chosen)
+    def _chosen(self) -> None:
+        self._show_text().focus()
+
+    def _show_text(self) -> TextView:
+        is_array = self.query_one(ViewStrip).current != _VIEWS[0]
+        manifest = self.query_one("#manifest-text", TextView)
+        array = self.query_one("#manifest-array", TextView)
+        manifest.display, array.display = not is_array, is_array
+        return array if is_array else manifest

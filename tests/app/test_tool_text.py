@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inspector.app.pages.tools.tool import content
+from inspector.app.pages.tools.catalog import tool_text as content
 from inspector.domain.error import ToolsightError
 from inspector.domain.message import ToolResult
 from inspector.domain.session import Binding, ToolState
@@ -15,12 +15,10 @@ from tests.widgets.hostile import dangerous
 TOOL = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
 
 
-def test_the_title_has_the_state_in_words_the_tokens_and_the_wire_name() -> None:
+def test_the_title_has_the_state_in_words_the_tokens_and_the_uses() -> None:
     state = ToolState(TOOL.id, 4120, Binding.LOADED, uses=2)
     text = content.title(TOOL, state, 100).plain
-    assert (
-        text == "shop:refund_order   ● loaded   4.1k tokens   used 2x\nthe model calls it shop__refund_order"
-    )
+    assert text == "shop:refund_order   ● loaded\n4.1k tokens   used 2x"
 
 
 def test_only_what_the_server_mentions_is_a_claim() -> None:
@@ -33,6 +31,7 @@ def test_only_what_the_server_mentions_is_a_claim() -> None:
 
 def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
     text = content.facts(TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard")).plain
+    assert "the model calls it   shop__refund_order" in text
     assert "its server claims    changes something" in text
     assert "you are asked: its server says it makes changes" in text
     assert "evicted              loop guard" in text

@@ -1,4 +1,4 @@
-"""The texts of the tool page: the title, what its server claims, and the outcome of a call."""
+"""What is known about a tool, in words: the title, what its server claims, and the outcome of a call."""
 
 import json
 from collections.abc import Sequence
@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from inspector.app.draw.definition_change import change_lines
+from inspector.app.draw.fact import fact
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
 from inspector.domain.approval import why_ask
 from inspector.domain.definition import definition_changes
 from inspector.domain.error import ToolsightError
+from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.number import count, milliseconds, tokens
 from inspector.domain.session import Binding, ToolState
 from inspector.domain.tool import Annotations, Tool, definition
 from widgets import middle, plain, visible
 
-_MUTED = MUTED
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
+_LABELS = 21
 _CLAIMS = (
     ("read_only", "only reads", "changes something"),
     ("destructive", "may destroy or overwrite", "does not destroy"),
@@ -29,20 +31,17 @@ _CLAIMS = (
 
 
 def title(tool: Tool, state: ToolState | None, width: int) -> Content:
-    """Return id, binding, tokens and uses in one line, and the name the model uses below."""
-    counts = Content("not in this session") if state is None else _counts(state)
-    room = max(width - counts.cell_length - 3, 12)
+    """Return id and binding in one line, and below its tokens and uses."""
+    if state is None:
+        binding, counts = Content("not in this session"), ""
+    else:
+        icon, color = ICONS[state.binding]
+        binding = Content.styled(f"{icon} {state.binding.value}", color)
+        uses = f"used {state.uses}x" if state.uses else "not used yet"
+        counts = f"\n{tokens(state.tokens)} tokens   {uses}"
+    room = max(width - binding.cell_length - 3, 12)
     name = plain(middle(visible(tool.id, newlines=False), room)).stylize("bold")
-    wire = middle(tool.wire_name, max(width - 20, 12))
-    return Content.assemble(name, "   ", counts, ("\nthe model calls it ", _MUTED), plain(wire))
-
-
-def _counts(state: ToolState) -> Content:
-    icon, color = ICONS[state.binding]
-    uses = f"   used {state.uses}x" if state.uses else "   not used yet"
-    return Content.assemble(
-        (f"{icon} {state.binding.value}", color), f"   {tokens(state.tokens)} tokens", (uses, _MUTED)
-    )
+    return Content.assemble(name, "   ", binding, (counts, MUTED))
 
 
 def claims(annotations: Annotations) -> tuple[str, ...]:
@@ -51,10 +50,11 @@ def claims(annotations: Annotations) -> tuple[str, ...]:
     return tuple(yes if value else no for value, yes, no in known if value is not None)
 
 
-def facts(tool: Tool, state: ToolState | None) -> Content:
-    """Return what is known about a tool; what its server merely claims is labelled so."""
+def facts(tool: Tool, state: ToolState | None, width: int = 0) -> Content:
+    """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so."""
     why = why_ask(tool)
     lines = [("server", tool.server), ("name on its server", tool.name)]
+    lines += [("the model calls it", tool.wire_name)]
     lines += [("title", tool.title)] if tool.title else []
     lines += [
         ("its server claims", ", ".join(claims(tool.annotations)) or "nothing about what it does"),
@@ -65,7 +65,7 @@ def facts(tool: Tool, state: ToolState | None) -> Content:
         lines.append(("held", f"{state.server} is away; {state.held_as} again when it is back"))
     elif state is not None and state.reason:
         lines.append((state.binding.value, state.reason))
-    return Content("\n").join(_fact(label, value) for label, value in lines)
+    return Content("\n").join(_fact(label, value, width) for label, value in lines)
 
 
 def changed(state: ToolState | None, versions: Sequence[Tool]) -> Content:
@@ -81,8 +81,13 @@ def changed(state: ToolState | None, versions: Sequence[Tool]) -> Content:
     return Content("\n").join([_fact("changed", text), *change_lines(changes)])
 
 
-def _fact(label: str, value: str) -> Content:
-    return Content.assemble((f"{label:<21}", _MUTED), plain(value, limit=300, newlines=False))
+def _fact(label: str, value: str, width: int = 0) -> Content:
+    return fact(label, plain(value, limit=300, newlines=False), _LABELS, width)
+
+
+def schema_json(schema: JsonObject) -> str:
+    """Return a schema as its server declares it, indented."""
+    return json.dumps(schema, ensure_ascii=False, indent=2, default=str)
 
 
 def exact_json(tool: Tool) -> str:
@@ -94,7 +99,7 @@ def result_line(result: ToolResult, elapsed: float) -> Content:
     """Return whether the call succeeded according to the server, and how long it took."""
     mark = ("✕ the tool failed", "$text-error") if result.is_error else ("✓ ok", "$text-success")
     kinds = "" if result.kinds == ("text",) else f"   {', '.join(result.kinds) or 'nothing returned'}"
-    return Content.assemble(mark, (f"   {milliseconds(elapsed)}", ""), (visible(kinds, limit=100), _MUTED))
+    return Content.assemble(mark, (f"   {milliseconds(elapsed)}", ""), (visible(kinds, limit=100), MUTED))
 
 
 def failure_line(error: ToolsightError, elapsed: float) -> Content:
@@ -102,6 +107,6 @@ def failure_line(error: ToolsightError, elapsed: float) -> Content:
     first = Content.assemble(
         ("✕ ", "$text-error"),
         plain(error.message, limit=600).stylize("$text-error"),
-        (f"   {milliseconds(elapsed)}", _MUTED),
+        (f"   {milliseconds(elapsed)}", MUTED),
     )
     return Content.assemble(first, "\n", plain(error.hint, limit=600)) if error.hint else first

@@ -9,7 +9,7 @@ from inspector.app.draw.style import MUTED
 from inspector.domain.message import ToolResult
 from widgets import SchemaTree, TextView
 
-_BEFORE = Content.styled("Fill in the form and press ctrl+r. The result appears here.", MUTED)
+_BEFORE = Content.styled("Fill in the form and press enter. The result appears here.", MUTED)
 
 
 class CallAnswer(Vertical):
@@ -23,11 +23,9 @@ class CallAnswer(Vertical):
     def on_mount(self) -> None:
         self.query_one("#result-tree").border_title = "Structured"
 
-    def show(self, line: Content, result: ToolResult | None = None) -> None:
-        """Show the status of a call, and its result if there is one."""
-        if not self.is_attached:
-            return
-        self.query_one("#result-line", Static).update(line)
+    def show(self, line: Content | None, result: ToolResult | None = None) -> None:
+        """Show the status of a call, and its result if there is one; without a status, what to do."""
+        self.query_one("#result-line", Static).update(line or _BEFORE)
         text = self.query_one("#result-text", TextView)
         text.text = result.text if result else ""
         text.empty = "The tool returned no text." if result else ""

@@ -1,0 +1,120 @@
+"""What can be raced: the last question of the conversation, or a scenario that fits the servers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.scenario_job import ScenarioFile
+from inspector.domain.catalog import Catalog
+from inspector.domain.conversation import Conversation, ItemKind
+from inspector.domain.number import count, money, tokens
+from inspector.domain.profile import PROFILES
+from inspector.domain.scenario import Scenario
+from inspector.domain.session import SessionState
+from inspector.engine.scenario.estimate import Estimate
+from inspector.engine.scenario.ground import lacking, question
+from inspector.engine.scenario.profile_comparison import STATIC
+from widgets import Record, visible
+
+QUESTION = ""
+"""The key of the last question among the choices; scenarios have their paths."""
+ALONE = "The question was asked alone, without the conversation before it."
+
+
+def last_question(conversation: Conversation) -> ScenarioFile | None:
+    """Return the user's newest message as something to race."""
+    said = [item.text for item in conversation.items if item.kind is ItemKind.USER]
+    return ScenarioFile(Path("question"), question(said[-1])) if said else None
+
+
+def is_alone(conversation: Conversation) -> bool:
+    """Whether nothing came before the last question."""
+    return sum(item.kind is ItemKind.USER for item in conversation.items) < 2
+
+
+def is_stand_in(model: str) -> bool:
+    """Whether a model costs nothing, because it is none."""
+    return model.startswith("demo/")
+
+
+def before(
+    file: ScenarioFile | None, profile: str, *, has_lab: bool, asked: bool, spends: str = ""
+) -> Content:
+    """Return what the page is for, before the first race."""
+    if not has_lab:
+        return Content("This session has nothing to race with. `toolsight demo` opens one that has.")
+    if file is None:
+        return Content("Ask something in Chat first, or s chooses a scenario.")
+    if file.scenario is None:
+        return Content.assemble(("✕ ", "$text-error"), visible(file.problem, limit=400))
+    what = "the question is asked" if asked else "the scenario runs"
+    where = (
+        f"once with every tool bound and once under {visible(profile, limit=40)}, each on servers of its own"
+    )
+    calls = "Calls that need your yes are not made, except of tools that you allowed for the session."
+    lines = [
+        Content.assemble(("r or enter starts the race", "bold"), f": {what} {where}."),
+        Content.styled(spends, "$text-warning") if spends else Content(),
+        Content.styled(calls, MUTED),
+        Content.styled("s chooses what is raced, p the profile that races against static binding.", MUTED),
+    ]
+    return Content("\n").join(line for line in lines if line)
+
+
+def spending(model: str, guess: Estimate | None) -> str:
+    """Return what a race of a question will take of a real model; "" for one that only stands in."""
+    if is_stand_in(model):
+        return ""
+    name = visible(model, limit=60, newlines=False)
+    if guess is None:
+        return f"{name} is really asked twice; what that costs is not known before it has answered once."
+    price = ""
+    if guess.dollars is not None and guess.prices is not None:
+        price = f" ({money(guess.dollars)} at the prices of {guess.prices.model})"
+    took = f"about {count(guess.calls, 'call')} with {tokens(guess.tokens)} tokens of input{price}"
+    return f"{name} is really asked twice: {took}, and its answers come on top."
+
+
+def servers(session: SessionState) -> str:
+    """Return how many servers and tools a race is run on."""
+    ready = session.ready_servers
+    return f"{count(ready, 'server')}, {count(len(session.tools), 'tool')}" if ready else "no server is ready"
+
+
+def misfit(scenario: Scenario, catalog: Catalog) -> str:
+    """Return why a scenario cannot be raced on these servers; "" if it can."""
+    missing = lacking(scenario, catalog)
+    return f"does not fit: needs {', '.join(missing)}" if missing else ""
+
+
+def choices(
+    files: Sequence[ScenarioFile], asked: ScenarioFile | None, chosen: str, catalog: Catalog
+) -> tuple[Record, ...]:
+    """Return what can be raced: the last question, the scenarios that fit, then those that do not."""
+    rows = [_row(file, str(file.path), chosen, catalog) for file in files if file.scenario is not None]
+    rows.sort(key=lambda row: row.tone == "muted")
+    return (_row(asked, QUESTION, chosen, catalog), *rows) if asked is not None else tuple(rows)
+
+
+def _row(file: ScenarioFile, key: str, chosen: str, catalog: Catalog) -> Record:
+    assert file.scenario is not None
+    why = misfit(file.scenario, catalog) if key != QUESTION else ""
+    about = file.scenario.about if key != QUESTION else "The last question of the conversation."
+    return Record(
+        key,
+        ("✓" if key == chosen else " ", visible(file.title, limit=200, newlines=False), ""),
+        detail=visible(why or " ".join(about.split()), limit=200, newlines=False),
+        search=f"{file.title} {file.path.stem}",
+        tone="muted" if why else "",
+    )
+
+
+def profile_choices(chosen: str) -> tuple[Record, ...]:
+    """Return every profile except static, which is the other side."""
+    return tuple(
+        Record(name, ("✓" if name == chosen else " ", name, ""), detail=profile.title)
+        for name, profile in PROFILES.items()
+        if name != STATIC
+    )

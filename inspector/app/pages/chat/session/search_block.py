@@ -1,0 +1,95 @@
+"""A search in the conversation: its results one a line, and what came of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.conversation import Item
+from inspector.domain.number import bar, count, milliseconds, signed
+from inspector.domain.ranking import Hit, Outcome
+from widgets import middle, plain
+
+RESULTS = 5
+WIDTH = 76
+_TITLE = 160
+_CALLED = "  ✓ called"
+_WORDS = {Outcome.LOADED: "now loaded"}
+_SHORT_WORDS = {Outcome.LOADED: "loaded", Outcome.ALREADY_LOADED: "bound"}
+_LONGEST_NAME, _SHORTEST_NAME = 40, 12
+# Cells before a name: the indent and the rank.
+_RANK = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How much of a result is shown: cells of its bar, its state, and the word behind its tokens."""
+
+    bar: int
+    words: Mapping[Outcome, str]
+    unit: str = ""
+
+
+# From the widest to the narrowest.
+_LAYOUTS = (_Layout(10, _WORDS, " tokens"), _Layout(10, _WORDS), _Layout(5, _WORDS), _Layout(3, _SHORT_WORDS))
+
+
+def search_block(item: Item, width: int = WIDTH, results: int = RESULTS) -> Content:
+    """Return the block of a search with at most so many results, each in a line of at most `width` cells."""
+    report = item.report
+    assert report is not None
+    fit = f"{len(report.results)} of {count(max(report.scored, len(report.hits)), 'tool')} fit"
+    head = Content.assemble(
+        ("⌕ ", "bold $accent"),
+        "searched for ",
+        plain(item.title, newlines=False, limit=_TITLE),
+        (f"   {fit}   {milliseconds(item.milliseconds)}", MUTED),
+    )
+    if report.error:
+        return Content.assemble(head, "\n  ", plain(report.error, newlines=False).stylize("$text-error"))
+    if not report.results:
+        return Content.assemble(head, "\n  ", ("nothing found", "$text-warning"))
+    lines = _lines(item, report.results[:results], width)
+    more = len(report.results) - results
+    rest = [Content.styled(f"{' ' * _RANK}… {more} more", MUTED)] if more > 0 else []
+    return Content("\n").join([head, *lines, *rest])
+
+
+def _lines(item: Item, hits: Sequence[Hit], width: int) -> list[Content]:
+    longest = min(max(_SHORTEST_NAME, *(len(hit.tool_id) for hit in hits)), _LONGEST_NAME)
+    layout, room = next(
+        ((each, room) for each in _LAYOUTS if (room := width - _taken(item, hits, each)) >= longest),
+        (_LAYOUTS[-1], width - _taken(item, hits, _LAYOUTS[-1])),
+    )
+    name = max(min(longest, room), _SHORTEST_NAME)
+    best = max(hit.score.value for hit in hits)
+    return [_line(item, hit, name, layout, best, is_first=number == 0) for number, hit in enumerate(hits)]
+
+
+def _taken(item: Item, hits: Sequence[Hit], layout: _Layout) -> int:
+    """Return the cells of a line beside the tool's name."""
+    states = max(len(_state(item, hit, layout, is_first=number == 0)) for number, hit in enumerate(hits))
+    called = len(_CALLED) if any(hit.tool_id in item.called for hit in hits) else 0
+    return _RANK + 1 + layout.bar + 2 + states + called
+
+
+def _line(item: Item, hit: Hit, name: int, layout: _Layout, best: float, *, is_first: bool) -> Content:
+    share = hit.score.value / best if best > 0 else 0.0
+    drawn = bar(share, layout.bar) or bar(0.125 / layout.bar, layout.bar)
+    called = hit.tool_id in item.called
+    return Content.assemble(
+        (f"{hit.rank:>{_RANK - 1}} ", MUTED),
+        middle(hit.tool_id, name).ljust(name),
+        " ",
+        (drawn.ljust(layout.bar), "$primary"),
+        "  ",
+        (_state(item, hit, layout, is_first=is_first), MUTED),
+        (_CALLED if called else "", "$text-success"),
+    )
+
+
+def _state(item: Item, hit: Hit, layout: _Layout, *, is_first: bool) -> str:
+    """Return what the search did with a tool; the tokens of what it loaded line up."""
+    word, tokens = layout.words.get(hit.outcome, str(hit.outcome)), item.loaded.get(hit.tool_id)
+    return word if tokens is None else f"{word} {signed(tokens):>5}{layout.unit if is_first else ''}"

@@ -1,0 +1,122 @@
+"""The form to call a tool by hand, and the result."""
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.worker import Worker
+
+from inspector.app.context import InContext
+from inspector.app.dialogs.approval_text import approval_body
+from inspector.app.draw.style import MUTED
+from inspector.app.pages.tools.catalog.answer import CallAnswer
+from inspector.app.pages.tools.catalog.form import form_fields
+from inspector.app.pages.tools.catalog.tool_text import failure_line, result_line
+from inspector.domain.approval import why_ask
+from inspector.domain.error import ToolsightError
+from inspector.domain.events import CallFinished
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.tool import Tool
+from inspector.engine.ports import ApprovalRequest
+from widgets import Choice, Confirm, SchemaForm, visible
+
+_CALL, _NO = "call", "no"
+_CHOICES = (Choice("c", "call it", _CALL), Choice("n", "no", _NO))
+_RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
+_CANCELED = Content.styled("Canceled. The server may have completed the call anyway.", "$text-warning")
+_REFUSED = Content.styled("Not called: you said no.", MUTED)
+
+Answer = tuple[Content, ToolResult | None]
+
+
+class CallPanel(InContext, Container):
+    """Calls one tool at a time; every tool keeps its last answer."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._tool: Tool | None = None
+        self._call: Worker[None] | None = None
+        self._called = ""
+        self._answers: dict[str, Answer] = {}
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="ask"):
+            yield SchemaForm(submit="Call", id="form")
+        yield CallAnswer(id="answer")
+
+    def show(self, tool: Tool) -> None:
+        """Show the tool's form, which keeps what is typed as long as its parameters stay the same."""
+        before, self._tool = self._tool, tool
+        is_other = before is None or before.id != tool.id
+        if is_other or (before is not None and before.input_schema != tool.input_schema):
+            self.query_one("#form", SchemaForm).fields = form_fields(tool.input_schema)
+        if is_other:
+            self._show_answer()
+
+    @property
+    def shows_call(self) -> bool:
+        """Whether the tool that is shown is being called."""
+        return self._is_calling and self._tool is not None and self._tool.id == self._called
+
+    @property
+    def _is_calling(self) -> bool:
+        return self._call is not None and not self._call.is_finished
+
+    def cancel(self) -> None:
+        """Cancel the running call."""
+        if self._call is not None:
+            self._call.cancel()
+            self._answer(self._called, _CANCELED)
+
+    def submit(self) -> None:
+        """Call the tool with what is typed."""
+        self.query_one("#form", SchemaForm).action_submit()
+
+    @on(SchemaForm.Submitted, "#form")
+    def _submitted(self, event: SchemaForm.Submitted) -> None:
+        event.stop()
+        if self._is_calling:
+            self.warn("A call is running; esc cancels it.")
+        elif self._tool is not None:
+            self._called = self._tool.id
+            self._call = self.run_worker(self._perform(self._tool, event.values), exit_on_error=False)
+
+    async def _perform(self, tool: Tool, arguments: JsonObject) -> None:
+        if not await self._allowed(tool, arguments):
+            self._answer(tool.id, _REFUSED)
+            return
+        self._answer(tool.id, _RUNNING)
+        try:
+            result = await self.commands.call(tool.id, arguments)
+        except ToolsightError as error:
+            self._answer(tool.id, failure_line(error, self._elapsed(tool.id)))
+        else:
+            self._answer(tool.id, result_line(result, self._elapsed(tool.id)), result)
+
+    async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
+        why = why_ask(tool)
+        if not why:
+            return True
+        body = approval_body(ApprovalRequest(tool, arguments, why))
+        name = visible(tool.id, limit=120, newlines=False)
+        return await self.app.push_screen_wait(Confirm(f"Call {name}?", body, _CHOICES)) == _CALL
+
+    def _elapsed(self, tool_id: str) -> float:
+        """Return the milliseconds of this tool's last call by a person, ignoring the model's calls."""
+        for record in reversed(self.session.records((CallFinished.kind,))):
+            match record.event:
+                case CallFinished(call_id=call_id, tool=tool, milliseconds=elapsed):
+                    if tool == tool_id and call_id.startswith("user-"):
+                        return elapsed
+        return 0.0
+
+    def _answer(self, tool_id: str, line: Content, result: ToolResult | None = None) -> None:
+        self._answers[tool_id] = (line, result)
+        if self._tool is not None and self._tool.id == tool_id:
+            self._show_answer()
+
+    def _show_answer(self) -> None:
+        if self.is_attached and self._tool is not None:
+            answer = self._answers.get(self._tool.id)
+            self.query_one(CallAnswer).show(*(answer or (None, None)))

@@ -1,0 +1,106 @@
+"""The list of servers, each with its tools below: a row is made once for every change of what it shows."""
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.app.draw.tool_row import ICONS
+from inspector.app.pages.tools.catalog.server_text import STATES
+from inspector.domain.catalog import Catalog
+from inspector.domain.number import tokens
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState, SessionState, ToolState
+from inspector.domain.summary_pool import first_sentence
+from inspector.domain.tool import Tool
+from widgets import Column, Record, plain
+
+COLUMNS = (
+    Column("name", "server, tool", weight=5, shorten="middle", min_width=14),
+    Column("state", "state", width=12, weight=4),
+    Column("tools", "tools", align="right", weight=3),
+    Column("tokens", "tokens", align="right", weight=9),
+    Column("about", "about", weight=4, min_width=12, hide_below=72),
+)
+_SERVER = "server\0"
+_SENTENCE = 300
+
+
+def server_key(name: str) -> str:
+    """The key of a server's row; that of a tool is its id."""
+    return f"{_SERVER}{name}"
+
+
+def server_of(key: str) -> str:
+    """The server that a row stands for; "" for the row of a tool."""
+    return key.removeprefix(_SERVER) if key.startswith(_SERVER) else ""
+
+
+class CatalogRows:
+    """The rows of a session: `update` takes its state, `shown` folds and unfolds."""
+
+    def __init__(self) -> None:
+        self._seen: tuple[object, ...] = ()
+        self._made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
+        self._groups: dict[str, list[Record]] = {}
+        self._servers: Mapping[str, ServerState] = {}
+        self.keys: Collection[str] = frozenset()
+        """The keys of all rows, shown or folded."""
+
+    def update(self, session: SessionState, catalog: Catalog) -> bool:
+        """Make the rows that changed; return False if nothing did."""
+        seen = (session.servers, session.tools, session.held, catalog)
+        if len(self._seen) == len(seen) and all(map(lambda old, new: old is new, self._seen, seen)):
+            return False
+        self._seen, self._servers = seen, session.servers
+        self._groups = {name: [] for name in session.servers}
+        made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
+        for state in chain(session.tools.values(), session.held.values()):
+            tool = catalog.get(state.id) or session.recorded(state.id)
+            known = self._made.get(state.id)
+            if known is None or known[0] is not state or known[1] is not tool:
+                known = (state, tool, _tool_row(state, tool))
+            made[state.id] = known
+            self._groups.setdefault(state.server, []).append(known[2])
+        self._made = made
+        self.keys = {*made, *map(server_key, self._groups)}
+        return True
+
+    def shown(self, folded: Collection[str] = ()) -> tuple[Record, ...]:
+        """The rows in order, without the tools of the folded servers."""
+        return tuple(chain.from_iterable(self._group(name, name in folded) for name in self._groups))
+
+    def _group(self, name: str, is_folded: bool) -> Iterable[Record]:
+        rows = self._groups[name]
+        yield _server_row(self._servers.get(name) or ServerState(name), len(rows), is_folded=is_folded)
+        if not is_folded:
+            yield from rows
+
+
+def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:
+    word, color, tone = STATES[server.phase]
+    ready = server.phase is ServerPhase.READY
+    fold = "▸" if is_folded else "▾"
+    cells = (
+        Content.assemble(f"{fold} " if listed else "  ", plain(server.name, newlines=False)).stylize("bold"),
+        Content.styled(word, color),
+        f"{server.tools if ready else listed}" if ready or listed else "",
+        tokens(server.tokens) if ready else "",
+        server.reason if server.phase is ServerPhase.FAILED else server.info.summary,
+    )
+    return Record(server_key(server.name), cells, tone, search=server.name, copy=server.name, is_heading=True)
+
+
+def _tool_row(state: ToolState, tool: Tool | None) -> Record:
+    icon, color = ICONS[state.binding]
+    name = tool.name if tool is not None else state.id.partition(":")[2]
+    description = tool.description if tool is not None else ""
+    cells = (
+        f"  {name}",
+        Content.styled(f"{icon} {state.binding.value}", color),
+        "",
+        tokens(state.tokens),
+        Content.styled(first_sentence(description)[:_SENTENCE], MUTED),
+    )
+    return Record(state.id, cells, search=f"{state.id} {description}", copy=state.id)

@@ -1,0 +1,309 @@
+"""The place Tools: the servers and their tools on the left, everything about the chosen one on the right."""
+
+import re
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.widget import Widget
+from textual.widgets import Input, Static, TextArea
+
+from inspector.app.base_screen import HeaderLine
+from inspector.app.bridge import View
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.navigation import Destination, ServerPage, ToolPage
+from inspector.app.pages.tools.catalog.frame_row import exported
+from inspector.app.pages.tools.catalog.row import COLUMNS, CatalogRows, server_key, server_of
+from inspector.app.pages.tools.catalog.server_panel import ServerPanel
+from inspector.app.pages.tools.catalog.server_text import NO_SERVER
+from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
+from inspector.app.pages.tools.catalog.tool_text import exact_json
+from inspector.app.tool_keys import ToolKeys
+from inspector.domain.number import count
+from inspector.domain.server import ServerPhase
+from widgets import KeyBar, RecordList, visible
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+_ON_A_SERVER = frozenset({"stop", "reconnect"})
+_ON_A_TOOL = frozenset({"why", "edit_tool", "load"})
+
+
+# Long because every key of the list and of its two kinds of rows is here, each in a few lines.
+class ToolsScreen(ToolKeys):
+    """Servers and tools as one list; at less than 100 columns the list and the detail take turns."""
+
+    page = "servers"
+    CSS_PATH = "screen.tcss"
+    AUTO_FOCUS = "#catalog RecordRows"
+    help_lines: ClassVar[tuple[str, ...]] = (
+        "Every server with its tools. enter opens a tool, ← → change the view, esc goes back to the list.",
+        "space folds a server; / finds names and descriptions, also in folded servers.",
+        "w why (not) and e edit are in Find; l loads a tool, so that the model sees it, or unloads it.",
+        "On a server: r reconnects, s stops, R reconnects every failed one.",
+        "stderr has the end of what a server wrote; wire has the JSON-RPC messages in both directions.",
+        "The wire log is kept in memory only: no session stores it. Secrets are left out, as everywhere.",
+        "In call, tab changes the field, enter or ctrl+r calls; esc cancels a running call. r calls again.",
+        "You are asked before a call, unless the tool claims that it only reads, which nobody checks.",
+        "x exports the tool's definition or the server's wire log, y copies the name.",
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "view(-1)", "view", key_display="←→", id="tools.view"),
+        Binding("right", "view(1)", "next view", show=False, id="tools.next_view"),
+        Binding("space", "fold", "fold", id="tools.fold"),
+        Binding("r", "reconnect", "reconnect", id="tools.reconnect"),
+        Binding("r", "run", "call again", id="tools.repeat"),
+        Binding("s", "stop", "stop", id="tools.stop"),
+        Binding("R", "reconnect_failed", "reconnect failed", show=False, id="tools.reconnect_failed"),
+        Binding("x", "export", "export", id="tools.export"),
+        Binding("y", "copy", "copy", show=False, id="tools.copy"),
+        Binding("ctrl+r", "run", "call", show=False, id="tools.run"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = CatalogRows()
+        self._folded: frozenset[str] = frozenset()
+        self._selected = ""
+        self._is_drawing = self._is_filtered = False
+        self._came_from_elsewhere = False
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(markup=False)
+        with Horizontal(id="catalog-page"):
+            yield RecordList(COLUMNS, header=True, empty=NO_SERVER, id="catalog", classes="pane")
+            with Container(id="detail", classes="pane"):
+                yield Static("Nothing is chosen.", id="nothing", markup=False)
+                yield ServerPanel(id="server")
+                yield ToolPanel(id="tool")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#detail").border_subtitle = "← → view"
+        self.list.border_title = "Servers and tools"
+        self.watch(self.list, "filter_text", self._filtered, init=False)
+        self.show_view(self.view)
+
+    @property
+    def list(self) -> RecordList:
+        return self.query_one("#catalog", RecordList)
+
+    @property
+    def _panel(self) -> ServerPanel | ToolPanel:
+        return self.query_one(ServerPanel) if self._server else self.query_one(ToolPanel)
+
+    @property
+    def _server(self) -> str:
+        return server_of(self._selected)
+
+    @property
+    def tool_id(self) -> str:
+        """The chosen tool; "" if a server is chosen."""
+        return "" if self._server else self._selected
+
+    def arrive(self, destination: Destination) -> None:
+        """Show a tool or a server, or the page as it was left; esc leads back to where it was asked for."""
+        if isinstance(destination, ToolPage):
+            self._folded -= {destination.tool_id.partition(":")[0]}
+            self.when_ready(partial(self._go, destination.tool_id))
+        elif isinstance(destination, ServerPage):
+            self.when_ready(partial(self._go, server_key(destination.name)))
+
+    def _go(self, key: str) -> None:
+        if not any(row.key == key for row in self.list.shown):
+            self.list.filter_text = ""
+        self._show_rows()
+        self._select(key)
+        self.list.move_to(key)
+        self._open_detail()
+        self._came_from_elsewhere = True
+
+    def show_view(self, view: View) -> None:
+        if self._rows.update(view.state, self.session.catalog):
+            self._show_rows()
+        self._draw_soon()
+
+    def _filtered(self, text: str) -> None:
+        if self._folded and bool(text.strip()) != self._is_filtered:
+            self._show_rows()
+
+    def _show_rows(self) -> None:
+        """Show the rows; a filter looks into folded servers too."""
+        self._is_filtered = bool(self.list.filter_text.strip())
+        folded = frozenset() if self._is_filtered else self._folded
+        self.list.records = self._rows.shown(folded)
+        if self._selected in self._rows.keys:
+            self.list.move_to(self._selected)
+
+    @on(RecordList.Highlighted, "#catalog")
+    def _moved(self, event: RecordList.Highlighted) -> None:
+        if event.key == self._selected:
+            return
+        is_gone = self._selected not in self._rows.keys
+        # A row that goes while its detail is read leaves the detail where it is, for it may come back.
+        if self._selected and is_gone and not self._is_in_list:
+            return
+        self._came_from_elsewhere = False
+        self._select(event.key or "")
+
+    def _select(self, key: str) -> None:
+        self._selected = key
+        self._draw_soon()
+        self.refresh_bindings()
+
+    @property
+    def _is_in_list(self) -> bool:
+        return self.focused is not None and self.list in self.focused.ancestors_with_self
+
+    def _draw_soon(self) -> None:
+        """Draw the detail once the messages that wait are handled, however far the cursor moves by them."""
+        if not self._is_drawing:
+            self._is_drawing = True
+            self.call_later(self._draw)
+
+    def _draw(self) -> None:
+        self._is_drawing = False
+        detail, server = self.query_one("#detail"), self._server
+        detail.set_class(bool(server), "-server")
+        detail.set_class(bool(self.tool_id), "-tool")
+        if server:
+            self.query_one(ServerPanel).show(server)
+        elif self.tool_id:
+            self.query_one(ToolPanel).show(self.tool_id)
+
+    @on(RecordList.Selected, "#catalog")
+    def _opened(self, event: RecordList.Selected) -> None:
+        if server_of(event.key) and not self.has_class("-narrow"):
+            self.action_fold()
+        else:
+            self._open_detail()
+
+    def _open_detail(self) -> None:
+        self.add_class("-opened")
+        # At once, not with the next frame: what is typed next is for the detail.
+        self.app.stylesheet.update(self)
+        self._draw()
+        self._focus_view()
+
+    def _focus_view(self) -> None:
+        part = next(part for part in self._panel.query(".part") if part.display)
+        inside = (widget for widget in (part, *part.query("*")) if _can_be_focused(widget))
+        next(inside, self._panel.strip).focus()
+
+    async def action_leave(self) -> None:
+        """Cancel the running call, or go back: to the list, or to the page that led here."""
+        call = self.query_one(ToolPanel).call
+        is_calling = self.tool_id and call.shows_call and self._panel.strip.current == "call"
+        if is_calling and not self._is_in_list:
+            call.cancel()
+        elif not self._is_in_list and not self._came_from_elsewhere:
+            self.remove_class("-opened")
+            self.list.focus()
+        else:
+            self._came_from_elsewhere = False
+            self.remove_class("-opened")
+            self.list.focus()
+            await self.app.run_action("app.back")
+
+    def _has_tool(self) -> bool:
+        if self.tool_id and self.query_one(ToolPanel).tool is None:
+            self.warn("This tool is no longer in the catalog.")
+            return False
+        return super()._has_tool()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer the keys of the kind of row that is chosen."""
+        if action in _ON_A_SERVER and not self._server:
+            return False
+        if action in _ON_A_TOOL and not self.tool_id:
+            return False
+        if action == "run":
+            return bool(self.tool_id) and self._panel.strip.current == "call"
+        if action == "fold":
+            return self._is_in_list
+        return super().check_action(action, parameters)
+
+    def action_view(self, by: int) -> None:
+        """Show the next view of the tool or the server."""
+        if isinstance(self.focused, Input | TextArea) or not self._selected:
+            raise SkipAction
+        self._panel.strip.step(by)
+        self.refresh_bindings()
+        if not self._is_in_list:
+            self._panel.strip.focus()
+
+    def action_fold(self) -> None:
+        """Fold or unfold the server under the cursor, or that of the tool under the cursor."""
+        if not self._selected:
+            return
+        name = self._server or self._selected.partition(":")[0]
+        self._folded ^= {name}
+        self._selected = server_key(name)
+        self._show_rows()
+
+    def action_run(self) -> None:
+        """Call the tool with the form's values."""
+        self.query_one(ToolPanel).call.submit()
+
+    def action_reconnect(self) -> None:
+        """Close the server's connection, if any, and open it again."""
+        self._reconnect(self._server)
+
+    def action_stop(self) -> None:
+        """Close the server's connection."""
+        server = self._server
+        self.run_command(lambda commands: commands.stop(server))
+
+    def action_reconnect_failed(self) -> None:
+        """Reconnect every server that failed."""
+        servers = self.view.state.servers.values()
+        failed = [server.name for server in servers if server.phase is ServerPhase.FAILED]
+        for name in failed:
+            self._reconnect(name)
+        if not failed:
+            self.notify("No server has failed.", markup=False, timeout=3)
+
+    def _reconnect(self, name: str) -> None:
+        self.run_command(lambda commands: commands.reconnect(name))
+
+    def action_copy(self) -> None:
+        """Copy the id of the tool, or the name of the server."""
+        name = self._server or self.tool_id
+        if name:
+            self.copy(name, name)
+
+    def action_export(self) -> None:
+        """Write the tool's definition or the server's wire log to a file."""
+        self.run_worker(self._export(), exit_on_error=False)
+
+    async def _export(self) -> None:
+        exporting = self._export_dialog()
+        if exporting is None:
+            self.warn("There is nothing to export.")
+            return
+        dialog, what = exporting
+        chosen = await self.app.push_screen_wait(dialog)
+        if chosen:
+            self.notify(f"{what} to {visible(chosen)}", title="Exported", markup=False)
+
+    def _export_dialog(self) -> tuple[ExportDialog, str] | None:
+        if self._server:
+            log = self.session.wire(self._server)
+            frames = log.frames() if log is not None else ()
+            path = Path(f"{_UNSAFE.sub('-', self._server)}-wire.jsonl")
+            return (ExportDialog(path, exported(frames)), count(len(frames), "message")) if frames else None
+        tool = self.query_one(ToolPanel).tool if self.tool_id else None
+        if tool is None:
+            return None
+        path = Path(f"{_UNSAFE.sub('-', tool.id)}.json")
+        return ExportDialog(path, f"{exact_json(tool)}\n"), "The definition"
+
+
+def _can_be_focused(widget: Widget) -> bool:
+    shown = (each.display for each in widget.ancestors_with_self if isinstance(each, Widget))
+    return widget.focusable and all(shown)

@@ -1,0 +1,73 @@
+"""What is known about a server, in words."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.fact import fact
+from inspector.app.draw.problem import problem_line
+from inspector.app.draw.style import MUTED
+from inspector.domain.number import count, milliseconds, tokens
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import ServerState
+from inspector.domain.setting_problem import SettingProblem
+from widgets import Tone, middle, plain, visible
+
+STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
+    ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
+    ServerPhase.READY: ("✓ ready", "$text-success", ""),
+    ServerPhase.FAILED: ("✕ failed", "$text-error", "error"),
+    ServerPhase.STOPPED: ("■ stopped", MUTED, "muted"),
+}
+NO_SERVER = "The configuration has no servers. Add one to its file and restart."
+_LABELS = 14
+
+
+def server_title(server: ServerState, width: int) -> Content:
+    """Return name and state in one line, and below what it cost to connect and to list."""
+    word, color, _ = STATES[server.phase]
+    name = plain(middle(visible(server.name, newlines=False), max(width - len(word) - 3, 12)))
+    first = Content.assemble(name.stylize("bold"), "   ", (word, color))
+    if server.phase is not ServerPhase.READY:
+        return first
+    listed = (count(server.tools, "tool"), f"{tokens(server.tokens)} tokens")
+    took = f"ready after {milliseconds(server.milliseconds)}" if server.milliseconds else ""
+    return Content.assemble(first, "\n", ("   ".join(filter(None, (*listed, took))), MUTED))
+
+
+def server_facts(
+    server: ServerState, problems: Sequence[SettingProblem] = (), *, held: int = 0, width: int = 0
+) -> Content:
+    """Return the facts about a server in lines of `width`, with the problems of the settings about it.
+
+    `held` counts its tools that are kept as they were while it is away.
+    """
+    failed, info = server.phase is ServerPhase.FAILED, server.info
+    facts = (
+        ("reason", server.reason if failed else ""),
+        ("try", _what_to_try(server)),
+        ("held", f"{count(held, 'tool')} as before once it is back, not offered till then" if held else ""),
+        ("target", server.target),
+        ("calls itself", f"{info.name} {info.version}".strip()),
+        ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
+        ("capabilities", ", ".join(info.capabilities)),
+    )
+    lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
+    skipped = Content.styled("⚠ skipped", "$text-warning")
+    lines += [
+        fact(skipped, plain(f"{tool.name}: {tool.reason}", limit=400, newlines=False), _LABELS, width)
+        for tool in server.skipped
+    ]
+    lines += [problem_line(problem) for problem in problems if problem.server == server.name]
+    return Content("\n").join(lines)
+
+
+def instructions(server: ServerState) -> str:
+    """Return what the server tells a model about itself."""
+    return server.info.instructions or server.info.summary
+
+
+def _what_to_try(server: ServerState) -> str:
+    if server.phase is ServerPhase.FAILED:
+        return server.hint or "r reconnects."
+    return "r reconnects." if server.phase is ServerPhase.STOPPED else ""

@@ -1,0 +1,205 @@
+"""Everything about one tool, one view at a time."""
+
+from collections.abc import Callable, Mapping
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from inspector.app.bridge import View
+from inspector.app.context import InContext
+from inspector.app.navigation import WhyNotPage
+from inspector.app.pages.tools.catalog import tool_text
+from inspector.app.pages.tools.catalog.call_panel import CallPanel
+from inspector.app.pages.tools.catalog.cost_text import ToolBill, bill_lines
+from inspector.app.pages.tools.catalog.search_row import COLUMNS, EMPTY, MOST, search_rows
+from inspector.domain.events import SearchPerformed
+from inspector.domain.session import ToolState
+from inspector.domain.tool import Tool
+from widgets import RecordList, SchemaTree, TextView, ViewStrip, visible
+
+OUTPUT = "output"
+VIEWS = ("about", "parameters", "schema", "JSON", OUTPUT, "call", "cost", "why")
+_GONE = "Its server may have stopped, or a toolset may hide it. It is shown again when it is back."
+
+
+class ToolPanel(InContext, Vertical):
+    """The views of the tool that `show` names; only the one on screen is drawn."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._tool_id = ""
+        self._drawn: dict[str, object] = {}
+        self._searches: tuple[SearchPerformed, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield ViewStrip(VIEWS, id="tool-views")
+        yield Static(id="tool-title")
+        yield Static(_GONE, id="tool-gone", markup=False)
+        with Container(id="tool-parts", classes="parts"):
+            with Vertical(classes="part about"):
+                yield Static(id="facts")
+                with VerticalScroll(id="changed-parts"):
+                    yield Static(id="changed")
+                yield TextView(empty="No description from its server.", id="description")
+            yield SchemaTree(empty="No parameters.", id="parameters", classes="part parameters")
+            yield TextView(id="schema", classes="part schema")
+            yield TextView(id="definition", classes="part JSON")
+            yield SchemaTree(empty="Nothing is declared.", id="output", classes=f"part {OUTPUT}")
+            with Container(classes="part call"):
+                yield CallPanel(id="call")
+            with VerticalScroll(classes="part cost", can_focus=True):
+                yield Static(id="cost")
+            yield RecordList(COLUMNS, header=True, empty=EMPTY, id="searches", classes="part why")
+
+    def on_mount(self) -> None:
+        self.query_one("#description").border_title = "Description by its server"
+        self._show_part()
+
+    def on_resize(self) -> None:
+        """Draw what depends on the width."""
+        if self._tool_id:
+            self.draw()
+
+    @property
+    def strip(self) -> ViewStrip:
+        return self.query_one("#tool-views", ViewStrip)
+
+    @property
+    def call(self) -> CallPanel:
+        return self.query_one(CallPanel)
+
+    @property
+    def tool(self) -> Tool | None:
+        """The tool, as it was listed last while its server is away; None if it is gone."""
+        return self.session.catalog.get(self._tool_id) or self.session.state.recorded(self._tool_id)
+
+    @property
+    def _width(self) -> int:
+        """The cells that a line of text has."""
+        return max(self.size.width - 3, 20)
+
+    @property
+    def _state(self) -> ToolState | None:
+        return self.session.state.known(self._tool_id)
+
+    def show(self, tool_id: str) -> None:
+        """Show a tool, in the view that was chosen last."""
+        self._tool_id = tool_id
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw what changed of the chosen view."""
+        tool, title = self.tool, self.query_one("#tool-title", Static)
+        self.set_class(tool is None, "-gone")
+        if tool is None:
+            name = visible(self._tool_id, limit=200, newlines=False)
+            title.update(Content.styled(f"{name} is no longer in the catalog.", "$text-warning"))
+            return
+        views = VIEWS if tool.output_schema is not None else tuple(v for v in VIEWS if v != OUTPUT)
+        self.strip.views = views
+        if self.strip.current not in views:
+            self.strip.current = views[0]
+            self._show_part()
+        title.update(tool_text.title(tool, self._state, self._width))
+        self._draw_view(tool)
+
+    @on(ViewStrip.Chosen, "#tool-views")
+    def _chosen(self) -> None:
+        self._show_part()
+        self.draw()
+
+    def _show_part(self) -> None:
+        for part in self.query(".part"):
+            part.display = part.has_class(self.strip.current)
+
+    def _draw_view(self, tool: Tool) -> None:
+        draw = _DRAWN[self.strip.current]
+        draw(self, tool)
+
+    def _is_new(self, view: str, *seen: object) -> bool:
+        """Whether a view has to be drawn again: what it shows is not what it showed last."""
+        if self._drawn.get(view) == seen:
+            return False
+        self._drawn[view] = seen
+        return True
+
+    def draw_about(self, tool: Tool) -> None:
+        """Draw the facts and what changed."""
+        self.query_one("#facts", Static).update(tool_text.facts(tool, self._state, self._width))
+        changed = tool_text.changed(self._state, self.session.state.versions(self._tool_id))
+        self.query_one("#changed", Static).update(changed)
+        self.query_one("#changed-parts").display = bool(changed.plain)
+        if self._is_new("about", tool.description):
+            self.query_one("#description", TextView).text = tool.description
+
+    def draw_parameters(self, tool: Tool) -> None:
+        """Draw the parameters as a tree."""
+        if self._is_new("parameters", tool.id, tool.input_schema):
+            self.query_one("#parameters", SchemaTree).value = tool.input_schema
+
+    def draw_schema(self, tool: Tool) -> None:
+        """Draw the schema of the parameters as its server declares it."""
+        if self._is_new("schema", tool.input_schema):
+            self.query_one("#schema", TextView).text = tool_text.schema_json(tool.input_schema)
+
+    def draw_definition(self, tool: Tool) -> None:
+        """Draw the definition as it is sent to the model."""
+        if self._is_new("JSON", tool):
+            self.query_one("#definition", TextView).text = tool_text.exact_json(tool)
+
+    def draw_output(self, tool: Tool) -> None:
+        """Draw the schema of the structured result."""
+        if self._is_new(OUTPUT, tool.id, tool.output_schema):
+            self.query_one("#output", SchemaTree).value = tool.output_schema
+
+    def draw_call(self, tool: Tool) -> None:
+        """Draw the form."""
+        self.call.show(tool)
+
+    def draw_cost(self, tool: Tool) -> None:
+        """Draw the tokens by part, and what they cost."""
+        state, accounting = self.session.state, self.session.accounting
+        if self._is_new("cost", tool, state.tools, state.manifest, accounting.meter, self._width):
+            bill = ToolBill(
+                accounting.cost(tool),
+                sum(one.tokens for one in state.tools.values()),
+                len(state.tools),
+                accounting.meter.text(tool.name) if tool.name in state.manifest else 0,
+                accounting.meter.tokenizer,
+                accounting.prices(),
+            )
+            self.query_one("#cost", Static).update(bill_lines(bill, self._width))
+
+    def draw_searches(self, tool: Tool) -> None:
+        """Draw how the tool stood in the searches of the session, the newest first."""
+        newest = next((r.seq for r in reversed(self._view.feed) if r.kind == SearchPerformed.kind), 0)
+        if not self._is_new("why", tool.id, newest, self.session.session_id):
+            return
+        records = reversed(self.session.records((SearchPerformed.kind,))[-MOST:])
+        found = (record.event for record in records)
+        self._searches = tuple(event for event in found if isinstance(event, SearchPerformed))
+        self.query_one("#searches", RecordList).records = search_rows(tool.id, self._searches)
+
+    @property
+    def _view(self) -> View:
+        return self.context.shown
+
+    @on(RecordList.Selected, "#searches")
+    def _explain(self, event: RecordList.Selected) -> None:
+        event.stop()
+        self.open(WhyNotPage(self._tool_id, self._searches[int(event.key)].report.request))
+
+
+_DRAWN: Mapping[str, Callable[[ToolPanel, Tool], None]] = {
+    "about": ToolPanel.draw_about,
+    "parameters": ToolPanel.draw_parameters,
+    "schema": ToolPanel.draw_schema,
+    "JSON": ToolPanel.draw_definition,
+    OUTPUT: ToolPanel.draw_output,
+    "call": ToolPanel.draw_call,
+    "cost": ToolPanel.draw_cost,
+    "why": ToolPanel.draw_searches,
+}

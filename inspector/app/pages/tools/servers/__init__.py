@@ -1,1 +1,0 @@
-"""The servers page: the connection and the cost of each server."""

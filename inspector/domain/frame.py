@@ -1,0 +1,119 @@
+"""Messages between Toolsight and a server as they crossed the wire, and the bounded log of one server."""
+
+from collections import deque
+from dataclasses import dataclass
+from enum import StrEnum
+from threading import Lock
+
+MOST_FRAMES = 2_000
+MOST_BYTES = 8_000_000
+LONGEST_TEXT = 4_000_000
+
+
+class FrameKind(StrEnum):
+    """What a message is. `INVALID` is a reply that is no JSON-RPC response, `OTHER` no message at all."""
+
+    REQUEST = "request"
+    RESULT = "result"
+    ERROR = "error"
+    INVALID = "invalid"
+    NOTIFICATION = "notification"
+    OTHER = "other"
+
+
+_WORDS = {
+    FrameKind.RESULT: "result of ",
+    FrameKind.ERROR: "error of ",
+    FrameKind.INVALID: "invalid reply to ",
+}
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One JSON-RPC message. `number` counts a server's frames from 1; `at` is in seconds since 1970, UTC.
+
+    `method` is the method of a request or a notification, and of the request that a reply answers; "" if that
+    is unknown. `id` is the request's id as JSON. `size` is in bytes, of the whole frame; `text` has its
+    beginning if it is cut. `milliseconds` is how long a reply took, None for anything else.
+    """
+
+    number: int
+    at: float
+    sent: bool
+    kind: FrameKind
+    method: str
+    id: str
+    size: int
+    text: str
+    milliseconds: float | None = None
+
+    @property
+    def what(self) -> str:
+        """The message in a few words: `tools/list`, `result of tools/list`."""
+        if self.kind is FrameKind.OTHER:
+            return f"not a message: {self.text.strip()[:_SHOWN]}"
+        return f"{_WORDS.get(self.kind, '')}{self.method or 'an unknown request'}"
+
+    @property
+    def arrow(self) -> str:
+        """→ for what Toolsight sent, ← for what the server sent."""
+        return "→" if self.sent else "←"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether `text` is only the beginning."""
+        return len(self.text) < self.size and len(self.text.encode("utf-8", "replace")) < self.size
+
+
+class FrameLog:
+    """The newest frames of one server over all its connections: so many, and so many bytes of text.
+
+    It may be read in any thread.
+    """
+
+    def __init__(self, most_frames: int = MOST_FRAMES, most_bytes: int = MOST_BYTES) -> None:
+        self._frames: deque[Frame] = deque()
+        self._most_frames, self._most_bytes = most_frames, most_bytes
+        self._bytes = 0
+        self._total = 0
+        self._lock = Lock()
+
+    @property
+    def total(self) -> int:
+        """How many frames there were so far, with those that are dropped."""
+        return self._total
+
+    @property
+    def next_number(self) -> int:
+        return self._total + 1
+
+    def append(self, frame: Frame) -> None:
+        """Add a frame; the oldest ones are dropped until the rest is within the bounds. The newest stays."""
+        with self._lock:
+            self._total += 1
+            self._frames.append(frame)
+            self._bytes += _weight(frame)
+            while len(self._frames) > 1 and (
+                len(self._frames) > self._most_frames or self._bytes > self._most_bytes
+            ):
+                self._bytes -= _weight(self._frames.popleft())
+
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames that are kept, oldest first."""
+        with self._lock:
+            return tuple(self._frames)
+
+
+def _weight(frame: Frame) -> int:
+    return min(frame.size, LONGEST_TEXT)
+
+
+def beginning(text: str, longest: int = LONGEST_TEXT) -> str:
+    """The text, or its beginning up to the last quotation mark that fits.
+
+    A string is left out as a whole, so that no half of a secret is left, which nothing would recognize.
+    """
+    if len(text) <= longest:
+        return text
+    return text[: text.rfind('"', 0, longest) + 1]

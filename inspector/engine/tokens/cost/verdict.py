@@ -1,0 +1,81 @@
+"""The one verdict on discovery: does it pay for these servers, and from how many tools on."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from inspector.domain.number import count, money, money_decimals
+from inspector.engine.tokens.cost.break_even import MOST, BreakEven
+from inspector.engine.tokens.cost.delivery_cost import Delivery
+from inspector.engine.tokens.cost.priced_session import PricedSession
+
+
+class Answer(StrEnum):
+    """Whether discovery costs less than binding every tool, both with a prompt cache."""
+
+    PAYS = "pays"
+    DEPENDS = "depends"
+    COSTS = "costs"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What holds for so many tools; dollars are of the session with its prompt cache, None without prices."""
+
+    tools: int
+    even: BreakEven
+    static: float | None
+    discovery: float | None
+
+    @property
+    def answer(self) -> Answer:
+        """`pays` and `costs` hold over the whole range of the assumptions, `depends` in part of it."""
+        if self.even.high is not None and self.tools >= self.even.high:
+            return Answer.PAYS
+        if self.even.low is None or self.tools < self.even.low:
+            return Answer.COSTS
+        return Answer.DEPENDS
+
+    @property
+    def short(self) -> str:
+        """The verdict as one sentence."""
+        tools = count(self.tools, "tool")
+        said = {
+            Answer.PAYS: f"Discovery pays for these {tools}",
+            Answer.COSTS: f"Discovery does not pay for these {tools}: bind them all",
+            Answer.DEPENDS: f"Whether discovery pays for these {tools} depends on the session",
+        }
+        return f"{said[self.answer]}."
+
+    @property
+    def text(self) -> str:
+        """The verdict, from how many tools on it is another, and what a session costs."""
+        return f"{self.short} {self._since}{self._dollars}"
+
+    @property
+    def _since(self) -> str:
+        usual, low, high = (_tools(tools) for tools in (self.even.usual, self.even.low, self.even.high))
+        if self.even.low is None:
+            return f"It would not with {MOST:,} tools of this size either."
+        since = f"It pays from {usual} tools of this size" if self.even.usual else "As assumed it never does"
+        return f"{since}." if low == high else f"{since} ({low} to {high}, by session)."
+
+    @property
+    def _dollars(self) -> str:
+        if self.static is None or self.discovery is None:
+            return ""
+        decimals = money_decimals([self.static, self.discovery])
+        discovery, static = money(self.discovery, decimals), money(self.static, decimals)
+        return f" An assumed session: {discovery} with discovery, {static} with all bound."
+
+
+def verdict(session: PricedSession) -> Verdict | None:
+    """Return the verdict of a session that was priced with its ranges; None without ranges or tools."""
+    even = (session.break_evens or {}).get(session.discovery)
+    if even is None or not session.plan.tools:
+        return None
+    static, discovery = (session.of(each).cached.dollars for each in (Delivery.STATIC, session.discovery))
+    return Verdict(len(session.plan.tools), even, static, discovery)
+
+
+def _tools(tools: int | None) -> str:
+    return "never" if tools is None else f"{tools:,}"

@@ -1,0 +1,207 @@
+"""A server: every state in words, what to do about it, its stderr and its wire."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.pages.tools.catalog.frame_row import NO_WIRE, exported, frame_row, frame_text, wire_heading
+from inspector.app.pages.tools.catalog.row import CatalogRows
+from inspector.app.pages.tools.catalog.server_text import server_facts, server_title
+from inspector.app.replay import Replay
+from inspector.domain.catalog import Catalog
+from inspector.domain.error import ConnectError
+from inspector.domain.frame import Frame, FrameKind
+from inspector.domain.server import ServerInfo, ServerPhase, SkippedTool
+from inspector.domain.session import ServerState, SessionState
+from inspector.domain.tool import Tool
+from tests.support.app import seen, until
+from tests.support.hostile import with_hostile_text
+from tests.support.tools_page import choose, crossed, says, tools_page
+from tests.support.workbench import shop_and_weather
+from tests.widgets.hostile import dangerous
+from widgets import PlainInput, RecordList, SchemaTree, TextView, visible
+
+WORDS = {
+    ServerPhase.CONNECTING: "… connecting",
+    ServerPhase.READY: "✓ ready",
+    ServerPhase.FAILED: "✕ failed",
+    ServerPhase.STOPPED: "■ stopped",
+}
+
+
+def down(*names: str) -> dict[str, MemoryServer]:
+    fault = ConnectError("it is not there", stderr_tail="boom")
+    return {**shop_and_weather(), **{name: MemoryServer([Tool(name, "x")], fault=fault) for name in names}}
+
+
+@pytest.mark.parametrize("phase", ServerPhase)
+def test_every_state_is_an_icon_and_a_word(phase: ServerPhase) -> None:
+    rows = CatalogRows()
+    rows.update(SessionState(servers={"a": ServerState("a", phase)}), Catalog(()))
+    (row,) = rows.shown()
+    assert str(row.cells[1]) == WORDS[phase]
+    assert WORDS[phase] in server_title(ServerState("a", phase), 80).plain
+
+
+def test_a_server_that_failed_without_a_hint_still_says_what_to_try() -> None:
+    text = server_facts(ServerState("a", ServerPhase.FAILED, reason="gone")).plain
+    assert "gone" in text
+    assert "r reconnects." in text
+
+
+def test_a_stopped_server_says_how_to_start_it() -> None:
+    assert "r reconnects." in server_facts(ServerState("a", ServerPhase.STOPPED)).plain
+
+
+def test_a_skipped_tool_has_its_reason() -> None:
+    state = ServerState("a", ServerPhase.READY, skipped=(SkippedTool("odd", "no schema"),))
+    assert "odd: no schema" in server_facts(state).plain
+
+
+@with_hostile_text
+def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
+    evil = text[:2000]
+    info = ServerInfo(evil, evil, evil, summary=evil)
+    state = ServerState(evil, ServerPhase.FAILED, evil, info=info, reason=evil, hint=evil)
+    for content in (server_facts(state, width=60), server_title(state, 60)):
+        assert not [letter for letter in dangerous(content.plain) if letter not in "\n\t"]
+
+
+async def test_a_failed_server_shows_its_reason_and_what_to_try() -> None:
+    fault = ConnectError("no-such-command is not installed", hint="Check PATH.")
+    servers = {**shop_and_weather(), "broken": MemoryServer([Tool("broken", "x")], fault=fault)}
+    async with tools_page("broken", servers=servers) as (pilot, _):
+        await says(pilot, "no-such-command is not installed")
+        assert "Check PATH." in seen(pilot)
+        assert "✕ failed" in seen(pilot)
+
+
+async def test_r_reconnects_the_server_and_s_stops_it() -> None:
+    servers = down("one")
+    async with tools_page("one", servers=servers) as (pilot, rig):
+        servers["one"].fault = None
+        await pilot.press("r")
+        await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.READY)
+        await pilot.press("s")
+        await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.STOPPED)
+
+
+async def test_capital_r_connects_every_failed_server_again() -> None:
+    servers = down("one", "two")
+    async with tools_page(servers=servers) as (pilot, rig):
+        for name in ("one", "two"):
+            servers[name].fault = None
+        await pilot.press("R")
+        await until(pilot, lambda: rig.bench.state.ready_servers == len(servers))
+
+
+async def test_capital_r_says_so_where_nothing_failed() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("R")
+        await until(pilot, lambda: "No server has failed." in told(pilot.app._notifications))
+
+
+async def test_what_a_failed_server_wrote_is_on_its_first_view() -> None:
+    async with tools_page("one", servers=down("one")) as (pilot, _):
+        await says(pilot, "boom")
+
+
+async def test_what_a_failed_server_wrote_is_shown_and_copied() -> None:
+    async with tools_page("one", "stderr", servers=down("one")) as (pilot, _):
+        stderr = pilot.app.screen.query_one("#server-stderr", TextView)
+        await until(pilot, lambda: stderr.text == "boom")
+        await pilot.press("y")
+        await until(pilot, lambda: pilot.app.clipboard == "boom")
+        assert len(pilot.app._notifications) == 1
+
+
+async def test_what_a_running_server_writes_is_shown_while_it_runs() -> None:
+    servers = shop_and_weather()
+    servers["weather"].stderr = "listening"
+    async with tools_page("weather", "stderr", servers=servers) as (pilot, _):
+        await says(pilot, "listening")
+        servers["weather"].stderr = "listening\nGET /forecast"
+        await says(pilot, "GET /forecast")
+
+
+async def test_the_wire_is_listed_newest_last_and_grows() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list"}')
+    async with tools_page("weather", "wire", servers=servers) as (pilot, _):
+        frames = pilot.app.screen.query_one("#frames", RecordList)
+        await until(pilot, lambda: len(frames.shown) == 1)
+        await says(pilot, "1 message; no session stores them")
+        crossed(servers["weather"], '{"result":{"tools":[]}}', kind=FrameKind.RESULT)
+        await until(pilot, lambda: len(frames.shown) == 2)
+        assert [str(cell) for cell in frames.shown[-1].cells[:4]] == [
+            "08:00:00.500",
+            "←",
+            "result of tools/list",
+            "7",
+        ]
+
+
+async def test_a_frame_is_found_by_what_is_in_it_and_opened_whole() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/call","params":{"city":"Oslo"}}', "tools/call")
+    crossed(servers["weather"], '{"result":{}}', "tools/call", FrameKind.RESULT)
+    async with tools_page("weather", "wire", servers=servers) as (pilot, _):
+        frames = pilot.app.screen.query_one("#frames", RecordList)
+        await until(pilot, lambda: len(frames.shown) == 2)
+        await pilot.press("slash", *"oslo", "enter", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
+        await says(pilot, "→ tools/call   id 7")
+        text = pilot.app.screen.query_one("#detail-text", TextView).text
+        assert json.loads(text)["params"] == {"city": "Oslo"}
+        assert pilot.app.screen.query_one("#detail-data", SchemaTree).value == json.loads(text)
+
+
+async def test_the_wire_says_how_much_of_it_is_dropped() -> None:
+    assert wire_heading(2_000, 2_340) == "2,000 messages, 340 older dropped; no session stores them"
+    assert wire_heading(1, 1) == "1 message; no session stores them"
+
+
+async def test_a_replay_has_no_wire_and_says_so() -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list"}')
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        replay: Replay = pilot.app.replay  # type: ignore[attr-defined]
+        stream = replay.catch_up()
+        replay.show(stream, 1, replay.moment(stream, 1))
+        await choose(pilot, "wire")
+        await until(pilot, lambda: pilot.app.screen.query_one("#frames", RecordList).empty == NO_WIRE)
+        assert "tools/list" not in seen(pilot)
+
+
+async def test_x_writes_the_wire_to_a_file(tmp_path: Path) -> None:
+    servers = shop_and_weather()
+    crossed(servers["weather"], '{"method":"tools/list","password":"s3cret-s3cret"}')
+    async with tools_page("weather", servers=servers) as (pilot, _):
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        path = pilot.app.screen.query_one(PlainInput)
+        assert path.value == "weather-wire.jsonl"
+        path.value = str(tmp_path / "wire.jsonl")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "wire.jsonl").exists())
+        (line,) = map(json.loads, (tmp_path / "wire.jsonl").read_text().splitlines())
+        assert (line["direction"], line["message"]) == ("sent", "tools/list")
+        assert json.loads(line["text"]) == {"method": "tools/list", "password": "[redacted]"}
+
+
+@with_hostile_text
+def test_a_hostile_frame_is_shown_and_not_obeyed(text: str) -> None:
+    frame = Frame(1, 0.0, False, FrameKind.OTHER, text, text, len(text), text)
+    row = frame_row(frame)
+    assert not dangerous("".join(visible(str(cell), newlines=False) for cell in row.cells))
+    assert not dangerous(row.copy_text().replace("\n", "").replace("\t", ""))
+    assert frame_text(frame)[0].startswith(text) or frame_text(frame)[1] is not None
+    assert json.loads(exported([frame]))["text"] == text
+
+
+def told(notifications: object) -> list[str]:
+    return [notification.message for notification in notifications]  # type: ignore[attr-defined]

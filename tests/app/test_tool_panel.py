@@ -1,0 +1,304 @@
+"""The views of a tool, driven by keys."""
+
+import asyncio
+import json
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.adapters.memory.fakes import MemoryServer, echo
+from inspector.app.dialogs.export import ExportDialog
+from inspector.app.navigation import Destination, EditPage, WhyNotPage
+from inspector.app.pages.tools.catalog.call_panel import CallPanel
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.domain.error import CallTimeout
+from inspector.domain.events import CallFinished
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.session import Binding
+from inspector.domain.tool import Annotations, Tool, definition
+from tests.support.app import said, seen, until
+from tests.support.hostile import KINDS
+from tests.support.tools_page import FORECAST, choose, opened, rows, says, strip, tools_page
+from tests.support.workbench import CITY, READS, Rig, shop_and_weather
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import Confirm, PlainInput, RecordList, SchemaTree, TextView
+
+
+def _opened(
+    tool_id: str, server: MemoryServer | None = None, view: str = ""
+) -> AbstractAsyncContextManager[tuple[Pilot[None], Rig]]:
+    servers = shop_and_weather() | ({"weather": server} if server else {})
+    return tools_page(tool_id, view, servers=servers)
+
+
+def _forecast(answer: object = None, annotations: Annotations = READS) -> MemoryServer:
+    tool = Tool("weather", "get_forecast", "Forecast for a city.", CITY, annotations)
+    return MemoryServer([tool], answer=answer or echo)  # type: ignore[arg-type]
+
+
+async def _typed_in(pilot: Pilot[None]) -> None:
+    await choose(pilot, "call")
+    await until(pilot, lambda: type(pilot.app.focused).__name__ == "PlainInput")
+    await pilot.press(*"Oslo", "enter")
+
+
+async def test_the_views_show_what_the_tool_is() -> None:
+    async with _opened(FORECAST) as (pilot, _):
+        await says(pilot, "Forecast for a city.")
+        screen = seen(pilot)
+        assert "weather:get_forecast   ○ deferred" in screen
+        assert "weather__get_forecast" in screen
+        assert "its server claims    only reads" in screen
+        for view, words in (
+            ("parameters", "city *  string"),
+            ("schema", '"required": ['),
+            ("JSON", '"name": "weather__get_forecast"'),
+            ("call", "Fill in the form"),
+            ("cost", "in every model call"),
+            ("why", "Nothing was searched in this session yet."),
+        ):
+            await choose(pilot, view)
+            await says(pilot, words)
+
+
+async def test_only_a_tool_that_declares_its_result_has_a_view_of_it() -> None:
+    schema = {"type": "object", "properties": {"degrees": {"type": "number"}}}
+    tool = Tool("weather", "get_forecast", "Forecast.", CITY, READS, output_schema=schema)
+    async with _opened(FORECAST, MemoryServer([tool]), "output") as (pilot, _):
+        await says(pilot, "degrees  number")
+        await opened(pilot, "shop:list_orders")
+        assert "output" not in strip(pilot).views
+        assert strip(pilot).current == "about"
+
+
+async def test_the_cost_adds_up_and_compares_bound_with_deferred() -> None:
+    async with _opened(FORECAST, view="cost") as (pilot, rig):
+        tool = rig.bench.catalog.get(FORECAST)
+        assert tool is not None
+        cost = rig.bench.accounting.cost(tool)
+        everything = sum(one.tokens for one in rig.bench.state.tools.values())
+        await says(pilot, f"{cost.tokens:,} tokens")
+        text = " ".join(said(pilot, "#cost").split())
+        assert f"of the {everything:,} that all 4 tools have" in text
+        for label, tokens in (
+            ("name", cost.name),
+            ("description", cost.description),
+            ("parameters", cost.schema),
+            ("JSON around them", cost.framing),
+        ):
+            assert f"{label} {tokens:,} " in text
+        assert f"bound {cost.tokens:,} tokens in every model call" in text
+        assert "for its name in the manifest until a search finds it" in text
+
+
+async def test_why_lists_the_searches_and_enter_explains_one_in_find() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        rig.bench.search(SearchRequest("forecast for a city"))
+        rig.bench.search(SearchRequest("zzz"))
+        await choose(pilot, "why")
+        await says(pilot, "“forecast for a city”")
+        searches = pilot.app.screen.query_one("#searches", RecordList)
+        assert [str(row.cells[0]) for row in searches.shown] == ["“zzz”", "“forecast for a city”"]
+        assert [str(cell) for cell in searches.shown[1].cells[1:]] == ["1", "found", "user"]
+        went: list[Destination] = []
+        pilot.app.open = went.append  # type: ignore[attr-defined]
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: went == [WhyNotPage(FORECAST, SearchRequest("forecast for a city"))])
+
+
+async def test_r_calls_the_tool_once_more() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "✓ ok")
+        rows(pilot).focus()
+        await pilot.press("r")
+        await until(pilot, lambda: len(rig.servers["weather"].calls) == 2)
+        assert rig.servers["weather"].calls[0] == rig.servers["weather"].calls[1]
+
+
+async def test_a_call_shows_text_and_structure() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "✓ ok")
+        assert pilot.app.screen.query_one("#result-text", TextView).text == '{"city":"Oslo"}'
+        assert pilot.app.screen.query_one("#result-tree", SchemaTree).value == {"city": "Oslo"}
+        assert "used 1x" in seen(pilot)
+        (started,) = rig.store.read("s", kinds=("call",))
+        assert getattr(started.event, "by", "") == "user"
+
+
+async def test_a_form_that_is_not_filled_in_calls_nothing() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await choose(pilot, "call")
+        await pilot.press("ctrl+r")
+        await says(pilot, "✕ required")
+        assert rig.servers["weather"].calls == []
+
+
+@pytest.mark.parametrize(("key", "calls"), [("c", 1), ("n", 0), ("escape", 0)])
+async def test_a_tool_that_may_change_something_asks_first(key: str, calls: int) -> None:
+    async with _opened(FORECAST, _forecast(annotations=Annotations(destructive=True))) as (pilot, rig):
+        await _typed_in(pilot)
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        assert "marks it as destructive" in seen(pilot)
+        assert "Oslo" in seen(pilot)
+        await pilot.press(key)
+        await says(pilot, "✓ ok" if calls else "Not called")
+        assert len(rig.servers["weather"].calls) == calls
+
+
+async def test_an_error_of_the_tool_is_a_result() -> None:
+    async def fails(_tool: str, _arguments: JsonObject) -> ToolResult:
+        return ToolResult("no such city", is_error=True)
+
+    async with _opened(FORECAST, _forecast(fails)) as (pilot, _):
+        await _typed_in(pilot)
+        await says(pilot, "✕ the tool failed")
+        await says(pilot, "no such city")
+
+
+async def test_an_error_of_the_connection_comes_with_its_hint() -> None:
+    async def times_out(_tool: str, _arguments: JsonObject) -> ToolResult:
+        raise CallTimeout("weather did not answer", hint="Raise call_timeout.")
+
+    async with _opened(FORECAST, _forecast(times_out)) as (pilot, _):
+        await _typed_in(pilot)
+        await says(pilot, "✕ weather did not answer")
+        await says(pilot, "Raise call_timeout.")
+
+
+async def test_esc_cancels_the_call_and_then_goes_back() -> None:
+    async def never(_tool: str, _arguments: JsonObject) -> ToolResult:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with _opened(FORECAST, _forecast(never)) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "esc cancels")
+        await pilot.press("escape")
+        await says(pilot, "Canceled.")
+        await until(pilot, lambda: bool(rig.store.read("s", kinds=("result",))))
+        (finished,) = rig.store.read("s", kinds=("result",))
+        assert isinstance(finished.event, CallFinished)
+        assert finished.event.text == "cancelled"
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ToolsScreen))
+
+
+async def test_a_second_call_waits_for_the_first() -> None:
+    gate = asyncio.Event()
+
+    async def waits(tool: str, arguments: JsonObject) -> ToolResult:
+        await gate.wait()
+        return await echo(tool, arguments)
+
+    async with _opened(FORECAST, _forecast(waits)) as (pilot, rig):
+        await _typed_in(pilot)
+        await says(pilot, "esc cancels")
+        await pilot.press("enter")
+        gate.set()
+        await says(pilot, "✓ ok")
+        assert len(rig.servers["weather"].calls) == 1
+
+
+async def test_l_loads_and_unloads() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await pilot.press("l")
+        await says(pilot, "● loaded")
+        await pilot.press("l")
+        await says(pilot, "✕ evicted")
+        assert rig.bench.state.tools[FORECAST].binding is Binding.EVICTED
+
+
+async def test_a_pinned_tool_stays() -> None:
+    async with _opened("calc:evaluate") as (pilot, rig):
+        await pilot.press("l")
+        await pilot.pause()
+        assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
+
+
+@pytest.mark.parametrize(("key", "page"), [("w", WhyNotPage), ("e", EditPage)])
+async def test_w_and_e_are_about_the_tool_in_find(key: str, page: type) -> None:
+    async with _opened(FORECAST) as (pilot, _):
+        went: list[Destination] = []
+        pilot.app.open = went.append  # type: ignore[attr-defined]
+        await pilot.press(key)
+        await until(pilot, lambda: bool(went))
+        assert isinstance(went[0], page)
+        assert getattr(went[0], "tool_id", "") == FORECAST
+
+
+async def test_x_writes_the_definition_to_a_file(tmp_path: Path) -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        path = pilot.app.screen.query_one(PlainInput)
+        assert path.value == "weather-get_forecast.json"
+        path.value = str(tmp_path / "forecast.json")
+        await pilot.press("enter")
+        await until(pilot, lambda: (tmp_path / "forecast.json").exists())
+        tool = rig.bench.catalog.get(FORECAST)
+        assert tool is not None
+        assert json.loads((tmp_path / "forecast.json").read_text()) == definition(tool)
+
+
+async def test_y_copies_the_id_from_the_list() -> None:
+    async with _opened(FORECAST) as (pilot, _):
+        rows(pilot).focus()
+        await pilot.press("y")
+        assert pilot.app.clipboard == FORECAST
+
+
+async def test_a_tool_that_vanishes_says_so_and_comes_back() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        rig.bench.switch_toolset("sums")
+        await says(pilot, "is no longer in the catalog")
+        await pilot.press("e", "l", "ctrl+r", "x")
+        rig.bench.switch_toolset("")
+        await says(pilot, "○ deferred")
+
+
+async def test_what_was_typed_survives_a_new_catalog() -> None:
+    async with _opened(FORECAST) as (pilot, rig):
+        await choose(pilot, "call")
+        await until(pilot, lambda: type(pilot.app.focused).__name__ == "PlainInput")
+        await pilot.press(*"Oslo")
+        rig.bench.switch_toolset("")
+        await pilot.press(*" S", "enter")
+        await says(pilot, "✓ ok")
+        assert rig.servers["weather"].calls == [("get_forecast", {"city": "Oslo S"})]
+
+
+async def _hostile_answer(name: str, _arguments: JsonObject) -> ToolResult:
+    return ToolResult(KINDS[name], structured={KINDS[name]: KINDS[name]})
+
+
+def _hostile_tool(name: str, text: str) -> Tool:
+    choice = {"type": "string", "enum": [text, "plain"], "default": text, "description": text}
+    schema = {"type": "object", "properties": {text: {"type": "string"}, "choice": choice}}
+    return Tool("weather", name, text, schema, READS, title=text)
+
+
+@pytest.mark.slow
+async def test_hostile_tools_do_no_harm() -> None:
+    """The strings of a kind share a tool, because each tool is seven views to draw."""
+    tools = [_hostile_tool(name, text) for name, text in KINDS.items()]
+    async with _opened(tools[0].id, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
+        for tool in tools:
+            await opened(pilot, tool.id)
+            for view in ("about", "parameters", "schema", "JSON", "cost", "why", "call"):
+                await choose(pilot, view)
+                assert not dangerous("".join(lines(pilot.app))), tool.name
+            pilot.app.screen.query_one(CallPanel).submit()
+            await until(pilot, partial(_was_called, rig, tool.name))
+            assert not dangerous("".join(lines(pilot.app))), tool.name
+
+
+def _was_called(rig: Rig, name: str) -> bool:
+    return any(called == name for called, _ in rig.servers["weather"].calls)

@@ -1,0 +1,241 @@
+"""The list of servers and tools, and the detail beside it or in its place."""
+
+import pytest
+
+from inspector.app.navigation import ServerPage, ToolPage
+from inspector.app.pages.tools.catalog.row import CatalogRows, server_key
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.domain.catalog import Catalog
+from inspector.domain.server import ServerPhase
+from inspector.domain.session import Binding, ServerState, SessionState, ToolState
+from inspector.domain.tool import Tool
+from tests.support.app import app_rig, goes, seen, until
+from tests.support.hostile import with_hostile_text
+from tests.support.tools_page import (
+    FORECAST,
+    IN_TURNS,
+    SIDE_BY_SIDE,
+    choose,
+    names,
+    opened,
+    rows,
+    says,
+    shown,
+    strip,
+    tools_page,
+)
+from tests.widgets.hostile import dangerous
+from widgets import visible
+
+EVERYTHING = [
+    "shop",
+    "shop:list_orders",
+    "shop:refund_order",
+    "weather",
+    FORECAST,
+    "calc",
+    "calc:evaluate",
+]
+
+
+async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() -> None:
+    async with tools_page() as (pilot, rig):
+        assert names(pilot) == EVERYTHING
+        cells = {row.copy: [str(cell) for cell in row.cells] for row in rows(pilot).shown}
+        server, tool = rig.bench.state.servers["weather"], rig.bench.state.tools[FORECAST]
+        assert cells["weather"][:4] == ["▾ weather", "✓ ready", "1", str(server.tokens)]
+        assert cells[FORECAST] == [
+            "  get_forecast",
+            "○ deferred",
+            "",
+            str(tool.tokens),
+            "Forecast for a city.",
+        ]
+        assert cells["calc:evaluate"][1] == "⌂ pinned"
+
+
+async def test_space_folds_a_server_and_unfolds_it_again() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("space")
+        assert names(pilot)[:2] == ["shop", "weather"]
+        assert "▸ shop" in seen(pilot)
+        await pilot.press("space")
+        assert names(pilot) == EVERYTHING
+
+
+async def test_space_on_a_tool_folds_its_server_and_leaves_the_cursor_there() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("down", "down", "space")
+        current = rows(pilot).current
+        assert current is not None
+        assert current.key == server_key("shop")
+
+
+async def test_enter_folds_a_server_where_its_detail_is_beside_it() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("enter")
+        assert names(pilot)[:2] == ["shop", "weather"]
+
+
+async def test_a_filter_finds_descriptions_also_in_folded_servers_and_shows_the_server_above() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("down", "down", "down", "space", "slash", *"forecast city")
+        assert names(pilot) == ["weather", FORECAST]
+        await pilot.press("escape")
+        assert FORECAST not in names(pilot)
+
+
+async def test_the_detail_follows_the_cursor() -> None:
+    async with tools_page() as (pilot, _):
+        await until(pilot, lambda: shown(pilot) == "shop")
+        await pilot.press("down")
+        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
+        await says(pilot, "shop__list_orders")
+
+
+async def test_arrows_change_the_view_from_the_list_and_each_kind_keeps_its_own() -> None:
+    async with tools_page() as (pilot, _):
+        await until(pilot, lambda: shown(pilot) == "shop")
+        await pilot.press("right")
+        assert strip(pilot).current == "stderr"
+        await pilot.press("down")
+        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
+        await pilot.press("left")
+        assert strip(pilot).current == "why"
+        await pilot.press("up")
+        await until(pilot, lambda: shown(pilot) == "shop")
+        assert strip(pilot).current == "stderr"
+        await pilot.press("down")
+        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
+        assert strip(pilot).current == "why"
+
+
+async def test_a_click_chooses_a_view() -> None:
+    async with tools_page(FORECAST) as (pilot, _):
+        line, text = next(pair for pair in enumerate(seen(pilot).splitlines()) if "JSON" in pair[1])
+        await pilot.click(offset=(text.index("JSON") + 1, line))
+        await until(pilot, lambda: strip(pilot).current == "JSON")
+        await says(pilot, '"name": "weather__get_forecast"')
+
+
+@pytest.mark.parametrize("at", ["shop", FORECAST])
+async def test_on_a_small_terminal_enter_opens_the_detail_and_esc_goes_back_to_the_list(at: str) -> None:
+    async with tools_page(size=IN_TURNS) as (pilot, _):
+        await pilot.press(*["down"] * EVERYTHING.index(at))
+        assert not pilot.app.screen.query_one("#detail").region
+        await pilot.press("enter")
+        await until(pilot, lambda: pilot.app.screen.query_one("#detail").region.width == IN_TURNS[0])
+        assert not rows(pilot).region
+        assert shown(pilot) == at
+        await pilot.press("escape")
+        await until(pilot, lambda: rows(pilot).region.width == IN_TURNS[0])
+        assert rows(pilot).rows.has_focus
+        assert isinstance(pilot.app.screen, ToolsScreen)
+
+
+@pytest.mark.parametrize("size", [SIDE_BY_SIDE, IN_TURNS])
+async def test_esc_goes_back_to_the_page_that_asked_for_a_tool(size: tuple[int, int]) -> None:
+    async with app_rig(size=size) as (pilot, _):
+        before = pilot.app.screen
+        await opened(pilot, FORECAST)
+        await says(pilot, "Forecast for a city.")
+        await pilot.press("escape")
+        await until(pilot, lambda: pilot.app.screen is before)
+
+
+async def test_a_mounted_page_takes_a_tool_in_a_folded_and_filtered_list() -> None:
+    async with tools_page() as (pilot, _):
+        await pilot.press("down", "down", "down", "space", "slash", *"orders", "enter")
+        screen = pilot.app.screen
+        assert isinstance(screen, ToolsScreen)
+        screen.arrive(ToolPage(FORECAST))
+        await until(pilot, lambda: shown(pilot) == FORECAST)
+        current = rows(pilot).current
+        assert current is not None
+        assert current.key == FORECAST
+        screen.arrive(ServerPage("calc"))
+        await until(pilot, lambda: shown(pilot) == "calc")
+
+
+async def test_cursor_folds_filter_and_view_stay_when_one_goes_elsewhere_and_comes_back() -> None:
+    async with tools_page() as (pilot, rig):
+        screen = pilot.app.screen
+        await pilot.press("space", "slash", *"forecast", "enter", "right", "right")
+        assert strip(pilot).current == "schema"
+        await goes(pilot, "manifest")
+        rig.bench.load("shop:list_orders")
+        await goes(pilot, "servers")
+        await until(pilot, lambda: pilot.app.screen is screen)
+        assert names(pilot) == ["weather", FORECAST]
+        assert (shown(pilot), strip(pilot).current) == (FORECAST, "schema")
+        await pilot.press("escape")
+        assert names(pilot)[:2] == ["shop", "weather"]
+
+
+async def test_the_list_keeps_its_place_when_a_server_changes() -> None:
+    async with tools_page() as (pilot, rig):
+        await pilot.press("end", "up", "s")
+        await until(pilot, lambda: rig.bench.state.ready_servers == 2)
+        await says(pilot, "■ stopped")
+        current = rows(pilot).current
+        assert current is not None
+        assert current.key == server_key("calc")
+
+
+async def test_a_tool_of_a_stopped_server_stays_in_the_list() -> None:
+    async with tools_page() as (pilot, rig):
+        rig.bench.load(FORECAST)
+        await rig.bench.stop("weather")
+        await says(pilot, "‖ held")
+        assert FORECAST in names(pilot)
+
+
+async def test_no_server_says_where_to_add_one() -> None:
+    async with tools_page(FORECAST) as (pilot, _):
+        rows(pilot).records = ()
+        await says(pilot, "The configuration has no servers")
+
+
+@pytest.mark.parametrize("size", [SIDE_BY_SIDE, IN_TURNS])
+async def test_every_view_is_drawn_at_both_sizes(size: tuple[int, int]) -> None:
+    async with tools_page(FORECAST, size=size) as (pilot, _):
+        for view in strip(pilot).views:
+            await choose(pilot, view)
+            await says(pilot, f"[{view}]")
+        await opened(pilot, "weather")
+        for view in strip(pilot).views:
+            await choose(pilot, view)
+            await says(pilot, f"[{view}]")
+
+
+def _large(tools: int) -> tuple[SessionState, Catalog]:
+    catalog = Catalog(tuple(Tool("big", f"tool_{n}", f"Does thing {n}. At length.") for n in range(tools)))
+    states = {tool.id: ToolState(tool.id, 100, Binding.DEFERRED) for tool in catalog.tools}
+    servers = {"big": ServerState("big", ServerPhase.READY, tools=tools)}
+    return SessionState(servers=servers, tools=states), catalog
+
+
+def test_rows_are_made_once_and_then_only_those_that_changed() -> None:
+    state, catalog = _large(1_000)
+    made = CatalogRows()
+    assert made.update(state, catalog)
+    before = made.shown()
+    assert not made.update(state, catalog)
+    loaded = ToolState("big:tool_7", 100, Binding.LOADED)
+    changed = SessionState(servers=state.servers, tools={**state.tools, loaded.id: loaded})
+    assert made.update(changed, catalog)
+    differ = [old.key for old, new in zip(before, made.shown(), strict=True) if old is not new]
+    assert differ == [server_key("big"), "big:tool_7"]
+
+
+@with_hostile_text
+def test_hostile_names_are_rows_that_do_no_harm(text: str) -> None:
+    tool = Tool(text, text, text)
+    state = SessionState(
+        servers={text: ServerState(text, ServerPhase.FAILED, reason=text)},
+        tools={tool.id: ToolState(tool.id, 1, Binding.DEFERRED)},
+    )
+    made = CatalogRows()
+    made.update(state, Catalog((tool,)))
+    for row in made.shown():
+        assert not dangerous("".join(visible(str(cell), newlines=False) for cell in row.cells))

@@ -1,0 +1,75 @@
+"""A search in the conversation, and what came of its results later in its turn."""
+
+from collections.abc import Sequence
+
+from hypothesis import given, strategies as st
+
+from inspector.domain.conversation import Conversation, Item, ItemKind
+from inspector.domain.events import CallStarted, Event, Record, SearchPerformed, ToolLoaded, UserSaid
+from inspector.domain.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
+
+TOOLS = ("s:a", "s:b", "s:c")
+
+
+def searched(*found: str) -> SearchPerformed:
+    hits = [Hit(rank, Score(tool, 1.0), Outcome.LOADED) for rank, tool in enumerate(found, 1)]
+    missed = Hit(len(found) + 1, Score("s:missed", 0.1), Outcome.BELOW_FLOOR)
+    return SearchPerformed(SearchReport(SearchRequest("q"), "bm25", (*hits, missed)), "")
+
+
+def called(tool: str) -> CallStarted:
+    return CallStarted("c", tool, {})
+
+
+def items(events: Sequence[Event]) -> tuple[Item, ...]:
+    conversation = Conversation()
+    for number, event in enumerate(events, 1):
+        conversation = conversation.after(Record("s", number, 0.0, event))
+    return conversation.items
+
+
+def test_a_result_that_the_model_calls_later_is_marked_as_called() -> None:
+    search, _ = items([searched("s:a", "s:b"), called("s:a")])
+    assert search.called == {"s:a"}
+
+
+def test_a_call_of_a_later_turn_marks_nothing() -> None:
+    found = items([searched("s:a"), UserSaid("again"), called("s:a")])
+    assert found[0].called == frozenset()
+
+
+def test_a_call_before_the_search_marks_nothing() -> None:
+    assert items([called("s:a"), searched("s:a")])[1].called == frozenset()
+
+
+def test_a_tool_that_was_not_returned_is_not_a_called_result() -> None:
+    assert items([searched("s:a"), called("s:missed")])[0].called == frozenset()
+
+
+def test_tokens_stand_with_the_search_that_loaded_the_tool() -> None:
+    load = ToolLoaded("s:a", 274, "“q”", place=1)
+    first, second = items([searched("s:a"), searched("s:a", "s:b"), load])
+    assert (dict(first.loaded), dict(second.loaded)) == ({}, {"s:a": 274})
+
+
+def test_what_is_loaded_by_hand_belongs_to_no_search() -> None:
+    (search,) = items([searched("s:a"), ToolLoaded("s:a", 274, "by hand")])
+    assert dict(search.loaded) == {}
+
+
+_EVENTS = st.lists(
+    st.one_of(
+        st.builds(searched, st.sampled_from(TOOLS)),
+        st.builds(called, st.sampled_from(TOOLS)),
+        st.builds(ToolLoaded, st.sampled_from(TOOLS), st.integers(1, 9), st.just(""), st.integers(0, 2)),
+        st.just(UserSaid("a")),
+    ),
+    max_size=12,
+)
+
+
+@given(_EVENTS)
+def test_only_results_are_called_or_loaded_and_no_search_is_lost(events: list[Event]) -> None:
+    found = [item for item in items(events) if item.kind is ItemKind.SEARCH]
+    assert len(found) == sum(isinstance(event, SearchPerformed) for event in events)
+    assert all(item.found(tool) for item in found for tool in {*item.called, *item.loaded})

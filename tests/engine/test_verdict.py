@@ -1,0 +1,54 @@
+"""Whether discovery pays: one verdict, which follows from the break-even over all assumptions."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.engine.tokens.cost.break_even import BreakEven
+from inspector.engine.tokens.cost.verdict import Answer, Verdict
+
+POINTS = st.none() | st.integers(1, 5000)
+
+
+def verdict(tools: int, even: BreakEven) -> Verdict:
+    return Verdict(tools, even, 0.24, 0.19)
+
+
+@st.composite
+def evens(draw: st.DrawFn) -> BreakEven:
+    low, usual, high = sorted((draw(POINTS) for _ in range(3)), key=lambda at: (at is None, at or 0))
+    return BreakEven(usual, low, high)
+
+
+@given(st.integers(1, 6000), evens())
+def test_a_yes_and_a_no_hold_over_the_whole_range(tools: int, even: BreakEven) -> None:
+    answer = verdict(tools, even).answer
+    assert (answer is Answer.PAYS) == all(at is not None and tools >= at for at in (even.low, even.high))
+    assert (answer is Answer.COSTS) == all(at is None or tools < at for at in (even.low, even.high))
+
+
+@given(st.integers(1, 5999), evens())
+def test_more_tools_never_turn_a_yes_into_a_no(tools: int, even: BreakEven) -> None:
+    order = [Answer.COSTS, Answer.DEPENDS, Answer.PAYS]
+    fewer, more = (order.index(verdict(number, even).answer) for number in (tools, tools + 1))
+    assert fewer <= more
+
+
+@pytest.mark.parametrize(
+    ("tools", "even", "words"),
+    [
+        (84, BreakEven(213, 26, 1593), ("depends on the session", "from 213 tools", "26 to 1,593")),
+        (4, BreakEven(78, 20, 303), ("does not pay for these 4 tools: bind them all", "from 78 tools")),
+        (900, BreakEven(78, 20, 303), ("Discovery pays for these 900 tools", "$0.19 with discovery")),
+        (1, BreakEven(None, None, None), ("does not pay for these 1 tool", "would not with 5,000 tools")),
+        (50, BreakEven(None, 40, None), ("depends", "As assumed it never does", "40 to never")),
+    ],
+)
+def test_the_sentence_says_what_holds_and_from_how_many_tools_on(
+    tools: int, even: BreakEven, words: tuple[str, ...]
+) -> None:
+    text = verdict(tools, even).text
+    assert all(word in text for word in words), text
+
+
+def test_without_prices_no_dollars_are_said() -> None:
+    assert "$" not in Verdict(84, BreakEven(213, 26, 1593), None, None).text

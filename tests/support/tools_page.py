@@ -1,0 +1,111 @@
+"""The place Tools, opened at a tool or a server, and driven by keys."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.navigation import Destination, ServerPage, ToolPage
+from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.pages.tools.catalog.server_panel import ServerPanel
+from inspector.app.pages.tools.catalog.tool_panel import ToolPanel
+from inspector.domain.frame import Frame, FrameKind
+from tests.support.app import app_rig, goes, seen, until
+from tests.support.workbench import Rig
+from widgets import RecordList, ViewStrip
+
+FORECAST = "weather:get_forecast"
+SIDE_BY_SIDE, IN_TURNS = (120, 36), (80, 24)
+_LISTED = '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"get_forecast"}]}}'
+_HELLO = '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}'
+WEATHER_FRAMES = (
+    Frame(1, 1_772_438_400.0, True, FrameKind.REQUEST, "initialize", "1", 158, "{}"),
+    Frame(2, 1_772_438_400.043, False, FrameKind.OTHER, "", "", 17, "weather 1.0 ready"),
+    Frame(3, 1_772_438_400.412, False, FrameKind.RESULT, "initialize", "1", len(_HELLO), _HELLO, 412.0),
+    Frame(4, 1_772_438_400.413, True, FrameKind.NOTIFICATION, "notifications/initialized", "", 54, "{}"),
+    Frame(5, 1_772_438_400.415, True, FrameKind.REQUEST, "tools/list", "2", 46, "{}"),
+    Frame(6, 1_772_438_400.418, False, FrameKind.RESULT, "tools/list", "2", len(_LISTED), _LISTED, 3.0),
+)
+"""What connecting to a server and listing its tools looks like; it prints a line too many on stdout."""
+
+
+@asynccontextmanager
+async def tools_page(
+    at: str = "",
+    view: str = "",
+    *,
+    servers: Mapping[str, MemoryServer] | None = None,
+    size: tuple[int, int] = SIDE_BY_SIDE,
+) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
+    """The page at a tool (an id with a colon) or a server, in a view; without either, as it opens."""
+    async with app_rig(servers=servers, size=size) as (pilot, rig):
+        await opened(pilot, at, view)
+        yield pilot, rig
+
+
+async def opened(pilot: Pilot[None], at: str = "", view: str = "") -> None:
+    """Open the page in a running app."""
+    if not at:
+        await goes(pilot, "servers")
+        await until(pilot, lambda: rows(pilot).current is not None)
+        return
+    destination: Destination = ToolPage(at) if ":" in at else ServerPage(at)
+    if isinstance(pilot.app.screen, ToolsScreen):
+        pilot.app.screen.arrive(destination)
+    else:
+        pilot.app.open(destination)  # type: ignore[attr-defined]
+    await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))
+    await until(pilot, lambda: shown(pilot) == at and not rows(pilot).rows.has_focus)
+    if view:
+        await choose(pilot, view)
+
+
+async def choose(pilot: Pilot[None], view: str) -> None:
+    """Step to a view, and put the focus into it."""
+    strip(pilot).focus()
+    for _ in strip(pilot).views:
+        if strip(pilot).current == view:
+            break
+        await pilot.press("right")
+    assert strip(pilot).current == view
+    await pilot.press("down")
+
+
+def rows(pilot: Pilot[None]) -> RecordList:
+    """The list of servers and tools."""
+    return pilot.app.screen.query_one("#catalog", RecordList)
+
+
+def names(pilot: Pilot[None]) -> list[str]:
+    """The names of the rows that are shown, as they are copied: of servers and ids of tools."""
+    return [row.copy for row in rows(pilot).shown]
+
+
+def shown(pilot: Pilot[None]) -> str:
+    """The tool or the server that the detail is about."""
+    screen = pilot.app.screen
+    assert isinstance(screen, ToolsScreen)
+    panel = next((panel for panel in screen.query("ToolPanel, ServerPanel") if panel.display), None)
+    if isinstance(panel, ServerPanel):
+        return panel.server.name if panel.server is not None else ""
+    return screen.tool_id if isinstance(panel, ToolPanel) else ""
+
+
+def strip(pilot: Pilot[None]) -> ViewStrip:
+    """The names of the views that are shown."""
+    return next(strip for strip in pilot.app.screen.query(ViewStrip) if strip.parent and strip.parent.display)
+
+
+async def says(pilot: Pilot[None], text: str) -> None:
+    """Wait until a text is on the screen."""
+    await until(pilot, lambda: text in seen(pilot))
+
+
+def crossed(
+    server: MemoryServer, text: str, method: str = "tools/list", kind: FrameKind = FrameKind.REQUEST
+) -> None:
+    """Let a frame cross the wire of a server."""
+    sent = kind is FrameKind.REQUEST
+    frame = Frame(server.log.next_number, 1_772_438_400.5, sent, kind, method, "7", len(text), text, None)
+    server.log.append(frame)

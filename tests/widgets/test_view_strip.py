@@ -1,0 +1,75 @@
+"""`ViewStrip`: names in one line, of which one is chosen by key, by click or by the page."""
+
+from collections.abc import Sequence
+
+from textual.app import App, ComposeResult
+
+from tests.support.hostile import with_hostile_text
+from tests.widgets.hostile import dangerous
+from tests.widgets.screen import lines
+from widgets import ViewStrip
+from widgets.view_strip import _label
+
+VIEWS = ("about", "schema", "cost")
+
+
+class StripApp(App[None]):
+    """A strip, and what was chosen."""
+
+    def __init__(self, views: Sequence[str] = VIEWS) -> None:
+        super().__init__()
+        self.strip = ViewStrip(views)
+        self.chosen: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.strip
+
+    def on_view_strip_chosen(self, event: ViewStrip.Chosen) -> None:
+        self.chosen.append(event.view)
+
+
+async def test_the_chosen_view_is_marked_without_color_too() -> None:
+    app = StripApp()
+    async with app.run_test(size=(40, 3)):
+        assert lines(app)[0].strip() == "[about]  schema  cost"
+
+
+async def test_stepping_goes_round() -> None:
+    app = StripApp()
+    async with app.run_test(size=(40, 3)) as pilot:
+        for by in (-1, 1, 1):
+            app.strip.step(by)
+        await pilot.pause()
+        assert app.chosen == ["cost", "about", "schema"]
+        assert app.strip.current == "schema"
+
+
+async def test_a_click_chooses_a_name_and_the_gap_none() -> None:
+    app = StripApp()
+    async with app.run_test(size=(40, 3)) as pilot:
+        at = lines(app)[0].index("cost")
+        await pilot.click(offset=(at - 1, 0))
+        assert app.chosen == []
+        await pilot.click(offset=(at + 3, 0))
+        assert app.chosen == ["cost"]
+
+
+async def test_where_the_names_do_not_fit_the_chosen_one_is_still_shown() -> None:
+    app = StripApp([f"view-{number}" for number in range(12)])
+    async with app.run_test(size=(30, 3)) as pilot:
+        app.strip.step(-1)
+        await pilot.pause()
+        assert "[view-11]" in lines(app)[0]
+
+
+async def test_no_view_is_no_choice() -> None:
+    app = StripApp([])
+    async with app.run_test(size=(30, 3)):
+        app.strip.step(1)
+        assert app.strip.current == ""
+        assert app.chosen == []
+
+
+@with_hostile_text
+def test_a_hostile_name_does_no_harm(text: str) -> None:
+    assert not dangerous(_label(text, is_current=True).plain)

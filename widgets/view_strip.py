@@ -1,0 +1,112 @@
+"""`ViewStrip`: the names of several views in one line, one of them chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from widgets.text import plain
+
+_GAP = 2
+
+
+class ViewStrip(Widget, can_focus=True):
+    """Shows the names and marks the chosen one; a click chooses another, and so does `step`.
+
+    Where the names do not fit, they are drawn closer, and then from the chosen one's left neighbor on.
+    """
+
+    DEFAULT_CSS = """
+    ViewStrip { height: 1; width: 100%; padding: 0 1; }
+    ViewStrip:focus { background: $boost; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "app.focus_next", "view", show=False)]
+
+    views: reactive[tuple[str, ...]] = reactive((), init=False)
+    """The names of the views, in order."""
+    current: reactive[str] = reactive("", init=False)
+    """The name of the chosen view."""
+
+    class Chosen(Message):
+        """Another view was chosen by the person."""
+
+        def __init__(self, strip: ViewStrip, view: str) -> None:
+            super().__init__()
+            self.strip = strip
+            self.view = view
+
+        @property
+        def control(self) -> ViewStrip:
+            """The strip, for `@on(..., "#id")`."""
+            return self.strip
+
+    def __init__(
+        self,
+        views: Sequence[str] = (),
+        *,
+        name: str | None = None,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+        classes: str | None = None,
+    ) -> None:
+        """Create a strip with its first view chosen."""
+        super().__init__(name=name, id=id, classes=classes)
+        self.set_reactive(ViewStrip.views, tuple(views))
+        self.set_reactive(ViewStrip.current, views[0] if views else "")
+
+    def step(self, by: int) -> None:
+        """Choose the next view or the one before; after the last comes the first."""
+        if self.views:
+            at = self.views.index(self.current) if self.current in self.views else 0
+            self._choose(self.views[(at + by) % len(self.views)])
+
+    def render(self) -> Content:
+        """Draw the names as far as they fit."""
+        pieces: list[Content | str] = []
+        at = 0
+        for start, view in self._places(self.content_size.width):
+            pieces.append(" " * (start - at))
+            label = _label(view, is_current=view == self.current)
+            pieces.append(label.stylize("bold reverse") if view == self.current else label)
+            at = start + label.cell_length
+        return Content.assemble(*pieces)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the view that was clicked."""
+        at = event.get_content_offset(self)
+        for start, view in self._places(self.content_size.width):
+            label = _label(view, is_current=view == self.current)
+            if at is not None and start <= at.x < start + label.cell_length:
+                self._choose(view)
+
+    def _choose(self, view: str) -> None:
+        if view != self.current:
+            self.current = view
+            self.post_message(self.Chosen(self, view))
+
+    def _places(self, width: int) -> list[tuple[int, str]]:
+        """Where each shown name begins."""
+        lengths = {view: _label(view, is_current=view == self.current).cell_length for view in self.views}
+        whole = sum(lengths.values())
+        gap = _GAP if whole + _GAP * (len(lengths) - 1) <= width else 1
+        first = 0
+        if whole + gap * (len(lengths) - 1) > width and self.current in self.views:
+            first = max(self.views.index(self.current) - 1, 0)
+        places: list[tuple[int, str]] = []
+        start = 0
+        for view in self.views[first:]:
+            places.append((start, view))
+            start += lengths[view] + gap
+        return places
+
+
+def _label(view: str, *, is_current: bool) -> Content:
+    """A name; the chosen one is in brackets too, so that it is told without color."""
+    return plain(f"[{view}]" if is_current else view, newlines=False, limit=40)
