@@ -157,7 +157,7 @@ async def test_the_requests_say_which_got_better_and_worse() -> None:
         changes = _page(pilot).query_one("#changes", RecordList)
         assert {record.key[0] for record in changes.shown} == {"▼"}
         assert f"generated requests ▲ 0 ▼ {len(changes.shown)}" in str(changes.border_title)
-        assert _numbers(pilot)["top ten"][2].startswith("−")
+        assert _numbers(pilot)["top ten"][2].startswith("-")
 
 
 async def test_the_query_can_be_edited_too() -> None:

@@ -189,7 +189,7 @@ PAGES: Mapping[str, Picture] = {
         _acts(
             Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
             Shows("Tried additions"),
-            Shows("✓ adds up"),
+            Shows("To beat"),
         ),
     ),
     "find-edit": Picture(

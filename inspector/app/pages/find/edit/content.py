@@ -132,7 +132,7 @@ def _line(label: str, both: _Both, digits: int, *, more_is_better: bool) -> Cont
 
 
 def _number(value: float, digits: int, sign: str = "") -> str:
-    return f"{value:{sign},.{digits}f}".replace("-", "−")
+    return f"{value:{sign},.{digits}f}"
 
 
 def _row(label: str, before: str, after: str, change: str, style: str) -> Content:

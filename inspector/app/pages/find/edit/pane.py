@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -98,10 +98,11 @@ class EditPane(Pane):
         is_other = topic.request.query != self._query or self.retrieval.rankers is not self._rankers
         self._query = topic.request.query
         if tool != self._tool:
-            self.run_worker(self._use(tool), exit_on_error=False, group="use", exclusive=True)
+            self._use(tool)
         elif is_other:
             self._measure_now()
 
+    @work(exclusive=True, exit_on_error=False, group="use")
     async def _use(self, tool: Tool) -> None:
         """Take another tool, or a changed definition: a draft stays, an unedited text follows."""
         before, self._tool = self._tool, tool
@@ -196,9 +197,8 @@ class EditPane(Pane):
 
     def _measured(self, reading: content.Reading) -> None:
         self.query_one("#mark", Static).update(content.mark(reading))
-        tools = self._rankers.index.tools if self._rankers else ()
-        description = self.query_one(ToolTextEditor).wording.description
-        self.query_one(EffectPanel).show(reading, len(tools), description)
+        tools = len(self._rankers.index.tools) if self._rankers else 0
+        self.query_one(EffectPanel).show(reading, tools, self.query_one(ToolTextEditor).wording.description)
 
     @on(RecordList.Selected, "#around")
     def _open(self, event: RecordList.Selected) -> None:

@@ -14,7 +14,7 @@ from widgets import Column, Record, middle, plain
 
 COLUMNS = (
     Column("mark", "", width=1, weight=20),
-    Column("ranker", "ranker", min_width=20, weight=8),
+    Column("ranker", "ranker", min_width=33, weight=8),
     Column("rank", "rank", align="right", width=4, weight=9),
     Column("first", "finds first", shorten="middle", min_width=12, weight=6),
 )

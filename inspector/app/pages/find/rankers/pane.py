@@ -52,7 +52,7 @@ class RankersPane(Pane):
     def show(self, topic: Topic) -> None:
         self._topic = topic
         rankers, query = self.retrieval.rankers, topic.request.query
-        asked = (query, self.retrieval.settings, rankers.index.tools, rankers.index.is_semantic)
+        asked = (query, self.retrieval.settings, rankers.index)
         if asked != self._shown:
             self._shown = asked
             self._found = {}

@@ -37,7 +37,7 @@ class StepsPane(Pane):
     def show(self, topic: Topic) -> None:
         retrieval, query = self.retrieval, topic.request.query
         rankers, ranker, rules = retrieval.rankers, retrieval.ranker_name, retrieval.rules
-        asked = (query, retrieval.settings, rankers.index.tools, rankers.index.is_semantic)
+        asked = (query, retrieval.settings, rankers.index)
         if asked == self._shown:
             return
         self._shown = asked

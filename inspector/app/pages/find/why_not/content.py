@@ -163,7 +163,8 @@ def ledger_title(found: WhyNot | None) -> str:
     if found is None or found.rival is None:
         return "The one to beat"
     rival = middle(found.rival.tool_id, 24)
-    return f"To beat: {rival}, {ordinal(found.rival.standing.rank)}. Biggest loss first"
+    ahead = f", ahead by {score(-found.difference)}" if found.difference < 0 else ""
+    return f"To beat: {rival}, {ordinal(found.rival.standing.rank)}{ahead}"
 
 
 def reasons(found: WhyNot) -> Content:

@@ -42,6 +42,7 @@ class WhyNotPane(Pane):
         super().__init__(id="why-not")
         self._tool_id = ""
         self._shown: object = None
+        self._index: object = None
         self._additions: tuple[Addition, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -56,21 +57,21 @@ class WhyNotPane(Pane):
 
     def show(self, topic: Topic) -> None:
         rankers = self.retrieval.rankers
-        asked = (
-            topic.tool_id,
-            topic.request,
-            self.retrieval.settings,
-            rankers.index.tools,
-            rankers.index.is_semantic,
-        )
-        if asked == self._shown and topic.tool_id in rankers.index.position:
+        asked = (topic.tool_id, topic.request, self.retrieval.settings, rankers.index.tools)
+        is_same = asked == self._shown and (topic.tool_id in rankers.index.position or topic.request.is_empty)
+        if is_same and rankers.index is self._index:
             return
-        self._shown, self._tool_id = asked, topic.tool_id
+        self._shown, self._index, self._tool_id = asked, rankers.index, topic.tool_id
+        if is_same and not topic.request.is_empty:
+            # Only vectors have arrived: what is shown stays until it is known better.
+            self._look(topic.tool_id, topic.request)
+            return
         self._clear()
         if not topic.tool_id or topic.request.is_empty:
             self.drop_job(_JOB)
             self._say(Content.styled(_NO_QUERY if topic.request.is_empty else _NO_TOOL, "$text-warning"))
         elif topic.tool_id in rankers.index.position:
+            self._wait(topic)
             self._look(topic.tool_id, topic.request)
         else:
             self._tell_missing(topic)
@@ -96,15 +97,17 @@ class WhyNotPane(Pane):
         reason = missing_tool(topic.tool_id, self.session.catalog, self.session.state, toolset)
         self._say(content.missing(topic.tool_id, topic.request.query, reason))
 
+    def _wait(self, topic: Topic) -> None:
+        self._say(content.waiting(topic.tool_id, topic.request.query))
+        self.query_one("#ledger", RecordList).empty = "scoring …"
+        self._show_lists(True)
+        self._propose(())
+
     def _look(self, tool_id: str, request: SearchRequest) -> None:
         """Explain the tool under the ranker in use, then try additions to its description."""
         rankers, ranker = self.retrieval.rankers, self.retrieval.ranker_name
         rules = replace(self.retrieval.rules, pinned=frozenset(self.session.state.pinned))
         trial = AdditionTrial(rankers, ranker, request, tool_id, rules, self.session.accounting.meter.tool)
-        self._say(content.waiting(tool_id, request.query))
-        self.query_one("#ledger", RecordList).empty = "scoring …"
-        self._show_lists(True)
-        self._propose(())
 
         def explain(job: Job) -> None:
             found = why_not(rankers, ranker, request, tool_id, rules)
