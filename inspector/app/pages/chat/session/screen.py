@@ -176,7 +176,7 @@ class SessionScreen(ToolKeys):
 
     def action_write(self) -> None:
         """Go back to the prompt."""
-        self.query_one("#prompt", Prompt).focus()
+        self.set_focus(self.query_one("#prompt", Prompt))
 
     def action_stop(self) -> None:
         """Stop the model, if it is working; messages that waited come back to the prompt."""
