@@ -84,6 +84,12 @@ async def ask(pilot: Pilot[None], bench: Workbench, text: str) -> None:
 _KEYS = {" ": "space", "?": "question_mark", ".": "full_stop", "@": "at", ",": "comma"}
 
 
+async def goes(pilot: Pilot[None], page: str) -> None:
+    """Go to a page."""
+    await pilot.app.run_action(f"page('{page}')")
+    await pilot.pause(0.5)
+
+
 def save(pilot: Pilot[None], name: str) -> None:
     """Write the picture without this machine's paths."""
     svg = pilot.app.export_screenshot(title="Toolsight")
@@ -96,16 +102,14 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
     save(pilot, "start")
     await ask(pilot, bench, ORDERS)
     save(pilot, "session")
-    for key, name in (("f2", "servers"), ("f3", "manifest"), ("f6", "events")):
-        await pilot.press(key)
-        await pilot.pause(0.3)
+    for name in ("servers", "manifest", "events"):
+        await goes(pilot, name)
         save(pilot, name)
-    await pilot.press("f7")
     assert isinstance(pilot.app, ToolsightApp)
     pilot.app.open(ToolPage("shop:list_orders"))
     await pilot.pause(0.3)
     save(pilot, "tool")
-    await pilot.press("f7", "f1")
+    await pilot.press("question_mark")
     await pilot.pause(0.2)
     save(pilot, "help")
 
@@ -133,16 +137,15 @@ async def xray(pilot: Pilot[None]) -> None:
     pilot.app.screen.query_one(TextArea).insert("Tell a customer that a parcel is late. ", (0, 0))
     await pilot.pause(8.0)
     save(pilot, "edit")
-    await pilot.app.run_action("page('confusable')")
+    await goes(pilot, "confusable")
     await pilot.pause(2.0)
     save(pilot, "confusable")
-    await pilot.press("f8")
-    await pilot.pause(1.0)
+    await goes(pilot, "bench")
     await pilot.press("r")
     await pilot.pause(25.0)
     save(pilot, "bench")
     await pilot.press("t")
-    await pilot.pause(8.0)
+    await pilot.pause(12.0)
     save(pilot, "calibration")
 
 
@@ -150,11 +153,11 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
     """Take a loop in the conversation and the timeline, the guard lab, the profiles and the settings."""
     await ask(pilot, bench, "What is the weather in Oslo?")
     save(pilot, "loop")
-    await pilot.press("f10", "left", "left")
+    await goes(pilot, "timeline")
+    await pilot.press("left", "left")
     await pilot.pause(0.5)
     save(pilot, "timeline")
-    await pilot.press("f12")
-    await pilot.pause(0.5)
+    await goes(pilot, "scenarios")
     await pilot.press("enter")
     await until(pilot, lambda: "passed" in str(pilot.app.screen.query_one("#lab-status", Static).visual))
     await pilot.press(*["right"] * 15)
@@ -166,7 +169,7 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
     status = pilot.app.screen.query_one("#compare-status", Static)
     await until(pilot, lambda: "profiles ran" in str(status.visual))
     save(pilot, "profiles")
-    await pilot.press("ctrl+g")
+    await pilot.press("ctrl+o")
     await pilot.pause(0.5)
     save(pilot, "settings")
 
@@ -174,27 +177,23 @@ async def loop(pilot: Pilot[None], bench: Workbench) -> None:
 async def money(pilot: Pilot[None], bench: Workbench) -> None:
     """Take the budget page with its calls and deliveries, the race, and a published table."""
     await ask(pilot, bench, ORDERS)
-    await pilot.press("f5")
-    await pilot.pause(0.5)
+    await goes(pilot, "budget")
     save(pilot, "budget")
-    await pilot.press("2")
-    await pilot.pause(0.5)
+    await goes(pilot, "calls")
     save(pilot, "budget-calls")
-    await pilot.press("3")
+    await goes(pilot, "ways")
     await pilot.pause(4.0)
     save(pilot, "budget-ways")
     # A question is raced by what can answer it, which the script cannot.
     bench.switch_model("demo/planner")
-    await pilot.press("f11")
-    await pilot.pause(0.5)
+    await goes(pilot, "race")
     await pilot.press("r")
     race = pilot.app.screen
     assert isinstance(race, RaceScreen)
     await until(pilot, lambda: race.playback.is_finished)
     await pilot.pause(1.0)
     save(pilot, "race")
-    await pilot.press("alt+r")
-    await pilot.pause(0.5)
+    await goes(pilot, "published")
     await pilot.press("enter")
     assert isinstance(pilot.app, ToolsightApp)
     reproduction = pilot.app.reproduction
@@ -205,8 +204,7 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
 
 async def search(pilot: Pilot[None], query: str) -> None:
     """Go to Find and search for a query."""
-    await pilot.app.run_action("page('search')")
-    await pilot.pause(0.3)
+    await goes(pilot, "search")
     await pilot.press("i")
     pilot.app.screen.query_one("#query", PlainInput).value = ""
     for character in query:

@@ -11,7 +11,7 @@ from inspector.app.activity import Activity
 from inspector.app.bridge import View
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
-from inspector.app.navigation import Destination, Page
+from inspector.app.navigation import Destination
 from widgets import RecordRows
 
 
@@ -83,10 +83,6 @@ class BaseScreen(InContext, Screen[None]):
 
     def arrive(self, destination: Destination) -> None:
         """Show what another page asked for; the default shows the page as it was left."""
-        if not isinstance(destination, Page):
-            from inspector.app.pages.registry import screen_for
-
-            self.app.push_screen(screen_for(destination))
 
     def show_page(self, page: str) -> None:
         """Show one of the pages that this screen holds; the default has only one."""

@@ -21,6 +21,8 @@ from widgets import visible
 
 # A catalog may have thousands of tools; the best of these many are looked at.
 _MOST = 20
+# What only its help mentions comes after what is called so.
+_BY_HELP = 0.1
 _LONGEST = 100
 
 
@@ -47,7 +49,8 @@ class CommandSource(Provider):
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for entry in self._commands():
-            score = matcher.match(f"{entry.title} {entry.help}")
+            says_so = query.strip().casefold() in entry.help.casefold()
+            score = matcher.match(entry.title) or (_BY_HELP if says_so else 0.0)
             if score > 0:
                 yield _hit(score, entry)
         held = ((matcher.match(entry.title), entry) for entry in self._held())

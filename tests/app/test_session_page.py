@@ -272,8 +272,8 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
 
 async def test_before_a_turn_there_is_nothing_to_race_and_without_a_search_nothing_to_explain() -> None:
     async with app_rig(says("Hello."), at_home=True) as (pilot, rig):
-        assert "race" not in seen(pilot)
-        await pilot.press("tab", "r", "w")
+        assert "r: race" not in seen(pilot)
+        await pilot.press("tab", "r")
         assert isinstance(pilot.app.screen, SessionScreen)
         pilot.app.screen.query_one(Prompt).focus()
         await ask(pilot, "hi")

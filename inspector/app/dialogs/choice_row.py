@@ -1,10 +1,11 @@
-"""Rows of the toolset, model and milestone dialogs."""
+"""Rows of the dialogs for a toolset, a model, a milestone or a profile."""
 
 from collections.abc import Mapping, Sequence
 
 from inspector.domain.local_model import LocalModel
 from inspector.domain.number import count
 from inspector.domain.precondition import milestones_in
+from inspector.domain.profile import PROFILES
 from inspector.domain.toolset import Toolset
 from widgets import Column, Record
 
@@ -65,6 +66,15 @@ def milestone_rows(preconditions: Mapping[str, Sequence[str]], reached: Sequence
     return tuple(
         _row(name, f"for {', '.join(patterns)}" if patterns else "no tool waits for it", name in reached)
         for name, patterns in waiting.items()
+    )
+
+
+def profile_rows(current: str, *, leaving_out: str = "") -> tuple[Record, ...]:
+    """Return every profile but one with what it is; the current one is marked."""
+    return tuple(
+        _row(name, profile.title, name == current)
+        for name, profile in PROFILES.items()
+        if name != leaving_out
     )
 
 

@@ -56,11 +56,6 @@ def page_for(destination: Destination) -> str:
             return "search"
 
 
-def screen_for(destination: Destination) -> BaseScreen:
-    """Return a new screen for a destination."""
-    return page_class(page_for(destination))()
-
-
 def page_class(name: str) -> type[BaseScreen]:
     """Return the class of a page; the first import takes a moment."""
     module, _, attribute = SCREENS[name].partition(":")

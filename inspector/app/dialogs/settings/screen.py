@@ -1,6 +1,6 @@
 """The settings dialog: the published designs as profiles, and every setting of the session."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from textual import on
@@ -13,17 +13,31 @@ from textual.widgets import Input, Static
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.bridge import View
-from inspector.app.context import REPLAYED
-from inspector.app.dialogs.choice import DIALOGS
+from inspector.app.context import REPLAYED, Context
+from inspector.app.dialogs import choice_row
+from inspector.app.dialogs.choice import DIALOGS, ChoiceDialog
 from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
-from inspector.app.dialogs.settings.session_row import MODEL, session_detail, session_rows
+from inspector.app.dialogs.settings.session_row import MODEL, PROFILE, session_detail, session_rows
 from inspector.domain.error import ToolsightError
 from inspector.domain.knob import Knob, KnobKind, find_knob
 from widgets import RecordList
 
-_KEYS = "enter changes   tab profiles   d differences   backspace resets   / filter   esc closes"
+_KEYS = "enter changes   d differences   backspace resets   / filter"
 _NONE_DIFFERS = "Every setting is at its default. d shows all of them, enter on a profile uses it."
+
+
+class ProfileDialog(ChoiceDialog):
+    """Every profile with what it is."""
+
+    def __init__(self, context: Context) -> None:
+        current = context.session.profile
+        rows = choice_row.profile_rows(current)
+        super().__init__("Profile", rows, lambda name: context.commands.use_profile(name), current)
+
+
+OF_THE_SESSION: Mapping[str, Callable[[Context], ChoiceDialog]] = {**DIALOGS, PROFILE: ProfileDialog}
+"""The dialogs for what a session works with besides its settings."""
 
 
 class SettingsDialog(BaseScreen, ModalScreen[None]):
@@ -93,7 +107,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
     def _show_knobs(self) -> None:
         state = self.view.state
         rows = content.knob_rows(self._setup, only_different=self._only_different)
-        session = session_rows(state.model_label, state.toolset)
+        session = session_rows(state.model_label, state.toolset, self.session.profile)
         self.query_one("#knobs", RecordList).records = (*session, *rows)
 
     def _show_facts(self) -> None:
@@ -106,7 +120,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         profile = self.query_one("#profiles", RecordList).current
         if knob is not None:
             detail = content.knob_detail(self._setup, knob)
-        elif not self._on_profiles and self._key in DIALOGS:
+        elif not self._on_profiles and self._key in OF_THE_SESSION:
             detail = session_detail(self._key)
         elif self._on_profiles and profile is not None:
             detail = content.profile_detail(profile.key, self.view.state.problems)
@@ -126,7 +140,7 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
         current = self.query_one("#knobs", RecordList).current
         if self._on_profiles or current is None:
             return None
-        is_setting = not current.key.startswith(content.HEADING) and current.key not in DIALOGS
+        is_setting = not current.key.startswith(content.HEADING) and current.key not in OF_THE_SESSION
         return find_knob(current.key) if is_setting else None
 
     @property
@@ -141,8 +155,8 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
     @on(RecordList.Selected, "#knobs")
     def _open(self) -> None:
         knob = self._knob
-        if self._key in DIALOGS and not self._is_replay():
-            self.app.push_screen(DIALOGS[self._key](self.context), lambda _: self.show_view(self.view))
+        if not self._on_profiles and self._key in OF_THE_SESSION and not self._is_replay():
+            self.app.push_screen(OF_THE_SESSION[self._key](self.context), lambda _: self.show_view(self.view))
         if knob is None:
             return
         if knob.kind is KnobKind.SWITCH:

@@ -10,12 +10,10 @@ from inspector.app.scenario_job import ScenarioFile
 from inspector.domain.catalog import Catalog
 from inspector.domain.conversation import Conversation, ItemKind
 from inspector.domain.number import count, money, tokens
-from inspector.domain.profile import PROFILES
 from inspector.domain.scenario import Scenario
 from inspector.domain.session import SessionState
 from inspector.engine.scenario.estimate import Estimate
 from inspector.engine.scenario.ground import lacking, question
-from inspector.engine.scenario.profile_comparison import STATIC
 from widgets import Record, visible
 
 QUESTION = ""
@@ -108,13 +106,4 @@ def _row(file: ScenarioFile, key: str, chosen: str, catalog: Catalog) -> Record:
         detail=visible(why or " ".join(about.split()), limit=200, newlines=False),
         search=f"{file.title} {file.path.stem}",
         tone="muted" if why else "",
-    )
-
-
-def profile_choices(chosen: str) -> tuple[Record, ...]:
-    """Return every profile except static, which is the other side."""
-    return tuple(
-        Record(name, ("✓" if name == chosen else " ", name, ""), detail=profile.title)
-        for name, profile in PROFILES.items()
-        if name != STATIC
     )

@@ -14,10 +14,11 @@ from textual.widgets import Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.dialogs.choice_row import profile_rows
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import Destination, RacePage
 from inspector.app.pages.chat.race import content
-from inspector.app.pages.chat.race.entry import profile_choices, servers
+from inspector.app.pages.chat.race.entry import servers
 from inspector.app.pages.chat.race.export import ENDINGS, exported
 from inspector.app.pages.chat.race.job import read_scenarios, run_race
 from inspector.app.pages.chat.race.playback_screen import PlaybackScreen
@@ -29,6 +30,7 @@ from inspector.app.scenario_screen import RUN
 from inspector.domain.error import ConfigError, ToolsightError
 from inspector.domain.events import Record
 from inspector.engine.scenario.ground import ground_of
+from inspector.engine.scenario.profile_comparison import STATIC
 from inspector.engine.scenario.race import SECONDS_A_CALL, Race
 from widgets import Choice as Answer, Confirm, KeyBar, visible
 
@@ -198,7 +200,7 @@ class RaceScreen(PlaybackScreen):
     def action_profile(self) -> None:
         """Choose the profile that races against static binding."""
         current = self.selection.other(self.session)
-        rows = profile_choices(current)
+        rows = profile_rows(current, leaving_out=STATIC)
         self.app.push_screen(ChoiceDialog("Race against static binding", rows, self._choose_profile, current))
 
     def _choose_profile(self, name: str) -> None:

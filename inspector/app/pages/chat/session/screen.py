@@ -56,7 +56,13 @@ class SessionScreen(ToolKeys):
         # With priority: a digit that follows at once must not be typed into the prompt.
         Binding("escape", "stop", "stop", priority=True, id="session.stop"),
         Binding("escape", "leave", "then 1-6: places", priority=True, id="session.leave"),
-        Binding("escape", "leave_for_race", "then r: race", priority=True, id="session.leave_for_race"),
+        Binding(
+            "escape",
+            "leave_for_race",
+            "then r: race, 1-6: places",
+            priority=True,
+            id="session.leave_for_race",
+        ),
         Binding("r", "race", "race", id="session.race"),
         Binding("i", "write", "write", id="session.write"),
         Binding("tab", "app.focus_next", "next part", show=False),

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from textual.content import Content
 
+from inspector.app.dialogs import choice_row
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.lab.scenario.walkthrough import Walkthrough
 from inspector.app.scenario_job import Choice, Progress, ScenarioFile
 from inspector.domain.index_state import IndexPhase
 from inspector.domain.number import count
-from inspector.domain.profile import PROFILES
 from inspector.domain.scenario import Scenario
 from inspector.engine.scenario.run import ScenarioResult
 from widgets import Column, Record, Tone, middle, plain, visible
@@ -124,10 +124,7 @@ def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[
     rest = "each scenario's own profile, else the session's"
     return (
         Record(OWN, ("✓" if not chosen else " ", default, ""), detail=rest),
-        *(
-            Record(name, ("✓" if name == chosen else " ", name, ""), detail=profile.title)
-            for name, profile in PROFILES.items()
-        ),
+        *choice_row.profile_rows(chosen),
     )
 
 
