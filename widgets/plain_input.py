@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from textual import events
 from textual.widgets import Input
 
+from widgets.own_key import act_on_own_key
 from widgets.terminal_text import visible
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
@@ -28,6 +30,10 @@ class PlainInput(Input):
     PlainInput { width: 1fr; height: 1; border: none; padding: 0; background: $boost; }
     PlainInput:focus { border: none; background: $primary 15%; }
     """
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Act on own keys in their order among the letters, which Input types itself."""
+        await act_on_own_key(self, event)
 
     def validate_value(self, value: str) -> str:
         """Make control characters visible."""

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult
 
+from widgets.own_key import act_on_own_key
 from widgets.plain_input import typeable
 
 # Keys left to the app (its pages) and to the page around the prompt (scrolling).
@@ -68,9 +69,9 @@ class Prompt(TextArea, inherit_bindings=False):
         return super().edit(edit)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Handle keys whose order among typed letters matters: an action would come after those behind it."""
+        """Send with enter, start a line with ctrl+j."""
         if event.key not in ("enter", "ctrl+j"):
-            await super()._on_key(event)
+            await act_on_own_key(self, event)
             return
         event.stop()
         event.prevent_default()

@@ -254,7 +254,7 @@ class FindScreen(ToolKeys):
     def _go_to_list(self) -> None:
         self.remove_class("-pane")
         self._show_strip()
-        self.call_after_refresh(self._results.found.focus)
+        self.call_later(self._results.found.focus)
 
     @on(Strip.Chosen)
     def _choose(self, event: Strip.Chosen) -> None:
