@@ -22,7 +22,7 @@ class Box(Static, can_focus=True):
 
 
 class Keys(App[None]):
-    BINDINGS: ClassVar = [*OWN, ("f1", "note('f1')", "help"), ("f2", "note('f2')", "servers")]
+    BINDINGS: ClassVar = [*OWN, ("question_mark", "note('?')", "help"), ("f2", "note('f2')", "servers")]
 
     def compose(self) -> ComposeResult:
         yield Box()
@@ -44,20 +44,20 @@ async def test_every_key_shown_is_whole_and_help_is_among_them(width: int) -> No
     async with app.run_test(size=(width, 4)) as pilot:
         await pilot.pause()
         keys = shown(app)
-        assert "f1" in [key.key for key in keys]
+        assert "question_mark" in [key.key for key in keys]
         assert all(key.region.right <= width for key in keys)
-        assert all(key.region.width >= len(f"{key.key} {key.description}") for key in keys)
+        assert all(key.region.width >= len(f"{key.key_display} {key.description}") for key in keys)
 
 
 async def test_the_keys_of_the_page_come_first_and_all_of_them_come_where_there_is_room() -> None:
     app = Keys()
     async with app.run_test(size=(200, 4)) as pilot:
         await pilot.pause()
-        assert [key.key for key in shown(app)] == [*"abcdefgh", "f1", "f2"]
+        assert [key.key for key in shown(app)] == [*"abcdefgh", "question_mark", "f2"]
         await pilot.resize_terminal(30, 4)
         await pilot.pause()
         await pilot.pause()
-        assert [key.key for key in shown(app)] == ["a", "b", "f1"]
+        assert [key.key for key in shown(app)] == ["a", "question_mark"]
 
 
 async def test_the_keys_are_made_anew_only_where_the_focus_brings_others() -> None:
@@ -68,4 +68,4 @@ async def test_the_keys_are_made_anew_only_where_the_focus_brings_others() -> No
         await pilot.press("tab")
         assert shown(app) == before
         await pilot.press("tab")
-        assert [key.key for key in shown(app)] == ["x", *"abcdefgh", "f1", "f2"]
+        assert [key.key for key in shown(app)] == ["x", *"abcdefgh", "question_mark", "f2"]
