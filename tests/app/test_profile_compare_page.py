@@ -26,7 +26,7 @@ async def _show(pilot: Pilot[None], lab: MemoryLab, name: str = "alternate") -> 
     screen = ProfileCompareScreen(lab)
     await pilot.app.push_screen(screen)
     screen.arrive(ProfilesPage(file, Choice("toolsight")))
-    await until(pilot, lambda: file.title in said(pilot, "#compare-status"))
+    await until(pilot, lambda: screen.file is file)
 
 
 @asynccontextmanager

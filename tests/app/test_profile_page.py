@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from inspector.app.dialogs.settings import content
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
 from inspector.app.dialogs.settings.screen import SettingsDialog
-from inspector.app.dialogs.settings.session_row import MODEL, TOOLSET
+from inspector.app.dialogs.settings.session_row import MODEL, PROFILE, TOOLSET
 from inspector.domain.configuration import Configuration
 from inspector.domain.knob import differences, find_knob, knobs, with_values
 from inspector.domain.profile import PROFILES, profile_settings
@@ -46,7 +46,7 @@ async def _to(pilot: Pilot[None], path: str) -> None:
 
 def _paths(pilot: Pilot[None]) -> list[str]:
     shown = pilot.app.screen.query_one("#knobs", RecordList).shown
-    others = (MODEL, TOOLSET)
+    others = (MODEL, TOOLSET, PROFILE)
     return [
         record.key
         for record in shown

@@ -19,6 +19,10 @@ class Canvas(Static):
     def on_resize(self) -> None:
         self.redraw()
 
+    def watch_virtual_size(self) -> None:
+        """Draw also where Textual gives a size without telling that it changed, as for a page that returns."""
+        self.call_later(self.redraw)
+
     def redraw(self) -> None:
         """Draw the current content."""
         width, height = self.content_size

@@ -58,7 +58,7 @@ class ProfileCompareScreen(LabScreen):
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__(lab)
         self._files: tuple[ScenarioFile, ...] = ()
-        self._file: ScenarioFile | None = None
+        self.file: ScenarioFile | None = None
         self._chosen = frozenset({content.BASE, DEFAULT_PROFILE})
         self._ran: tuple[str, ...] = ()
         self._failed: dict[str, str] = {}
@@ -90,10 +90,10 @@ class ProfileCompareScreen(LabScreen):
             self._files = tuple(await asyncio.to_thread(self.lab.scenarios))
         except ToolsightError as error:
             self.fail(error)
-        if self._file is None:
+        if self.file is None:
             runnable = [file for file in self._files if file.scenario is not None]
             demo = (file for file in runnable if file.path.stem == _SCENARIO)
-            self._file = next(demo, next(iter(runnable), None))
+            self.file = next(demo, next(iter(runnable), None))
         self.show()
 
     def arrive(self, destination: Destination) -> None:
@@ -104,7 +104,7 @@ class ProfileCompareScreen(LabScreen):
 
     def action_scenario(self) -> None:
         """Choose another scenario."""
-        current = str(self._file.path) if self._file is not None else ""
+        current = str(self.file.path) if self.file is not None else ""
         rows = scenario_choices(self._files, current)
         self.app.push_screen(ChoiceDialog("Compare this scenario", rows, self._choose_file, current))
 
@@ -113,12 +113,12 @@ class ProfileCompareScreen(LabScreen):
 
     def _use(self, file: ScenarioFile) -> None:
         """Compare another scenario; the results of the one before go."""
-        if self._file is None or file.path != self._file.path:
+        if self.file is None or file.path != self.file.path:
             self.stop()
             self.job.results.clear()
             self._failed.clear()
             self._ran, self.said = (), Content()
-        self._file = file
+        self.file = file
         self.show()
 
     def on_resize(self) -> None:
@@ -142,7 +142,7 @@ class ProfileCompareScreen(LabScreen):
     @on(RecordList.Selected, "#compared")
     def action_run(self) -> None:
         """Run the scenario under each chosen profile."""
-        names, file, lab = content.order(tuple(self._chosen)), self._file, self.lab
+        names, file, lab = content.order(tuple(self._chosen)), self.file, self.lab
         if self.job.progress is None and names and file is not None and lab is not None:
             self.job.results.clear()
             self._failed.clear()
@@ -200,7 +200,7 @@ class ProfileCompareScreen(LabScreen):
         if self.job.progress is not None:
             line = running(self.job.progress)
         elif not line:
-            title = self._file.title if self._file is not None else _NO_SCENARIO
+            title = self.file.title if self.file is not None else _NO_SCENARIO
             line = content.status(tuple(self._chosen), self.job.results, self._window, title)
         self.query_one("#compare-status", Static).update(line)
 
