@@ -182,13 +182,22 @@ class InContext(Widget):
         if progress is not None:
             job.listen(progress)
         self.run_worker(
-            lambda: run(job, work, done, failed or self.fail),
+            lambda: run(job, work, self._then_look(done), self._then_look(failed or self.fail)),
             group=name,
             thread=True,
             exit_on_error=False,
         )
         self.context.measuring()
         return job
+
+    def _then_look(self, end: Callable[[T], None]) -> Callable[[T], None]:
+        """Let the header look what is measured still, once a job has ended."""
+
+        def ended(result: T) -> None:
+            end(result)
+            self.context.measuring()
+
+        return ended
 
     def _told(self, name: str, job: Job, act: Callable[[], None]) -> None:
         self.post_message(self.Told(name, job, act))

@@ -119,7 +119,9 @@ class LabJob:
     the page's choice.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
+        """`changed` is called whenever a run has begun or ended."""
+        self._changed = changed
         self.number = 0
         self.progress: Progress | None = None
         self.results: dict[str, ScenarioResult] = {}
@@ -128,6 +130,7 @@ class LabJob:
         """Start a run; return its number."""
         self.number += 1
         self.progress = Progress(file, profile)
+        self._changed()
         return self.number
 
     def note(self, number: int, record: Record) -> None:
@@ -141,6 +144,7 @@ class LabJob:
             return False
         self.progress = None
         self.results[key] = result
+        self._changed()
         return True
 
     def drop(self, number: int = 0) -> bool:
@@ -149,4 +153,5 @@ class LabJob:
             return False
         self.number += 1
         self.progress = None
+        self._changed()
         return True

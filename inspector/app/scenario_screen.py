@@ -18,7 +18,7 @@ class LabScreen(BaseScreen):
     def __init__(self, lab: Lab | None = None) -> None:
         super().__init__()
         self._given = lab
-        self.job = LabJob()
+        self.job = LabJob(lambda: self.context.measuring())
         self.said = Content()
 
     @property

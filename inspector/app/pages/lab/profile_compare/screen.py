@@ -148,7 +148,6 @@ class ProfileCompareScreen(LabScreen):
             self._failed.clear()
             self._ran, self._offset, self.said = names, 0, Content()
             self._run(lab, file, names)
-            self.context.measuring()
 
     @work(exclusive=True, exit_on_error=False, group=RUN)
     async def _run(self, lab: Lab, file: ScenarioFile, names: tuple[str, ...]) -> None:

@@ -142,7 +142,6 @@ class GuardLabScreen(LabScreen):
             return
         self.said = Content()
         self._run(lab, file, run, self.job.begin(file, run.profile))
-        self.context.measuring()
         self.show()
 
     @work(exclusive=True, exit_on_error=False, group=RUN)
