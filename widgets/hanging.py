@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # A mark such as "▸ " stands out to the left of what follows it.
 _LEAD = re.compile(r" *(?:[^\w\s] )? *")
 _LEAST_TEXT = 8
+# A character may take two cells, and would be lost in a narrower row.
+_WIDE = 2
 
 
 class Hanging(Visual):
@@ -55,6 +57,6 @@ def _rows(line: Content, width: int) -> list[Content]:
     lead = _LEAD.match(line.plain)
     indent = lead.end() if lead else 0
     if line.cell_length <= width or width - indent < _LEAST_TEXT:
-        return line.wrap(width) if line.plain else [line]
+        return line.wrap(max(width, _WIDE)) if line.plain else [line]
     first, *others = line[indent:].wrap(width - indent)
     return [line[:indent] + first, *(Content(" " * indent) + row for row in others)]

@@ -187,7 +187,8 @@ async def test_esc_cancels_the_call_and_then_goes_back() -> None:
         (finished,) = rig.store.read("s", kinds=("result",))
         assert isinstance(finished.event, CallFinished)
         assert finished.event.text == "cancelled"
-        await pilot.press("escape")
+        # Out of the field, out of the page.
+        await pilot.press("escape", "escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, ToolsScreen))
 
 

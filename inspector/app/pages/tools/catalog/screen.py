@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.actions import SkipAction
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
@@ -195,12 +196,22 @@ class ToolsScreen(ToolKeys):
         inside = (widget for widget in (part, *part.query("*")) if _can_be_focused(widget))
         next(inside, self._panel.strip).focus()
 
+    @property
+    def _is_calling(self) -> bool:
+        """Whether a call runs whose form or answer has the focus."""
+        is_shown = bool(self.tool_id) and self._panel.strip.current == "call"
+        return is_shown and self.query_one(ToolPanel).call.shows_call and not self._is_in_list
+
+    def action_leave_input(self) -> None:
+        """Leave a field of the form, unless there is a call to cancel first."""
+        if self._is_calling:
+            raise SkipAction
+        super().action_leave_input()
+
     async def action_leave(self) -> None:
         """Cancel the running call, or go back: to the list, or to the page that led here."""
-        call = self.query_one(ToolPanel).call
-        is_calling = self.tool_id and call.shows_call and self._panel.strip.current == "call"
-        if is_calling and not self._is_in_list:
-            call.cancel()
+        if self._is_calling:
+            self.query_one(ToolPanel).call.cancel()
         elif not self._is_in_list and not self._came_from_elsewhere:
             self.remove_class("-opened")
             self.list.focus()
