@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual import on
 from textual.actions import SkipAction
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
