@@ -288,8 +288,8 @@ def _hostile_tool(name: str, text: str) -> Tool:
 
 @pytest.mark.slow
 async def test_hostile_tools_do_no_harm() -> None:
-    """The strings of a kind share a tool, because each tool is seven views to draw."""
-    tools = [_hostile_tool(name, text) for name, text in KINDS.items()]
+    """All strings share a tool, because each tool is seven views to draw."""
+    tools = [_hostile_tool("every_kind", " | ".join(KINDS.values()))]
     async with _opened(tools[0].id, MemoryServer(tools, answer=_hostile_answer)) as (pilot, rig):
         for tool in tools:
             await opened(pilot, tool.id)

@@ -19,6 +19,7 @@ from inspector.domain.events import Record
 from inspector.domain.fold import fold
 from inspector.domain.price import Prices
 from inspector.domain.settings import BudgetSettings
+from inspector.engine.tokens.cost.delivery_cost import Delivery
 from inspector.engine.tokens.cost.plan import Assumptions, Plan
 from inspector.engine.tokens.cost.priced_session import (
     Planner,
@@ -73,7 +74,7 @@ def _assumed(bench: Workbench, terms: Assumed, model: str) -> Priced | None:
         prices,
         terms=terms.terms(prices, model, meter.features),
         discovery=discovery_delivery(setup.settings, meter.features),
-        ranges=True,
+        ranges=tuple(Delivery),
     )
     return Priced(session, model, meter.tokenizer.label)
 
@@ -89,7 +90,7 @@ def _recorded(session: str, chosen: Options, terms: Assumed) -> Priced | None:
     prices = _prices(model, chosen, state.settings)
     label = state.budget.tokenizer.label if state.budget is not None else "unknown"
     cache = terms.terms(prices, model, features_for(model))
-    priced = price_session(plans, terms.assumptions, prices, terms=cache, ranges=True)
+    priced = price_session(plans, terms.assumptions, prices, terms=cache, ranges=tuple(Delivery))
     return Priced(priced, model, label)
 
 

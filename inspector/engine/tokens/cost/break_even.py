@@ -51,13 +51,14 @@ def break_even_range(
     terms: CacheTerms,
     prices: Prices | None = None,
     most: int = MOST,
+    deliveries: Sequence[Delivery] = tuple(Delivery),
 ) -> dict[Delivery, BreakEven]:
-    """The break-even points over every combination of the ends of the assumptions' ranges."""
+    """The break-even points of deliveries over every combination of the ends of the assumptions' ranges."""
     plan = plans(assumed)
     spread = ranges(plan, assumed)
-    usual = break_evens(plan, terms, prices, most)
+    usual = break_evens(plan, terms, prices, most, deliveries)
     ends = [dict(zip(spread, values, strict=True)) for values in product(*spread.values())] if spread else []
-    varied = [break_evens(plans(_with(assumed, each)), terms, prices, most) for each in ends]
+    varied = [break_evens(plans(_with(assumed, each)), terms, prices, most, deliveries) for each in ends]
     found = {}
     for delivery, here in usual.items():
         points = sorted((one[delivery] for one in (usual, *varied)), key=lambda at: (at is None, at or 0))
@@ -70,7 +71,11 @@ def _with(assumed: Assumptions, values: Mapping[str, Any]) -> Assumptions:
 
 
 def break_evens(
-    plan: Plan, terms: CacheTerms, prices: Prices | None = None, most: int = MOST
+    plan: Plan,
+    terms: CacheTerms,
+    prices: Prices | None = None,
+    most: int = MOST,
+    deliveries: Sequence[Delivery] = tuple(Delivery),
 ) -> dict[Delivery, int | None]:
     """The number of tools from which each delivery costs less than cached static binding.
 
@@ -82,7 +87,7 @@ def break_evens(
     is found by binary search below the last of them at which the delivery is cheaper. None if the delivery is
     not cheaper with `most` tools.
     """
-    others = (delivery for delivery in Delivery if delivery is not Delivery.STATIC)
+    others = (delivery for delivery in deliveries if delivery is not Delivery.STATIC)
     gains = _Gains(plan, terms, prices)
     return {each: _crossing(partial(gains.of, each), gains.linear_from(each), most) for each in others}
 

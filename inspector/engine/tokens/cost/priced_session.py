@@ -1,6 +1,6 @@
 """A session's price by delivery: the one calculation behind every screen and command that shows money."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.domain.model_feature import ModelFeatures
@@ -74,11 +74,12 @@ def price_session(
     *,
     terms: CacheTerms,
     discovery: Delivery = Delivery.APPEND,
-    ranges: bool = False,
+    ranges: Sequence[Delivery] = (),
 ) -> PricedSession:
     """Price a session under every delivery, on the `terms` of a prompt cache.
 
-    With `ranges`, the break-even points are found too, over the range of each assumption: a second or so.
+    The break-even points of the deliveries in `ranges` are found too, over the range of each assumption: a
+    second or so for all of them.
     """
     plan = plans(assumed)
     return PricedSession(
@@ -88,7 +89,7 @@ def price_session(
         terms,
         compare(plan, terms, prices),
         discovery,
-        break_even_range(plans, assumed, terms, prices) if ranges else None,
+        break_even_range(plans, assumed, terms, prices, deliveries=ranges) if ranges else None,
     )
 
 

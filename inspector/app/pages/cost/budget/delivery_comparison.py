@@ -18,6 +18,7 @@ from inspector.engine.tokens.cost.priced_session import (
 )
 from inspector.engine.tokens.cost.recorded_plan import plan_of
 from inspector.engine.tokens.cost.setup_change import Setup
+from inspector.engine.tokens.cost.verdict import Verdict, verdict
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 OWN = "the model's own"
@@ -49,8 +50,19 @@ class Question:
     records: Sequence[Record] = ()
     cache: CachePreset | None = None
 
+    def verdict(self) -> Verdict | None:
+        """Whether discovery pays: the range of its own delivery only, a fraction of a second."""
+        ranges = (discovery_delivery(self.setup.settings, self.meter.features),)
+        return verdict(self._priced(ranges)) if self.setup.connected else None
+
     def answer(self) -> DeliveryComparison:
         """Price the plan under every way, with its break-even ranges: a second or two, in any thread."""
+        name = OWN if self.cache is None else self.cache.name
+        own = own_delivery(self.setup.settings, self.meter.features)
+        is_recorded = plan_of(self.records) is not None
+        return DeliveryComparison(self._priced(tuple(Delivery)), name, own, is_recorded)
+
+    def _priced(self, ranges: Sequence[Delivery]) -> PricedSession:
         is_recorded = plan_of(self.records) is not None
         future = catalog_planner(self.setup, self.meter)
 
@@ -58,14 +70,11 @@ class Question:
             recorded = plan_of(self.records, assumed, self.meter.text) if is_recorded else None
             return recorded or future(assumed)
 
-        priced = price_session(
+        return price_session(
             plans,
             Assumptions(),
             self.prices,
             terms=self.terms if self.cache is None else self.cache.terms,
             discovery=discovery_delivery(self.setup.settings, self.meter.features),
-            ranges=True,
+            ranges=ranges,
         )
-        name = OWN if self.cache is None else self.cache.name
-        own = own_delivery(self.setup.settings, self.meter.features)
-        return DeliveryComparison(priced, name, own, is_recorded)

@@ -19,7 +19,7 @@ from inspector.app.pages.cost.budget.trial_screen import TrialScreen
 from inspector.app.pages.cost.budget.ways_view import WaysView
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
-from inspector.engine.tokens.cost.verdict import Verdict, verdict
+from inspector.engine.tokens.cost.verdict import Verdict
 from widgets import KeyBar, RecordList
 
 _NOW, _WAYS = "budget", "ways"
@@ -97,10 +97,7 @@ class BudgetScreen(TrialScreen):
     def _judge(self, _: Job) -> Verdict | None:
         """Runs in a thread: whether discovery pays for the tools that are connected."""
         accounting, setup = self.session.accounting, self.session.setup
-        if not setup.connected:
-            return None
-        question = Question(setup, accounting.meter, accounting.prices(), accounting.terms)
-        return verdict(question.answer().priced)
+        return Question(setup, accounting.meter, accounting.prices(), accounting.terms).verdict()
 
     def _priced(self, prices: Prices | None) -> None:
         if prices != self.prices:
