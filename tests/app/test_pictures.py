@@ -272,7 +272,7 @@ PAGES: Mapping[str, Picture] = {
 }
 PAGES_FOLDER = Path(registry.__file__).parent
 # Pages on which colour says what words do not say again.
-LIGHT = ("session", "find", "budget")
+LIGHT = ("session", "find")
 DIALOGS: Mapping[str, Picture] = {
     "help": Picture(HelpScreen, Shown, _acts(Goes("servers"), "question_mark")),
     "toolset": Picture(ToolsetDialog, Shown, _acts("ctrl+o", "down", "enter")),

@@ -196,9 +196,8 @@ async def test_no_server_says_where_to_add_one() -> None:
         await says(pilot, "The configuration has no servers")
 
 
-@pytest.mark.parametrize("size", [SIDE_BY_SIDE, IN_TURNS])
-async def test_every_view_is_drawn_at_both_sizes(size: tuple[int, int]) -> None:
-    async with tools_page(FORECAST, size=size) as (pilot, _):
+async def test_every_view_is_drawn() -> None:
+    async with tools_page(FORECAST) as (pilot, _):
         for view in strip(pilot).views:
             await choose(pilot, view)
             await says(pilot, f"[{view}]")
