@@ -87,7 +87,7 @@ TASKS = (
         "What does my agent really do?",
         "agent",
         (
-            Step("approval", (), "Call server:list_invoices?", QUESTION, ("Enter",)),
+            Step("approval", (), "Call own_server:list_invoices?", QUESTION, ("Enter",)),
             Step("answer", ("o",), "race"),
             Step("events", ("Escape", "5"), "[events]"),
             Step("timeline", ("5",), "now, after"),

@@ -2,17 +2,19 @@
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import events
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.app import App
 from textual.command import CommandPalette
+from textual.keys import Keys
 from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.timer import Timer
 
 from inspector.app.activity import Activity
-from inspector.app.place import PLACES, page_after, page_info, place_of
+from inspector.app.place import PLACES, digit, page_after, page_info, place_of
 
 if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
     from inspector.app.navigation import Destination
 
 _QUIT = "ctrl+q"
+# Esc and a digit within a tenth of a second reach an app as alt and the digit, for which Textual has the
+# character that a Mac types so. Here they are what they are anywhere else: leave, then go to the place.
+cast("dict[str, object]", ANSI_SEQUENCES_KEYS).update(
+    {f"\x1b{digit(place)}": (Keys.Escape, Keys[f"F{digit(place)}"]) for place in PLACES}
+)
 # Seconds between two looks at what is measured.
 _LOOKS_EVERY = 0.25
 
