@@ -31,6 +31,11 @@ def test_a_command_that_prints_imports_no_screen(module: str) -> None:
     assert not loaded_after(f"import {module}") & {*SLOW, "textual"}
 
 
+def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
+    loaded = loaded_after("import inspector.cli.open_app")
+    assert not loaded & {"inspector.app.context", "inspector.app.base_screen", "inspector.engine", "widgets"}
+
+
 def test_the_session_page_waits_for_no_other_page() -> None:
     loaded = loaded_after("import inspector.app.pages.registry, inspector.app.pages.chat.session.screen")
     screens = {

@@ -1,23 +1,24 @@
-"""The command palette: every page, command, tool, server, recorded session and setting, by name."""
+"""The command palette: every page, command, tool, server, recorded session and setting, by name.
+
+The first frame waits for this module, so it imports what it lists when it is opened.
+"""
 
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.types import IgnoreReturnCallbackType
 
 from inspector.app.command import COMMANDS, shown_keys
-from inspector.app.context import Context
-from inspector.app.navigation import ServerPage, ToolPage, TracePage
 from inspector.app.place import PLACES
 from inspector.domain.error import ToolsightError
-from inspector.domain.knob import knobs
-from inspector.domain.number import count
-from widgets import visible
+
+if TYPE_CHECKING:
+    from inspector.app.context import Context
 
 # A catalog may have thousands of tools; the best of these many are looked at.
 _MOST = 20
@@ -40,7 +41,7 @@ class CommandSource(Provider):
 
     async def startup(self) -> None:
         """Read the recorded sessions while the palette opens."""
-        self._sessions = await asyncio.to_thread(_sessions, cast(Context, self.app))
+        self._sessions = await asyncio.to_thread(_sessions, cast("Context", self.app))
 
     async def discover(self) -> Hits:
         for entry in self._commands():
@@ -69,7 +70,10 @@ class CommandSource(Provider):
 
     def _held(self) -> Iterator[Entry]:
         """What the session holds: servers, tools, settings, and the recorded sessions."""
-        context = cast(Context, self.app)
+        from inspector.app.navigation import ServerPage, ToolPage
+        from inspector.domain.knob import knobs
+
+        context = cast("Context", self.app)
         if not context.where.page:
             return
         session = context.session
@@ -95,8 +99,11 @@ def escaped(text: str) -> str:
     return text.replace("[", "\\[")
 
 
-def _sessions(context: Context) -> tuple[Entry, ...]:
+def _sessions(context: "Context") -> tuple[Entry, ...]:
     """The recorded sessions; none if they cannot be read, which their page says."""
+    from inspector.app.navigation import TracePage
+    from inspector.domain.number import count
+
     if not context.where.page:
         return ()
     try:
@@ -114,4 +121,6 @@ def _sessions(context: Context) -> tuple[Entry, ...]:
 
 
 def _safe(text: str) -> str:
+    from widgets import visible
+
     return visible(text, limit=_LONGEST, newlines=False)
