@@ -101,9 +101,11 @@ class Terminal:
 
     def __init__(self, size: tuple[int, int], database: Path) -> None:
         self.width, self.height = size
-        command = [sys.executable, "-m", "inspector", "--", sys.executable, SERVER.name]
+        command = ["python", "-m", "inspector", "--", "python", SERVER.name]
         variables = f"COLORTERM=truecolor TOOLSIGHT_DB={shlex.quote(str(database))}"
-        path = f"PYTHONPATH={shlex.quote(str(FOLDER.parent))}"
+        # Found by its name, so that no picture has a path of this machine.
+        python = shlex.quote(str(Path(sys.executable).parent))
+        path = f"PATH={python}:$PATH PYTHONPATH={shlex.quote(str(FOLDER.parent))}"
         shell = f"cd {shlex.quote(str(FOLDER))} && {variables} {path} {shlex.join(command)}"
         _tmux("new-session", "-d", "-s", _SESSION, "-x", str(self.width), "-y", str(self.height), shell)
 
