@@ -170,6 +170,16 @@ def test_the_two_lines_fit_and_say_where_one_is(width: int, page: str) -> None:
     assert "34 %" in lines[0]
 
 
+@pytest.mark.parametrize(
+    ("config", "shown"),
+    [("/srv/crm/servers.json", " servers.json "), ("https://crm.example/mcp", " crm.example/mcp ")],
+)
+def test_the_second_line_names_a_file_by_its_name_and_an_address_whole(config: str, shown: str) -> None:
+    text = header(SessionState(config=config, model_label="m"), Where("search"), 80).plain
+    assert shown in text.split("\n")[1]
+    assert "/srv" not in text
+
+
 async def test_the_header_opens_the_settings() -> None:
     async with app_rig() as (pilot, _):
         line = pilot.app.screen.query_one(HeaderLine).render()

@@ -108,7 +108,7 @@ def _pages(page: str) -> Iterator[Content]:
 def _facts(session: SessionState, room: int) -> Content:
     """What is in force, as much as fits: configuration, model, profile, toolset."""
     facts = [
-        ("", PurePath(session.config).name),
+        ("", _source(session.config)),
         ("", session.model_label),
         ("profile ", session.profile),
         ("toolset ", session.toolset),
@@ -124,6 +124,12 @@ def _facts(session: SessionState, room: int) -> Content:
             break
         shown.append(piece)
     return link(_GAP.join(shown), "app.settings()", MUTED) if shown else Content()
+
+
+def _source(config: str) -> str:
+    """Return a file by its name, and an address without its scheme."""
+    _, is_address, rest = config.partition("://")
+    return rest if is_address else PurePath(config).name
 
 
 def _replay(session: SessionState, room: int) -> Iterator[Content]:
