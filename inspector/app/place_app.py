@@ -71,8 +71,8 @@ class PlaceApp(App[None]):
 
     def _opened_page(self, name: str) -> "BaseScreen":
         screen = self._pages[name] = self.new_page(name)
-        # A screen takes its styles as it is mounted. Without this, Textual would parse every style sheet three
-        # times more for it: half of what going to a page for the first time takes.
+        # A screen takes its styles as it is mounted. Without this, Textual would parse every style sheet
+        # three times more for it: half of what going to a page for the first time takes.
         screen._css_update_count = self._css_update_count
         return screen
 
