@@ -25,6 +25,11 @@ class HeaderLine(Static):
     HeaderLine { link-style-hover: underline; link-color-hover: $foreground; link-background-hover: $boost; }
     """
 
+    def on_resize(self) -> None:
+        """Fit the lines into what a panel beside the page leaves."""
+        if isinstance(self.screen, BaseScreen):
+            self.screen.redraw_header()
+
 
 class BaseScreen(InContext, Screen[None]):
     """A page of the app. Subclasses implement `show_view`, which runs on every change.
@@ -124,4 +129,4 @@ class BaseScreen(InContext, Screen[None]):
         if not self.is_current:
             return
         for line in self.query(HeaderLine):
-            line.update(header(self.view.state, self.context.where, self.size.width))
+            line.update(header(self.view.state, self.context.where, line.size.width or self.size.width))

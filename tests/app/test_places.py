@@ -180,6 +180,18 @@ def test_the_second_line_names_a_file_by_its_name_and_an_address_whole(config: s
     assert "/srv" not in text
 
 
+async def test_the_lines_fit_beside_the_keys_panel() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "events")
+        await pilot.app.run_action("keys_panel")
+        await until(pilot, lambda: bool(pilot.app.screen.query("HelpPanel")))
+        first = "[5 Trace]", "3/3 up"
+        await until(pilot, lambda: all(text in seen(pilot).splitlines()[0] for text in first))
+        assert "[events]" in seen(pilot).splitlines()[1]
+        await pilot.app.run_action("keys_panel")
+        await until(pilot, lambda: not pilot.app.screen.query("HelpPanel"))
+
+
 async def test_the_header_opens_the_settings() -> None:
     async with app_rig() as (pilot, _):
         line = pilot.app.screen.query_one(HeaderLine).render()
