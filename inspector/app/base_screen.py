@@ -129,4 +129,4 @@ class BaseScreen(InContext, Screen[None]):
         if not self.is_current:
             return
         for line in self.query(HeaderLine):
-            line.update(header(self.view.state, self.context.where, line.size.width or self.size.width))
+            line.update(header(self.view.state, self.context.where, line.outer_size.width or self.size.width))
