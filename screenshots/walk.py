@@ -36,6 +36,8 @@ PATIENCE = 60.0
 _THEME = TerminalTheme((22, 22, 30), (200, 211, 245), [(22, 22, 30)] * 8)
 _SESSION = "toolsight-walk"
 _LOOKS_EVERY = 0.1
+# So many looks at the same screen, and it stands still.
+_STILL = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,14 @@ class Terminal:
                 raise SystemExit(f"'{word}' never came:\n{self.see()}")
             time.sleep(_LOOKS_EVERY)
 
+    def settle(self) -> None:
+        """Wait until the screen stands still; tmux tells of no change, so it is looked at."""
+        end, before, still = time.monotonic() + PATIENCE, "", 0
+        while still < _STILL and time.monotonic() < end:
+            time.sleep(_LOOKS_EVERY)
+            now = self.see(styled=True)
+            before, still = now, still + 1 if now == before else 0
+
     def picture(self, title: str) -> str:
         """Return the screen as SVG."""
         console = Console(width=self.width, record=True, file=StringIO(), force_terminal=True)
@@ -169,11 +179,11 @@ def do(shown: Terminal, step: Step) -> None:
     shown.press(*step.keys)
     if step.typed:
         # The page's input has the focus once its line is drawn.
-        time.sleep(1.0)
+        shown.settle()
         shown.type(step.typed)
         shown.press(*step.then)
     shown.until(step.sees)
-    time.sleep(1.0)
+    shown.settle()
 
 
 def record() -> str:
@@ -186,11 +196,11 @@ def record() -> str:
 
         shown.press("F3")
         shown.until("[3 Find]")
-        time.sleep(1.0)
+        shown.settle()
         frame(1.0)
         for part in re.findall(r".{1,10}", QUERY):
             shown.type(part)
-            time.sleep(0.4)
+            shown.settle()
             frame(0.35)
         for keys, sees, seconds in (
             (("Enter",), "as ours", 2.0),
@@ -201,7 +211,7 @@ def record() -> str:
         ):
             shown.press(*keys)
             shown.until(sees)
-            time.sleep(1.5)
+            shown.settle()
             frame(seconds)
     return animated(frames)
 

@@ -20,13 +20,15 @@ class HeaderLine(Static):
     """The places and what is connected; below, the pages of the place and the settings in force."""
 
     DEFAULT_CSS = """
-    HeaderLine { dock: top; height: 2; padding: 0 1; background: $panel; color: $foreground; }
-    HeaderLine { link-style: none; link-color: $foreground; link-background: $panel; }
-    HeaderLine { link-style-hover: underline; link-color-hover: $foreground; link-background-hover: $boost; }
+    HeaderLine {
+        dock: top; height: 2; padding: 0 1; background: $panel; color: $foreground;
+        link-style: none; link-color: $foreground; link-background: $panel;
+        link-style-hover: underline; link-color-hover: $foreground; link-background-hover: $boost;
+    }
     """
 
     def on_resize(self) -> None:
-        """Fit the lines into what a panel beside the page leaves."""
+        """Fit the lines into the terminal, or into what a panel beside the page leaves."""
         if isinstance(self.screen, BaseScreen):
             self.screen.redraw_header()
 
@@ -65,7 +67,7 @@ class BaseScreen(InContext, Screen[None]):
 
     def on_mount(self) -> None:
         self.watch(self.app, "view", self._on_view, init=False)
-        self.watch(self.app, "activities", self._show_header, init=False)
+        self.watch(self.app, "activities", self.redraw_header, init=False)
         self.call_next(self._be_ready)
 
     def when_ready(self, act: Callable[[], None]) -> None:
@@ -83,9 +85,6 @@ class BaseScreen(InContext, Screen[None]):
     def on_screen_resume(self) -> None:
         self._on_view(self.view)
 
-    def on_resize(self) -> None:
-        self._show_header()
-
     def show_view(self, view: View) -> None:
         """Draw the view; the default draws nothing."""
 
@@ -94,10 +93,6 @@ class BaseScreen(InContext, Screen[None]):
 
     def show_page(self, page: str) -> None:
         """Show one of the pages that this screen holds; the default has only one."""
-
-    def redraw_header(self) -> None:
-        """Draw the header again, after another page of this screen was chosen."""
-        self._show_header()
 
     def action_leave_input(self) -> None:
         """Leave an input for the list beside it; a filter closes itself."""
@@ -122,10 +117,11 @@ class BaseScreen(InContext, Screen[None]):
 
     def _on_view(self, view: View | None) -> None:
         if view is not None and self.is_current:
-            self._show_header()
+            self.redraw_header()
             self.show_view(view)
 
-    def _show_header(self) -> None:
+    def redraw_header(self) -> None:
+        """Draw the lines on top, if the page is in sight."""
         if not self.is_current:
             return
         for line in self.query(HeaderLine):

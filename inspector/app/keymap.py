@@ -1,7 +1,9 @@
 """A person's own keys: which bindings there are, by id, and what a file of keys may say of them."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from textual.binding import BindingsMap
@@ -18,7 +20,7 @@ _LIST = "in every list"
 
 @dataclass(frozen=True, slots=True)
 class BoundKeys:
-    """The keys of one action by the id of its binding; `where` is the page on which they work."""
+    """The keys of one action by the id of its binding; `where` says on which pages they work."""
 
     id: str
     keys: str
@@ -28,17 +30,32 @@ class BoundKeys:
 
 def bound_keys() -> tuple[BoundKeys, ...]:
     """Return every action whose keys can be changed: everywhere, in lists, and page by page."""
+    pages = tuple(_pages())
+    found: dict[str, BoundKeys] = {}
+    on_pages = Counter(bound.id for page in pages for bound in page)
+    for bound in chain(_everywhere(), *pages):
+        found.setdefault(bound.id, _shared(bound, on_pages[bound.id], len(pages)))
+    return tuple(found.values())
+
+
+def _shared(bound: BoundKeys, pages: int, of: int) -> BoundKeys:
+    """Return the keys with where they work: on one page, on several, or on all."""
+    if pages < 2:
+        return bound
+    return replace(bound, where="every page" if pages == of else f"{pages} pages")
+
+
+def _everywhere() -> tuple[BoundKeys, ...]:
     from inspector.app.app import ToolsightApp
-    from inspector.app.pages.registry import SCREENS, page_class
     from widgets import RecordRows
 
-    nodes: list[tuple[str, type[DOMNode]]] = [("everywhere", ToolsightApp), (_LIST, RecordRows)]
-    nodes += [(name, page_class(name)) for name in SCREENS]
-    found: dict[str, BoundKeys] = {}
-    for where, node in nodes:
-        for bound in _of(node, where):
-            found.setdefault(bound.id, bound)
-    return tuple(found.values())
+    return (*_of(ToolsightApp, "everywhere"), *_of(RecordRows, _LIST))
+
+
+def _pages() -> Iterator[tuple[BoundKeys, ...]]:
+    from inspector.app.pages.registry import SCREENS, page_class
+
+    return (tuple(_of(page_class(name), name)) for name in SCREENS)
 
 
 def _of(node: type[DOMNode], where: str) -> Iterator[BoundKeys]:
@@ -70,7 +87,7 @@ def checked(wanted: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]
             problems.append(f'The keys of \'{shown}\' must be text, such as "f" or "ctrl+f,slash".')
         else:
             keymap[name] = ",".join(_key(key.strip()) for key in keys.split(",") if key.strip())
-    return keymap, (*problems, *_clashes(keymap, known))
+    return keymap, (*problems, *_clashes(keymap))
 
 
 def _key(key: str) -> str:
@@ -78,12 +95,15 @@ def _key(key: str) -> str:
     return _character_to_key(key) if len(key) == 1 else key
 
 
-def _clashes(keymap: Mapping[str, str], known: Mapping[str, BoundKeys]) -> Iterator[str]:
-    """Say which keys mean two things on one page."""
-    used: dict[tuple[str, str], str] = {}
-    for id_, bound in known.items():
-        keys = keymap.get(id_, bound.keys)
-        for key in keys.split(","):
-            before = used.setdefault((bound.where, key), id_)
-            if before != id_ and {before, id_} & keymap.keys():
-                yield f"{key} means both {before} and {id_} ({bound.where})."
+def _clashes(keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which keys mean two things on one page, because of a changed one; each pair once."""
+    found: dict[tuple[str, str, str], str] = {}
+    for page in _pages():
+        used: dict[str, str] = {}
+        for bound in chain(page, _everywhere()):
+            for key in keymap.get(bound.id, bound.keys).split(","):
+                before = used.setdefault(key, bound.id)
+                if before != bound.id and {before, bound.id} & keymap.keys():
+                    told = f"{key} means both {before} and {bound.id} ({bound.where})."
+                    found.setdefault((key, before, bound.id), told)
+    return tuple(found.values())

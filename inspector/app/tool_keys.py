@@ -29,20 +29,19 @@ class ToolKeys(BaseScreen):
         return ""
 
     @property
-    def query_text(self) -> str:
-        """What was searched for last, in this session: what a tool is explained against."""
-        searches = (item.report for item in reversed(self.view.state.conversation.items))
-        return next((report.request.query for report in searches if report is not None), "")
+    def request(self) -> SearchRequest:
+        """What a tool is explained against: what the model searched for last, or nothing yet."""
+        return self.view.state.conversation.last_search or SearchRequest()
 
     def action_why(self) -> None:
         """Show why the tool is found or not, in Find."""
         if self._has_tool():
-            self.open(WhyNotPage(self.tool_id, SearchRequest(self.query_text)))
+            self.open(WhyNotPage(self.tool_id, self.request))
 
     def action_edit_tool(self) -> None:
         """Edit the tool's texts and see what that changes, in Find."""
         if self._has_tool():
-            self.open(EditPage(self.tool_id, self.query_text))
+            self.open(EditPage(self.tool_id, self.request.query))
 
     def action_load(self) -> None:
         """Load the tool, so that the model sees it, or take a loaded one away again."""

@@ -30,7 +30,7 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count, percent
-from inspector.domain.ranking import SearchReport
+from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.setting_problem import Severity
 
 # Long because every event that adds to a conversation has its step here.
@@ -89,6 +89,12 @@ class Conversation:
         """The conversation after one more event; the same object if the event adds nothing."""
         items = _step(record.event, record.seq, self.items)
         return self if items is self.items else Conversation(items)
+
+    @property
+    def last_search(self) -> SearchRequest | None:
+        """What the model searched for last, in a search that was one; None if it made none."""
+        reports = (item.report for item in reversed(self.items) if item.report is not None)
+        return next((report.request for report in reports if not report.error), None)
 
 
 _Items = tuple[Item, ...]

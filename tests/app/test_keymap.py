@@ -30,6 +30,19 @@ def test_a_key_that_means_two_things_on_one_page_is_told() -> None:
     assert problems == ("ctrl+o means both settings and theme (everywhere).",)
 
 
+def test_a_key_of_several_pages_that_means_two_things_on_any_of_them_is_told() -> None:
+    _, problems = checked({"tool.why": "c"})
+    assert problems == (
+        "c means both find.rankers and tool.why (search).",
+        "c means both budget.cache and tool.why (budget).",
+    )
+
+
+def test_a_key_of_a_page_that_also_moves_in_lists_is_told() -> None:
+    _, problems = checked({"tool.why": "j"})
+    assert problems == ("j means both tool.why and list.down (in every list).",)
+
+
 @given(st.dictionaries(st.one_of(st.sampled_from(IDS), st.text()), st.one_of(st.text(), st.integers())))
 def test_whatever_stands_in_the_file_is_used_or_told(wanted: dict[str, object]) -> None:
     keymap, problems = checked(wanted)

@@ -1,6 +1,8 @@
 """The six places: where one is, how one goes elsewhere, and that pages stay as they were left."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 from hypothesis import given, strategies as st
@@ -24,7 +26,7 @@ from inspector.domain.session import ServerState, SessionState
 from tests.app.test_bench_page import HeldEmbedder
 from tests.support.app import RigApp, app_rig, goes, seen, until
 from tests.support.office import office
-from tests.support.workbench import opened
+from tests.support.workbench import Rig, opened
 from widgets import Prompt, RecordList
 
 NAMES = [page.name for place in PLACES for page in place.pages]
@@ -201,40 +203,37 @@ async def test_the_header_opens_the_settings() -> None:
         await until(pilot, lambda: "Settings of this session" in seen(pilot))
 
 
-async def test_what_is_typed_before_the_first_page_is_there_reaches_its_prompt() -> None:
+@asynccontextmanager
+async def starting(*, approved: bool) -> AsyncIterator[tuple[Pilot[None], RigApp, Rig, Callable[[], None]]]:
+    """An app whose servers start only when the last value is called."""
     approver = ModalApprover()
-    async with opened(approver=approver) as rig:
-        is_slow = asyncio.Event()
+    async with opened(approver=approver, approved=approved) as rig:
+        may_start = asyncio.Event()
 
         async def start() -> Opened:
-            await is_slow.wait()
+            await may_start.wait()
             return Opened(rig.bench, rig.memory, approver)
 
         app = RigApp(start)
         app.at_home = True
         async with app.run_test() as pilot:
-            await pilot.press(*"late", "escape", "5")
-            assert app.page == ""
-            is_slow.set()
-            await until(pilot, lambda: app.page == "events")
-            await pilot.press("1")
-            assert app.screen.query_one(Prompt).value == "late"
+            yield pilot, app, rig, may_start.set
+
+
+async def test_what_is_typed_before_the_first_page_is_there_reaches_its_prompt() -> None:
+    async with starting(approved=True) as (pilot, app, _, go_on):
+        await pilot.press(*"late", "escape", "5")
+        assert app.page == ""
+        go_on()
+        await until(pilot, lambda: app.page == "events")
+        await pilot.press("1")
+        assert app.screen.query_one(Prompt).value == "late"
 
 
 async def test_what_is_typed_early_answers_no_question() -> None:
-    approver = ModalApprover()
-    async with opened(approver=approver, approved=False) as rig:
-        is_slow = asyncio.Event()
-
-        async def start() -> Opened:
-            await is_slow.wait()
-            return Opened(rig.bench, rig.memory, approver)
-
-        app = RigApp(start)
-        app.at_home = True
-        async with app.run_test() as pilot:
-            await pilot.press(*"yes start")
-            is_slow.set()
-            await until(pilot, lambda: isinstance(app.screen, ConsentDialog))
-            assert rig.store.sessions() == []
-            assert app.screen_stack[0].query_one(Prompt).value == "yes start"
+    async with starting(approved=False) as (pilot, app, rig, go_on):
+        await pilot.press(*"yes start")
+        go_on()
+        await until(pilot, lambda: isinstance(app.screen, ConsentDialog))
+        assert rig.store.sessions() == []
+        assert app.screen_stack[0].query_one(Prompt).value == "yes start"

@@ -57,6 +57,17 @@ def test_what_is_loaded_by_hand_belongs_to_no_search() -> None:
     assert dict(search.loaded) == {}
 
 
+def test_the_last_search_is_the_newest_that_was_one() -> None:
+    def asked(query: str, error: str = "") -> SearchPerformed:
+        return SearchPerformed(SearchReport(SearchRequest(query), "bm25", (), error=error), "")
+
+    conversation = Conversation()
+    assert conversation.last_search is None
+    for number, event in enumerate([asked("first"), asked("second"), asked("broken", "no such server")], 1):
+        conversation = conversation.after(Record("s", number, 0.0, event))
+    assert conversation.last_search == SearchRequest("second")
+
+
 _EVENTS = st.lists(
     st.one_of(
         st.builds(searched, st.sampled_from(TOOLS)),

@@ -5,10 +5,11 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from inspector.adapters.litellm.local import USUAL_SERVERS, LocalModelServers, LocalServer
+from tests.support.stub_server import serving
 
 TAGS = {
     "models": [
@@ -82,18 +83,8 @@ def local_stub(answers: Mapping[str, Any]) -> Iterator[LocalStub]:
         def log_message(self, *_: object) -> None:
             """Write nothing to stderr, because tests check it."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    stub.port = server.server_address[1]
-    try:
+    with serving(Handler, stub.released) as stub.port:
         yield stub
-    finally:
-        stub.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
 
 
 def _raw(answer: Any) -> Raw:

@@ -70,15 +70,22 @@ def stub_server(*answers: Answer) -> Iterator[Stub]:
         def log_message(self, *_: object) -> None:
             """Write nothing to stderr, because tests check it."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(Handler, stub.released) as port:
+        stub.address = f"http://127.0.0.1:{port}"
+        yield stub
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler], released: threading.Event) -> Iterator[int]:
+    """Serve on a free port, which is the value; at the end, `released` is set for answers that wait."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
-    stub.address = f"http://127.0.0.1:{server.server_address[1]}"
     try:
-        yield stub
+        yield server.server_address[1]
     finally:
-        stub.released.set()
+        released.set()
         server.shutdown()
         server.server_close()
         thread.join(5)

@@ -1,13 +1,14 @@
-"""Rows of the dialogs for a toolset, a model, a milestone or a profile."""
+"""Rows of the dialogs for a toolset, a model, a milestone, a profile or a scenario."""
 
 from collections.abc import Mapping, Sequence
 
+from inspector.app.scenario_job import ScenarioFile
 from inspector.domain.local_model import LocalModel
 from inspector.domain.number import count
 from inspector.domain.precondition import milestones_in
 from inspector.domain.profile import PROFILES
 from inspector.domain.toolset import Toolset
-from widgets import Column, Record
+from widgets import Column, Record, visible
 
 COLUMNS = (Column("mark", width=1), Column("name", weight=3, shorten="middle"), Column("size", align="right"))
 _OLLAMA = "ollama/"
@@ -75,6 +76,23 @@ def profile_rows(current: str, *, leaving_out: str = "") -> tuple[Record, ...]:
         _row(name, profile.title, name == current)
         for name, profile in PROFILES.items()
         if name != leaving_out
+    )
+
+
+def scenario_choices(files: Sequence[ScenarioFile], chosen: str) -> tuple[Record, ...]:
+    """Return the scenarios that can run, by path; the chosen one is marked."""
+    return tuple(scenario_row(file, chosen) for file in files if file.scenario is not None)
+
+
+def scenario_row(file: ScenarioFile, chosen: str, misfit: str = "") -> Record:
+    """Return a readable scenario by its path, muted with the reason if it does not fit."""
+    about = file.scenario.about if file.scenario is not None else ""
+    return Record(
+        str(file.path),
+        ("✓" if str(file.path) == chosen else " ", visible(file.title, limit=200, newlines=False), ""),
+        detail=visible(misfit or " ".join(about.split()), limit=200, newlines=False),
+        search=f"{file.title} {file.path.stem}",
+        tone="muted" if misfit else "",
     )
 
 

@@ -25,8 +25,10 @@ class Pane(InContext, Vertical):
         return ""
 
     def show(self, topic: Topic) -> None:
-        """Show a topic, or the same one over the tools of now. Called often: it has to see what is new."""
-        raise NotImplementedError
+        """Show a topic, or the same one over the tools of now; the default shows nothing.
+
+        Called often: it has to see what is new.
+        """
 
     def focus_first(self) -> bool:
         """Give the focus to what is to be read or typed first; False if nothing here can take it."""

@@ -124,7 +124,6 @@ class FindScreen(ToolKeys):
         self._results.show(None, NO_RANKS, "")
 
     def on_resize(self) -> None:
-        super().on_resize()
         self._show_facts()
         # What is in sight may be another half now.
         self.call_after_refresh(self._show_pane)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from textual.content import Content
 
+from inspector.app.dialogs.choice_row import scenario_row
 from inspector.app.draw.style import MUTED
 from inspector.app.scenario_job import ScenarioFile
 from inspector.domain.catalog import Catalog
@@ -91,19 +92,17 @@ def choices(
     files: Sequence[ScenarioFile], asked: ScenarioFile | None, chosen: str, catalog: Catalog
 ) -> tuple[Record, ...]:
     """Return what can be raced: the last question, the scenarios that fit, then those that do not."""
-    rows = [_row(file, str(file.path), chosen, catalog) for file in files if file.scenario is not None]
+    rows = [
+        scenario_row(file, chosen, misfit(file.scenario, catalog))
+        for file in files
+        if file.scenario is not None
+    ]
     rows.sort(key=lambda row: row.tone == "muted")
-    return (_row(asked, QUESTION, chosen, catalog), *rows) if asked is not None else tuple(rows)
+    return (_question_row(asked, chosen == QUESTION), *rows) if asked is not None else tuple(rows)
 
 
-def _row(file: ScenarioFile, key: str, chosen: str, catalog: Catalog) -> Record:
-    assert file.scenario is not None
-    why = misfit(file.scenario, catalog) if key != QUESTION else ""
-    about = file.scenario.about if key != QUESTION else "The last question of the conversation."
+def _question_row(asked: ScenarioFile, chosen: bool) -> Record:
+    title = visible(asked.title, limit=200, newlines=False)
     return Record(
-        key,
-        ("✓" if key == chosen else " ", visible(file.title, limit=200, newlines=False), ""),
-        detail=visible(why or " ".join(about.split()), limit=200, newlines=False),
-        search=f"{file.title} {file.path.stem}",
-        tone="muted" if why else "",
+        QUESTION, ("✓" if chosen else " ", title, ""), detail="The last question of the conversation."
     )

@@ -89,7 +89,6 @@ class RaceScreen(PlaybackScreen):
             self.action_run()
 
     def on_resize(self) -> None:
-        super().on_resize()
         self.call_after_refresh(self.show)
 
     def show_view(self, view: View) -> None:

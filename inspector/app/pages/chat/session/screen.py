@@ -18,7 +18,7 @@ from inspector.app.navigation import Page, RacePage, SearchPage, WhyNotPage
 from inspector.app.pages.chat.session.budget_panel import BudgetPanel
 from inspector.app.pages.chat.session.conversation import detail_title
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
-from inspector.app.pages.chat.session.hint import hint, last_search
+from inspector.app.pages.chat.session.hint import hint
 from inspector.app.pages.chat.session.tools_panel import ToolsPanel
 from inspector.app.pages.chat.session.welcome import welcome
 from inspector.app.tool_keys import ToolKeys
@@ -158,7 +158,7 @@ class SessionScreen(ToolKeys):
 
     def action_why(self) -> None:
         """Explain the tool under the cursor; elsewhere, ask for one that the last search did not find."""
-        request = last_search(self.view.state.conversation)
+        request = self.view.state.conversation.last_search
         if self.tool_id or request is None:
             super().action_why()
             return

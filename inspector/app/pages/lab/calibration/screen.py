@@ -83,7 +83,6 @@ class CalibrationScreen(BaseScreen):
             await super().action_leave()
 
     def on_resize(self) -> None:
-        super().on_resize()
         self.call_after_refresh(self._show_curve)
 
     def action_again(self) -> None:

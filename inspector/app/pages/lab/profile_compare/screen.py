@@ -14,9 +14,10 @@ from textual.widgets import Input, Static
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.choice import ChoiceDialog
+from inspector.app.dialogs.choice_row import scenario_choices
 from inspector.app.navigation import Destination, ProfilesPage
 from inspector.app.pages.lab.profile_compare import content
-from inspector.app.pages.lab.scenario.content import running, scenario_choices
+from inspector.app.pages.lab.scenario.content import running
 from inspector.app.scenario_job import Lab, ScenarioFile, choice
 from inspector.app.scenario_screen import RUN, LabScreen
 from inspector.domain.error import ToolsightError
@@ -122,7 +123,6 @@ class ProfileCompareScreen(LabScreen):
         self.show()
 
     def on_resize(self) -> None:
-        super().on_resize()
         self.call_after_refresh(self.show)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - a run has a session of its own

@@ -75,7 +75,6 @@ class ReproduceScreen(BaseScreen):
         self.set_interval(_DRAWN_EVERY, self._show_progress)
 
     def on_resize(self) -> None:
-        super().on_resize()
         self.call_after_refresh(self._show_section)
 
     def action_all(self) -> None:

@@ -103,20 +103,6 @@ def _expected(scenario: Scenario) -> Iterator[Content]:
         yield Content.styled("It has no expectations: every run passes.", MUTED)
 
 
-def scenario_choices(files: Sequence[ScenarioFile], chosen: str) -> tuple[Record, ...]:
-    """Return the scenarios that can run, by path."""
-    return tuple(
-        Record(
-            str(file.path),
-            ("✓" if str(file.path) == chosen else " ", visible(file.title, limit=200, newlines=False), ""),
-            detail=visible(" ".join(file.scenario.about.split()), limit=200, newlines=False),
-            search=f"{file.title} {file.path.stem}",
-        )
-        for file in files
-        if file.scenario is not None
-    )
-
-
 def profile_rows(scenario: Scenario | None, session: str, chosen: str) -> tuple[Record, ...]:
     """Return the profiles to run under; the first row is for choosing none."""
     own = scenario.profile if scenario is not None else ""

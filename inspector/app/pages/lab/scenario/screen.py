@@ -103,7 +103,6 @@ class GuardLabScreen(LabScreen):
         self._read()
 
     def on_resize(self) -> None:
-        super().on_resize()
         self.call_after_refresh(self._show_step)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the policy has the profile

@@ -16,6 +16,7 @@ from inspector.app.navigation import Destination
 from inspector.app.pages.tools.confusable import content
 from inspector.app.pages.tools.confusable.content import Pair
 from inspector.app.tool_keys import ToolKeys
+from inspector.domain.ranking import SearchRequest
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.confusable import confusables, own_words
 from inspector.engine.discovery.index import ToolIndex
@@ -111,9 +112,9 @@ class ConfusableScreen(ToolKeys):
         return self._pair.first.id if self._pair is not None else ""
 
     @property
-    def query_text(self) -> str:
+    def request(self) -> SearchRequest:
         """What only a search for the second tool should find."""
-        return own_words(self._pair.second) if self._pair is not None else ""
+        return SearchRequest(own_words(self._pair.second) if self._pair is not None else "")
 
 
 class PairScreen(ToolKeys):
@@ -153,7 +154,6 @@ class PairScreen(ToolKeys):
         self._name_both()
 
     def on_resize(self) -> None:
-        super().on_resize()
         self.call_after_refresh(self._name_both)
 
     def on_descendant_focus(self) -> None:
@@ -182,9 +182,9 @@ class PairScreen(ToolKeys):
         return self._focused_tool.id
 
     @property
-    def query_text(self) -> str:
+    def request(self) -> SearchRequest:
         """What only a search for the other tool should find."""
-        return own_words(self._pair.first if self._is_second else self._pair.second)
+        return SearchRequest(own_words(self._pair.first if self._is_second else self._pair.second))
 
     def action_open(self) -> None:
         """Open the tool with the focus."""

@@ -102,7 +102,6 @@ class TimelineScreen(ToolKeys):
             self._open(destination.session_id)
 
     def on_resize(self) -> None:
-        super().on_resize()
         self.call_after_refresh(self._draw)
 
     def show_view(self, view: View) -> None:  # noqa: ARG002 - the stream has more than the view
