@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Input, Static, TextArea
 
@@ -46,6 +47,7 @@ class BaseScreen(InContext, Screen[None]):
         Binding("escape", "leave_input", show=False, priority=True, id="page.leave_input"),
         Binding("escape,q", "leave", "back", show=False, id="page.back"),
     ]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (40, "-tall")]  # noqa: RUF012 - as Textual declares it
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-narrow"),
         (100, "-medium"),
@@ -55,6 +57,15 @@ class BaseScreen(InContext, Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._due: list[Callable[[], None]] | None = []
+
+    def fit(self, size: Size) -> None:
+        """Take the classes of a size before anything is styled; Textual does it afterwards, and styles again."""
+        for length, breakpoints in (
+            (size.width, self.HORIZONTAL_BREAKPOINTS),
+            (size.height, self.VERTICAL_BREAKPOINTS),
+        ):
+            names = [name for start, name in breakpoints if length >= start]
+            self.add_class(*names[-1:])
 
     @property
     def view(self) -> View:

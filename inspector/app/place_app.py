@@ -69,11 +69,21 @@ class PlaceApp(App[None]):
 
         return page_class(name)()
 
+    def _read_styles(self) -> None:
+        """Read the styles of all pages, so that Textual need not parse everything again for each of them."""
+        from inspector.app.pages.registry import style_sheets
+
+        for path in style_sheets():
+            if not self.stylesheet.has_source(str(path)):
+                self.stylesheet.read(path)
+
     def _opened_page(self, name: str) -> "BaseScreen":
+        self._read_styles()
         screen = self._pages[name] = self.new_page(name)
         # A screen takes its styles as it is mounted. Without this, Textual would parse every style sheet
         # three times more for it: half of what going to a page for the first time takes.
         screen._css_update_count = self._css_update_count
+        screen.fit(self.size)
         return screen
 
     @property

@@ -1,7 +1,8 @@
 """Maps destinations to screens. A page is imported when first opened, so that the app starts sooner."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
+from pathlib import Path
 
 from inspector.app.base_screen import BaseScreen
 from inspector.app.navigation import (
@@ -24,6 +25,7 @@ SCREENS: Mapping[str, str] = {
     "confusable": "tools.confusable.screen:ConfusableScreen",
     "search": "find.screen:FindScreen",
     "budget": "cost.budget.screen:BudgetScreen",
+    "machine": "cost.machine.screen:MachineScreen",
     "events": "trace.events.screen:EventsScreen",
     "timeline": "trace.timeline.screen:TimelineScreen",
     "bench": "lab.bench.screen:BenchScreen",
@@ -54,6 +56,13 @@ def page_for(destination: Destination) -> str:
             return "race"
         case _:
             return "search"
+
+
+def style_sheets() -> Iterator[Path]:
+    """The style sheets of all pages; a page's lies beside its module."""
+    for screen in SCREENS.values():
+        module, _, _ = screen.partition(":")
+        yield Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".tcss")
 
 
 def page_class(name: str) -> type[BaseScreen]:
