@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.engine.commands import Commands
+    from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.view import SessionView
 
 # Records are gathered this long before the pages are drawn again.
@@ -90,6 +91,10 @@ class ToolsightApp(PlaceApp):
     @property
     def reproduction(self) -> "Reproduction | None":
         return self._opened.reproduction if self._opened is not None else None
+
+    @property
+    def audit(self) -> "Callable[[], Audit] | None":
+        return self._opened.audit if self._opened is not None else None
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from inspector.app.replay import Replay
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
+    from inspector.engine.tokens.audit.result import Audit
 
 T = TypeVar("T")
 REPLAYED = "A replay is read-only. “back to now” in the second line, or l in the timeline, ends it."
@@ -61,6 +62,11 @@ class Context(Protocol):
     @property
     def reproduction(self) -> "Reproduction | None":
         """Where published tables are measured; None where the app has no source for them."""
+        ...
+
+    @property
+    def audit(self) -> "Callable[[], Audit] | None":
+        """Reads what the configurations on this machine cost, in a thread; None where nothing can."""
         ...
 
     @property

@@ -1,6 +1,7 @@
 """Opens a session in the app: consent first, then connections."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
+    from inspector.engine.tokens.audit.result import Audit
 
 
 class Clipboard(Protocol):
@@ -29,7 +31,8 @@ class Opened:
     """A workbench without connections, and what else the app needs.
 
     Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured;
-    without a `clipboard` only the terminal is asked to copy.
+    without a `clipboard` only the terminal is asked to copy. `audit` reads what the other configurations on
+    this machine cost, in a thread.
     """
 
     bench: Workbench
@@ -38,6 +41,7 @@ class Opened:
     lab: "Lab | None" = None
     reproduction: "Reproduction | None" = None
     clipboard: Clipboard | None = None
+    audit: "Callable[[], Audit] | None" = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

@@ -54,6 +54,7 @@ PLACES: tuple[Place, ...] = (
             PageInfo("budget", "next request", "What the next request costs, and what-if."),
             PageInfo("calls", "call by call", "What every model call cost, with its prompt cache.", "budget"),
             PageInfo("ways", "ways to deliver", "The same calls under five deliveries.", "budget"),
+            PageInfo("machine", "this machine", "What the configurations of every MCP client cost."),
         ),
     ),
     Place(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.start.way import Way
     from inspector.domain.server import ServerSpec
+    from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.workbench import Workbench
     from inspector.research.source import Source
 
@@ -94,7 +95,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
         await stack.enter_async_context(_watched(bench))
     reproduction = Reproduction(lambda: _open_source(stack))
     clipboard = SystemClipboard(os.environ)
-    return Opened(bench, memory, approver, ShippedLab(options), reproduction, clipboard)
+    audit = partial(_audit, options)
+    return Opened(bench, memory, approver, ShippedLab(options), reproduction, clipboard, audit)
 
 
 @asynccontextmanager
@@ -113,6 +115,12 @@ async def _watched(bench: "Workbench") -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _audit(options: Options) -> "Audit":
+    from inspector.cli.audit.run import audit_machine
+
+    return audit_machine(options)
 
 
 def _open_source(stack: AsyncExitStack) -> "Source":

@@ -14,6 +14,7 @@ from inspector.adapters.files.client_config import (
 )
 from inspector.adapters.files.content import is_file
 from inspector.adapters.files.typed_server import typed_configuration
+from inspector.app.draw.path import shown_path
 from inspector.app.start.way import Opens, Way
 from inspector.cli import composition
 from inspector.cli.options import Options
@@ -55,7 +56,7 @@ def _recent(options: Options) -> Iterator[Way]:
     for source in named:
         path = Path(source)
         if is_file(path) and path.suffix == ".json":
-            yield Way("recent", _short(path), "", "", Opens(config=str(path.absolute())))
+            yield Way("recent", shown_path(str(path.absolute())), "", "", Opens(config=str(path.absolute())))
         elif (words := _words(source)) and not problem(words):
             yield Way("recent", source, "", "", Opens(server=words))
 
@@ -71,7 +72,7 @@ def _found(options: Options) -> Iterator[Way]:
         whole = [part for part in parts if isinstance(part, ClientConfiguration)]
         if whole and whole[0].configuration.servers:
             specs = whole[0].configuration.servers
-            title = f"{file.client}  {_short(file.path)}"
+            title = f"{file.client}  {shown_path(str(file.path.absolute()))}"
             opens = Opens(config=str(file.path.absolute()))
             yield Way("found", title, _names(specs), _known(specs, memory, meter), opens)
 
@@ -95,9 +96,3 @@ def _words(source: str) -> tuple[str, ...]:
         return tuple(shlex.split(source))
     except ValueError:
         return ()
-
-
-def _short(path: Path) -> str:
-    """The path as people write it."""
-    full = path.absolute()
-    return f"~/{full.relative_to(Path.home())}" if full.is_relative_to(Path.home()) else str(full)

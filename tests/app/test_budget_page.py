@@ -235,6 +235,8 @@ async def test_the_digit_of_the_place_goes_through_its_pages_and_keys_of_one_do_
             await pilot.press("4")
             assert pilot.app.screen.query_one(ContentSwitcher).current == f"view-{name}"
             assert isinstance(pilot.app.focused, RecordRows)
+            if name == "ways":
+                await goes(pilot, "machine")
         await goes(pilot, "calls")
         await pilot.press("d")
         await goes(pilot, "budget")

@@ -35,6 +35,7 @@ from inspector.app.pages import registry
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.app.pages.cost.budget.screen import BudgetScreen
+from inspector.app.pages.cost.machine.screen import MachineScreen
 from inspector.app.pages.find.screen import FindScreen
 from inspector.app.pages.lab.bench.request_screen import BenchRequestScreen
 from inspector.app.pages.lab.bench.screen import BenchScreen
@@ -60,6 +61,7 @@ from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.support import firm
 from tests.support.canned_report import CATALOG_SIZE
 from tests.support.lab import MemoryLab, four_servers, written
+from tests.support.machine import machine
 from tests.support.office import office
 from tests.support.picture import (
     NARROW,
@@ -164,7 +166,11 @@ def _wired() -> Shown:
 CALL = ("right",) * 4 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
 PAGES: Mapping[str, Picture] = {
-    "session": Picture(SessionScreen, _talk, _acts(Asked("forecast"), Shows("Sunny in Oslo."))),
+    "session": Picture(
+        SessionScreen,
+        _talk,
+        _acts(Asked("forecast"), Shows("Sunny in Oslo."), Shows("iscovery", within="#budget-verdict")),
+    ),
     "race": Picture(
         RaceScreen,
         lambda: Shown(says("Nine of them."), servers=four_servers()),
@@ -231,7 +237,18 @@ PAGES: Mapping[str, Picture] = {
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
     "budget": Picture(
-        BudgetScreen, _firm, _acts(Asked("late"), Goes("budget"), Shows("tools tax so far"), Lacks("  …"))
+        BudgetScreen,
+        _firm,
+        _acts(
+            Asked("late"),
+            Goes("budget"),
+            Shows("tools tax so far"),
+            Shows("iscovery", within="#budget-verdict"),
+            Lacks("  …"),
+        ),
+    ),
+    "machine": Picture(
+        MachineScreen, lambda: Shown(audit=machine), _acts(Goes("machine"), Shows("Claude Code"))
     ),
     "events": Picture(EventsScreen, _failing, _acts(Goes("events"), "end")),
     "timeline": Picture(

@@ -13,13 +13,15 @@ import pytest
 
 from inspector.adapters.files.client_config import ClientConfiguration
 from inspector.adapters.memory.fakes import MemoryServerMemory
+from inspector.app.draw.path import shown_path
 from inspector.app.draw.svg import HEIGHT, WIDTH
 from inspector.cli import consent
 from inspector.cli.audit import run as audit_run
 from inspector.cli.audit.growth import say_growth
 from inspector.cli.audit.json import audit_json, stored_totals
-from inspector.cli.audit.report import audit_markdown, say_audit, shown_path
+from inspector.cli.audit.report import audit_markdown, say_audit
 from inspector.cli.audit.slide import slide
+from inspector.cli.options import Options
 from inspector.domain.budget import Tokenizer
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
@@ -189,6 +191,19 @@ def test_people_get_tables_and_the_basis_and_no_file_of_a_client_changes(
         assert text in done.stdout
     ET.fromstring(picture.read_text(encoding="utf-8"))
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before} == before
+
+
+def test_in_the_app_snapshots_stand_in_and_nothing_is_asked_or_started(
+    approved: dict[str, Any], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(home / "project")
+    for name in ("ask_servers", "require_consent"):
+        monkeypatch.setattr(audit_run, name, None)
+    found = audit_run.audit_machine(Options(database=home / "toolsight.db"))
+    here = {one.source: one.tokens for one in found.configurations}
+    assert here == {one["source"]: one["tokens"] for one in approved["configurations"]}
+    assert [problem.client for problem in found.problems] == ["Windsurf"]
 
 
 def test_a_snapshot_stands_in_for_a_server_that_is_not_approved(

@@ -63,6 +63,8 @@ def test_both_commands_price_a_configuration_to_the_same_cent(
     session, priced = audited["session"], asked(toolsight, "cost", configs[name], *more)
     assert session["assumed"] == priced["assumed"]
     assert session["saved"] == priced["saved"]
+    assert session["verdict"] == priced["verdict"]
+    assert session["verdict"]["text"]
     pairs = list(zip(session["deliveries"], priced["deliveries"], strict=True))
     assert len(pairs) == 5
     for one, other in pairs:

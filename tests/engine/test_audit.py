@@ -25,9 +25,10 @@ from inspector.engine.tokens.audit.growth import Change, changes, totals
 from inspector.engine.tokens.audit.reading import NOT_APPROVED, Reading, ask_servers, stored, unreadable
 from inspector.engine.tokens.audit.result import ConfigurationAudit, Subject, Usage
 from inspector.engine.tokens.audit.suggestion import DEFER, KEEP, SHORTEN, TWINS, UNUSED, without_descriptions
+from inspector.engine.tokens.cost.catalog_plan import catalog_planner
 from inspector.engine.tokens.cost.delivery_cost import Delivery
 from inspector.engine.tokens.cost.plan import Assumptions
-from inspector.engine.tokens.cost.priced_session import catalog_planner, price_session
+from inspector.engine.tokens.cost.priced_session import price_session
 from tests.support.counting import character_meter
 from tests.support.hostile import with_hostile_text
 

@@ -28,7 +28,7 @@ from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import SentDelivery, Settings
 from inspector.domain.tool import Tool
-from inspector.engine.tokens.cost.catalog_plan import catalog_plan
+from inspector.engine.tokens.cost.catalog_plan import catalog_planner
 from inspector.engine.tokens.cost.delivery_cost import Delivery, compare
 from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 from inspector.engine.tokens.cost.planned_request import planned_requests
@@ -102,7 +102,7 @@ def test_a_plan_of_a_catalog_counts_what_every_delivery_adds() -> None:
     pinned = Tool("calc", "sum", "Adds.")
     specs = tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in ("shop", "calc"))
     setup = Setup((*tools, pinned), Configuration("test.json", specs), Settings())
-    plan = catalog_plan(setup, character_meter())
+    plan = catalog_planner(setup, character_meter())(Assumptions())
     assert [tool.pinned for tool in plan.tools] == [False] * 5 + [True]
     assert plan.tool_tokens == character_meter().static((*tools, pinned))
     counted = {field.name for field in fields(Overhead)} - {"manifest_in_full"}
@@ -115,9 +115,9 @@ def test_a_plan_knows_the_manifest_that_its_limit_shortened() -> None:
     setup = Setup(
         tools, Configuration("test.json", tuple(ServerSpec(tool.server) for tool in tools)), Settings()
     )
-    in_full = catalog_plan(setup, character_meter()).overhead.manifest
+    in_full = catalog_planner(setup, character_meter())(Assumptions()).overhead.manifest
     limited = with_values(Settings(), {"manifest.max_tokens": in_full // 2})
-    overhead = catalog_plan(replace(setup, settings=limited), character_meter()).overhead
+    overhead = catalog_planner(replace(setup, settings=limited), character_meter())(Assumptions()).overhead
     assert overhead.manifest == overhead.manifest_limit < in_full == overhead.manifest_in_full
 
 
@@ -137,9 +137,8 @@ def test_where_no_server_waits_all_of_them_are_made_to() -> None:
         tools, Configuration("test.json", (ServerSpec("calc", "calc", defer_loading=False),)), Settings()
     )
     for discovery in (setup.settings.discovery, replace(setup.settings.discovery, enabled=False)):
-        plan = catalog_plan(
-            replace(setup, settings=replace(Settings(), discovery=discovery)), character_meter()
-        )
+        settings = replace(Settings(), discovery=discovery)
+        plan = catalog_planner(replace(setup, settings=settings), character_meter())(Assumptions())
         assert [tool.pinned for tool in plan.tools] == [False, False]
         assert plan.overhead.meta > 0
 

@@ -3,8 +3,17 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.domain.configuration import Configuration
+from inspector.domain.server import ServerSpec
+from inspector.domain.settings import Settings
+from inspector.domain.tool import Tool
 from inspector.engine.tokens.cost.break_even import BreakEven
+from inspector.engine.tokens.cost.catalog_plan import Planner, catalog_planner
+from inspector.engine.tokens.cost.plan import Assumptions
+from inspector.engine.tokens.cost.setup_change import Setup
 from inspector.engine.tokens.cost.verdict import Answer, Verdict
+from inspector.engine.tokens.count.measure import BudgetMeter, FixedWindow
+from tests.support.counting import CharacterCounter
 
 POINTS = st.none() | st.integers(1, 5000)
 
@@ -52,3 +61,29 @@ def test_the_sentence_says_what_holds_and_from_how_many_tools_on(
 
 def test_without_prices_no_dollars_are_said() -> None:
     assert "$" not in Verdict(84, BreakEven(213, 26, 1593), None, None).text
+
+
+class Counted(CharacterCounter):
+    """Counts how often it counts."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def count(self, text: str) -> int:
+        self.times += 1
+        return super().count(text)
+
+
+def planned(counter: Counted) -> Planner:
+    tools = tuple(Tool("shop", f"tool_{n}", f"Does thing {n}.") for n in range(5))
+    setup = Setup(tools, Configuration("test.json", (ServerSpec("shop", "shop"),)), Settings())
+    return catalog_planner(setup, BudgetMeter(counter, FixedWindow(1000)))
+
+
+@given(st.lists(st.integers(1, 40), max_size=20))
+def test_a_catalog_is_counted_once_for_any_number_of_assumptions(calls: list[int]) -> None:
+    counter = Counted()
+    plans = planned(counter)
+    once = counter.times
+    assert [len(plans(Assumptions(calls=number, searches_per_call=0)).calls) for number in calls] == calls
+    assert counter.times == once

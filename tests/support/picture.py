@@ -15,6 +15,7 @@ from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
 from inspector.domain.price import Prices
 from inspector.engine.ports import Embedder, TokenCounter
+from inspector.engine.tokens.audit.result import Audit
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
@@ -34,6 +35,7 @@ class Shown(RigApp):
         counter_for: Callable[[str], TokenCounter] | None = None,
         prices: Sequence[Prices] = (),
         at_home: bool = False,
+        audit: Callable[[], Audit] | None = None,
     ) -> None:
         super().__init__(self._start_rig)
         self.at_home = at_home
@@ -42,6 +44,7 @@ class Shown(RigApp):
         self._embedder = embedder
         self._counter_for = counter_for
         self._prices = prices
+        self._audit = audit
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
@@ -57,7 +60,7 @@ class Shown(RigApp):
                 prices=self._prices,
             )
         )
-        return Opened(self._rig.bench, self._rig.memory, approver)
+        return Opened(self._rig.bench, self._rig.memory, approver, audit=self._audit)
 
     @property
     def rig(self) -> Rig:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from inspector.cli.audit.report import shown_path, title
+from inspector.app.draw.path import shown_path
 from inspector.cli.render import say, say_table
 from inspector.domain.number import count, percent, signed, signed_percent
 from inspector.engine.tokens.audit.growth import Change, Key
+from inspector.engine.tokens.audit.result import title
 
 
 def say_growth(moved: Sequence[Change], limit: float, *, err: bool) -> None:

@@ -1,23 +1,21 @@
 """An audit as text and as Markdown."""
 
-import os
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from dataclasses import replace
 
+from inspector.app.draw.path import shown_path
 from inspector.cli.catalog.inspect import say_budget
 from inspector.cli.cost.report import UNITS, cost_table, terms_text
 from inspector.cli.render import say, say_table
-from inspector.domain.number import count, money, percent, signed_percent, tokens
+from inspector.domain.number import count, money, percent, tokens
 from inspector.domain.report import Report, Section, Table, markdown
-from inspector.engine.tokens.audit.result import Audit, Basis, ConfigurationAudit, ServerAudit
+from inspector.engine.tokens.audit.result import Audit, Basis, ConfigurationAudit
+from inspector.engine.tokens.audit.table import NOTHING, server_table
 from inspector.engine.tokens.cost.delivery_cost import Delivery
 from inspector.engine.tokens.cost.plan import Assumptions
 from inspector.engine.tokens.cost.priced_session import PricedSession
 from widgets import visible
 
-NOTHING = "–"
-_SERVER_HEADERS = ("server", "tools", "tokens", "chars/4", "error", "window", "")
 _SUM_HEADERS = (
     "configuration",
     "servers",
@@ -29,19 +27,7 @@ _SUM_HEADERS = (
     "saved",
 )
 _SUM_NUMBERS = frozenset(range(1, 8))
-_NUMBERS = frozenset({1, 2, 3, 4, 5})
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*[]<>#"})
-
-
-def title(client: str, scope: str) -> str:
-    """The client and the scope of a configuration, in words."""
-    return ", ".join(part for part in (client, scope) if part)
-
-
-def shown_path(source: str) -> str:
-    """A path for people, with `~` for the home folder."""
-    home = f"{Path.home()}{os.sep}"
-    return f"~{os.sep}{source.removeprefix(home)}" if source.startswith(home) else source
 
 
 def say_audit(audit: Audit) -> None:
@@ -57,7 +43,7 @@ def say_audit(audit: Audit) -> None:
         say_budget(audit.first_call)
         say()
     for problem in audit.problems:
-        say(f"not audited: {title(problem.client, problem.scope)}: {problem.error}")
+        say(f"not audited: {problem.title}: {problem.error}")
         if problem.hint:
             say(f"  try: {problem.hint}")
     if audit.empty:
@@ -67,11 +53,14 @@ def say_audit(audit: Audit) -> None:
 
 
 def _say_configuration(one: ConfigurationAudit, basis: Basis) -> None:
-    say(f"{title(one.client, one.scope)}   {shown_path(one.source)}")
-    say_table(_SERVER_HEADERS, _servers(one), right=_NUMBERS)
+    say(f"{one.title}   {shown_path(one.source)}")
+    servers = server_table(one)
+    say_table(servers.headers, servers.rows, right=servers.right)
     for line in _first_call(one, basis):
         say(line)
     if one.session is not None:
+        if one.verdict is not None:
+            say(one.verdict.text)
         say()
         say(_session_line(one.session))
         headers, rows = cost_table(one.session, _compared(one.session))
@@ -101,50 +90,20 @@ def audit_markdown(audit: Audit) -> str:
 
 
 def _section(one: ConfigurationAudit, basis: Basis) -> Section:
-    tables = [Table("", _SERVER_HEADERS, _rows(_servers(one)), _NUMBERS)]
+    servers = server_table(one)
+    tables = [replace(servers, rows=_rows(servers.rows))]
     if one.session is not None:
         headers, rows = cost_table(one.session, _compared(one.session))
-        notes = tuple(map(_inline, (*_first_call(one, basis), *UNITS)))
+        judged = [] if one.verdict is None else [one.verdict.text]
+        notes = tuple(map(_inline, (*judged, *_first_call(one, basis), *UNITS)))
         title_ = _session_line(one.session)
         numbers = frozenset(range(1, len(headers)))
         tables.append(Table(title_, headers, _rows(rows), numbers, notes))
     if one.suggestions:
         advice = [(suggestion.text, f"{suggestion.tokens:,}") for suggestion in one.suggestions]
         tables.append(Table("", ("suggestion", "tokens"), _rows(advice), frozenset({1})))
-    name = _inline(f"{title(one.client, one.scope)}: {shown_path(one.source)}")
+    name = _inline(f"{one.title}: {shown_path(one.source)}")
     return Section(name, name, "", "", tuple(tables))
-
-
-def _servers(one: ConfigurationAudit) -> list[tuple[str, ...]]:
-    rows = [_server(server) for server in one.servers]
-    if len(one.servers) > 1:
-        known = len(one.measured)
-        note = "" if known == len(one.servers) else f"{known} of {count(len(one.servers), 'server')} measured"
-        whole = _counts(len(one.tools), one.tokens, one.estimate, one.error, one.share)
-        rows.append(("together", *(whole if known else [NOTHING] * 5), note))
-    return rows
-
-
-def _server(server: ServerAudit) -> tuple[str, ...]:
-    if not server.reading.is_measured:
-        return (server.name, *[NOTHING] * 5, note(server))
-    whole = _counts(len(server.tools), server.tokens, server.estimate, server.error, server.share)
-    return (server.name, *whole, note(server))
-
-
-def _counts(tools: int, counted: int, estimate: int, error: float, share: float) -> tuple[str, ...]:
-    return (f"{tools:,}", f"{counted:,}", f"{estimate:,}", signed_percent(error), percent(share, 1))
-
-
-def note(server: ServerAudit) -> str:
-    """Why a server was not measured, or its snapshot's date and how many tools the client leaves out."""
-    reading = server.reading
-    if not reading.is_measured:
-        return f"not measured: {reading.reason}"
-    parts = [f"{reading.left_out} more left out by the client"] if reading.left_out else []
-    if reading.at is not None:
-        parts.insert(0, f"snapshot of {datetime.fromtimestamp(reading.at, UTC):%Y-%m-%d}")
-    return ", ".join(parts)
 
 
 def _first_call(one: ConfigurationAudit, basis: Basis) -> Iterator[str]:
@@ -170,7 +129,7 @@ def _compared(session: PricedSession) -> tuple[Delivery, ...]:
 def _sums(audit: Audit) -> list[tuple[str, ...]]:
     return [
         (
-            f"{title(one.client, one.scope)}  {shown_path(one.source)}",
+            f"{one.title}  {shown_path(one.source)}",
             f"{len(one.measured)}/{len(one.servers)}",
             f"{len(one.tools):,}",
             f"{one.tokens:,}",
@@ -179,7 +138,7 @@ def _sums(audit: Audit) -> list[tuple[str, ...]]:
         )
         if one.measured
         else (
-            f"{title(one.client, one.scope)}  {shown_path(one.source)}",
+            f"{one.title}  {shown_path(one.source)}",
             f"0/{len(one.servers)}",
             *[NOTHING] * 6,
         )

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -37,6 +38,7 @@ from inspector.engine.tokens.audit.audit import audit
 from inspector.engine.tokens.audit.cost import Pricing
 from inspector.engine.tokens.audit.reading import Reading, ask_servers, stored, unreadable
 from inspector.engine.tokens.audit.result import Audit, Basis, Problem, Subject, Usage
+from inspector.engine.tokens.cost.plan import Assumptions
 from inspector.engine.tokens.cost.setup_change import first_call
 from inspector.engine.tokens.count.accounting import Accounting
 
@@ -52,17 +54,32 @@ class _Found:
 
 def run_audit(options: Options, assumed: Assumed) -> Audit:
     """Audit every configuration on this machine, or the one of `--config`. Raises ToolsightError."""
-    model = chosen_model(options.model, options)
     found = _find(options)
     if not any(options.toolset in ("", *one.configuration.toolsets) for one in found.configurations):
         found.configurations[0].configuration.toolset(options.toolset)
-    memory, store = composition.open_memory(options), composition.open_store(options)
-    readings = _readings(found.configurations, memory, approve=options.approve)
-    subjects = [_subject(one, readings, options, store) for one in found.configurations]
+    with closing(composition.open_memory(options)) as memory:
+        readings = _readings(found.configurations, memory, approve=options.approve)
+    return _audited(found, readings, options, assumed)
+
+
+def audit_machine(options: Options) -> Audit:
+    """Audit every configuration on this machine by what its servers had last: nothing is asked or started."""
+    options = replace(options, config=None, server=(), demo=False, toolset="")
+    found = _on_machine(options, _candidates())
+    specs = [spec for one in found.configurations for spec in one.configuration.servers]
+    with closing(composition.open_memory(options)) as memory:
+        readings = {spec.fingerprint(): stored(spec, memory) for spec in specs}
+    return _audited(found, readings, options, Assumed(Assumptions(), ()))
+
+
+def _audited(found: _Found, readings: Mapping[str, Reading], options: Options, assumed: Assumed) -> Audit:
+    model = chosen_model(options.model, options)
+    with closing(composition.open_store(options)) as store:
+        subjects = [_subject(one, readings, options, store) for one in found.configurations]
     accounting = _accounting(model, options, subjects)
     prices = accounting.prices()
     terms = assumed.terms(prices, options.model, model.features)
-    pricing = Pricing(prices, terms, assumed.assumptions)
+    pricing = Pricing(prices, terms, assumed.assumptions, judges=True)
     audited = tuple(audit(subject, accounting.meter, pricing) for subject in subjects)
     measured = [subject for subject, one in zip(subjects, audited, strict=True) if one.measured]
     return Audit(
@@ -85,21 +102,31 @@ def _find(options: Options) -> _Found:
     if options.server or options.demo:
         typed = composition.read_configuration(options)
         return _Found((ClientConfiguration("command line", "", typed),), (), ())
-    candidates = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+    candidates = _candidates()
+    found = _on_machine(options, candidates)
+    if not found.configurations:
+        _refuse(options, candidates, found)
+    return found
+
+
+def _candidates() -> Sequence[ClientFile]:
+    """Where clients keep their files, whether there are any or not."""
+    return client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+
+
+def _on_machine(options: Options, candidates: Sequence[ClientFile]) -> _Found:
+    """Read the files of every client, or the one of `--config`."""
     there = [file for file in candidates if is_there(file)]
     if options.config is not None:
         there = [client_file_of(options.config, candidates)]
     inputs = composition.given_inputs(options)
     read = {file: read_client_file(file, environment=os.environ, inputs=inputs) for file in there}
     parts = tuple(chain.from_iterable(read.values()))
-    found = _Found(
+    return _Found(
         tuple(part for part in parts if isinstance(part, ClientConfiguration)),
         tuple(part for part in parts if isinstance(part, Unreadable)),
         tuple(str(file.path) for file, inside in read.items() if not inside),
     )
-    if not found.configurations:
-        _refuse(options, candidates, found)
-    return found
 
 
 def _refuse(options: Options, candidates: Sequence[ClientFile], found: _Found) -> None:

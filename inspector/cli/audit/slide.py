@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from inspector.app.draw import svg
-from inspector.cli.audit.report import basis_lines, shown_path, title
+from inspector.app.draw.path import shown_path
+from inspector.cli.audit.report import basis_lines
 from inspector.domain.number import count, money, signed_percent
 from inspector.engine.tokens.audit.result import Audit, ConfigurationAudit
 from inspector.engine.tokens.cost.delivery_cost import Delivery
@@ -73,7 +74,7 @@ def _advice(rows: Sequence[ConfigurationAudit]) -> Iterator[str]:
     if not rows or not rows[0].suggestions or top + 30 * (len(rows[0].suggestions) + 1) > _BOTTOM:
         return
     first = rows[0]
-    yield _text(_MARGIN, top + 14, f"What to do about {title(first.client, first.scope)}", 18, weight=700)
+    yield _text(_MARGIN, top + 14, f"What to do about {first.title}", 18, weight=700)
     for number, suggestion in enumerate(first.suggestions, start=1):
         yield _text(_MARGIN, top + 14 + number * 30, f"{number}. {suggestion.text}", 16)
 
@@ -83,7 +84,7 @@ def _row(
 ) -> Iterator[str]:
     thick, thin = pitch * 0.34, max(5.0, pitch * 0.1)
     size = min(18.0, pitch * 0.22)
-    yield _text(_MARGIN, top + size * 0.8, f"{title(one.client, one.scope)}   {shown_path(one.source)}", size)
+    yield _text(_MARGIN, top + size * 0.8, f"{one.title}   {shown_path(one.source)}", size)
     bar = top + size * 1.25
     yield from _segments(one, bar, thick, scale, colors)
     end = _MARGIN + one.tokens * scale + 12

@@ -19,11 +19,10 @@ from inspector.domain.events import Record
 from inspector.domain.fold import fold
 from inspector.domain.price import Prices
 from inspector.domain.settings import BudgetSettings
+from inspector.engine.tokens.cost.catalog_plan import Planner, catalog_planner
 from inspector.engine.tokens.cost.delivery_cost import Delivery
 from inspector.engine.tokens.cost.plan import Assumptions, Plan
 from inspector.engine.tokens.cost.priced_session import (
-    Planner,
-    catalog_planner,
     discovery_delivery,
     price_session,
 )

@@ -14,6 +14,7 @@ from inspector.engine.tokens.cost.delivery_cost import (
 )
 from inspector.engine.tokens.cost.plan import Plan
 from inspector.engine.tokens.cost.priced_session import PricedSession
+from inspector.engine.tokens.cost.verdict import verdict
 
 
 def priced_json(priced: Priced) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def priced_json(priced: Priced) -> dict[str, Any]:
 
 def session_json(session: PricedSession, *, requests: bool = True) -> dict[str, Any]:
     """A session's plan, its assumptions, and each delivery; `requests` lists each delivery's."""
-    plan = session.plan
+    plan, found = session.plan, verdict(session)
     return {
         "basis": plan.basis,
         "tools": len(plan.tools),
@@ -41,6 +42,7 @@ def session_json(session: PricedSession, *, requests: bool = True) -> dict[str, 
         "assumed": {name: getattr(session.assumed, name) for name in plan.assumed},
         "discovery": session.discovery,
         "saved": session.saved,
+        "verdict": None if found is None else {"answer": found.answer, "text": found.text},
         "deliveries": [_delivery_json(session, cost, requests=requests) for cost in session.costs],
     }
 

@@ -20,6 +20,6 @@ def audit(subject: Subject, meter: BudgetMeter, pricing: Pricing) -> Configurati
         tokens=tokens,
         share=share(tokens, meter),
         discovery=tool_tokens(subject, meter, frozenset(subject.readings)) if tools else 0,
-        session=pricing.session(subject.setup, meter) if tools else None,
+        session=pricing.session(subject.setup, meter, judged=pricing.judges) if tools else None,
     )
     return replace(counted, suggestions=suggestions(subject, counted, meter, pricing))

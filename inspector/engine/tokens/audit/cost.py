@@ -7,10 +7,10 @@ from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms
 from inspector.domain.server import ServerSpec
 from inspector.engine.tokens.audit.result import ServerAudit, Subject, ToolAudit
+from inspector.engine.tokens.cost.catalog_plan import catalog_planner
 from inspector.engine.tokens.cost.plan import Assumptions
 from inspector.engine.tokens.cost.priced_session import (
     PricedSession,
-    catalog_planner,
     discovery_delivery,
     price_session,
 )
@@ -20,20 +20,26 @@ from inspector.engine.tokens.count.measure import BudgetMeter
 
 @dataclass(frozen=True, slots=True)
 class Pricing:
-    """What prices a session: prices, the terms of the prompt cache, assumptions."""
+    """What prices a session: prices, the terms of the prompt cache, assumptions.
+
+    With `judges` a configuration gets its verdict, which takes a second or so.
+    """
 
     prices: Prices | None = None
     terms: CacheTerms = UNCACHED
     assumed: Assumptions = Assumptions()
+    judges: bool = False
 
-    def session(self, setup: Setup, meter: BudgetMeter) -> PricedSession:
+    def session(self, setup: Setup, meter: BudgetMeter, *, judged: bool = False) -> PricedSession:
         """A session over the setup's tools. Raises ConfigError for an unknown toolset."""
+        delivery = discovery_delivery(setup.settings, meter.features)
         return price_session(
             catalog_planner(setup, meter),
             self.assumed,
             self.prices,
             terms=self.terms,
-            discovery=discovery_delivery(setup.settings, meter.features),
+            discovery=delivery,
+            ranges=(delivery,) if judged else (),
         )
 
 

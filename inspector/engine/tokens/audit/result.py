@@ -17,6 +17,7 @@ from inspector.engine.tokens.audit.reading import Reading
 from inspector.engine.tokens.cost.plan import Assumptions
 from inspector.engine.tokens.cost.priced_session import PricedSession
 from inspector.engine.tokens.cost.setup_change import Setup
+from inspector.engine.tokens.cost.verdict import Verdict, verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,11 @@ class Suggestion:
     tokens: int
 
 
+def title(client: str, scope: str) -> str:
+    """The client and the scope of a configuration, in words."""
+    return ", ".join(part for part in (client, scope) if part)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigurationAudit:
     """One configuration. `discovery` is the tool tokens of a first model call with every server deferred.
@@ -131,6 +137,11 @@ class ConfigurationAudit:
         return relative_error(self.estimate, self.tokens)
 
     @property
+    def verdict(self) -> Verdict | None:
+        """Whether discovery pays for the measured tools; None without any, or where nobody asked."""
+        return None if self.session is None else verdict(self.session)
+
+    @property
     def saved(self) -> int:
         """Tokens that discovery saves in the first call, before any search; negative if it costs more."""
         return self.tokens - self.discovery
@@ -138,6 +149,11 @@ class ConfigurationAudit:
     @property
     def saved_fraction(self) -> float:
         return self.saved / self.tokens if self.tokens else 0.0
+
+    @property
+    def title(self) -> str:
+        """The client and the scope, in words."""
+        return title(self.client, self.scope)
 
     @property
     def measured(self) -> tuple[ServerAudit, ...]:
@@ -165,6 +181,11 @@ class Problem:
     source: str
     error: str
     hint: str = ""
+
+    @property
+    def title(self) -> str:
+        """The client and the scope, in words."""
+        return title(self.client, self.scope)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,20 @@
-"""The plan of a future session over an existing catalog."""
+"""Plans of future sessions over an existing catalog, with counted definitions, manifest and prompt."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from inspector.domain.settings import BindingPolicy, Settings, ToolDelivery
 from inspector.engine.tokens.cost.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 from inspector.engine.tokens.cost.setup_change import FirstCall, Setup, first_call
 from inspector.engine.tokens.count.measure import BudgetMeter
 
+Planner = Callable[[Assumptions], Plan]
+"""Makes a session's plan under other assumptions."""
 
-def catalog_plan(setup: Setup, meter: BudgetMeter, assumptions: Assumptions | None = None) -> Plan:
-    """An assumed session over the connected tools, with counted definitions, manifest, summaries and prompt.
+
+def catalog_planner(setup: Setup, meter: BudgetMeter) -> Planner:
+    """Plans future sessions over the setup's tools, which are counted once, here.
 
     If the settings defer no tool, every tool not named in `always_include` counts as deferred, since the
     comparison is about discovery. Raises ConfigError for an unknown toolset.
@@ -19,15 +24,20 @@ def catalog_plan(setup: Setup, meter: BudgetMeter, assumptions: Assumptions | No
         discovery = replace(setup.settings.discovery, defer_all=True)
         setup = replace(setup, settings=replace(setup.settings, discovery=discovery))
         listed = _first_call(setup, meter, policy="bounded", delivery="append")
-    proxied = _first_call(setup, meter, policy="bounded", delivery="call_tool")
-    gated = _first_call(setup, meter, policy="gate", delivery="append")
-    parts = listed.budget.parts
     deferred = listed.catalog.deferred_ids
     tools = [PlannedTool(tool.id, meter.tool(tool), tool.id not in deferred) for tool in listed.catalog.tools]
+    return partial(usual_plan, tools, _overhead(setup, meter, listed))
+
+
+def _overhead(setup: Setup, meter: BudgetMeter, listed: FirstCall) -> Overhead:
+    """Count what the deliveries add once per request; `listed` is the first call with append."""
+    parts = listed.budget.parts
+    proxied = _first_call(setup, meter, policy="bounded", delivery="call_tool")
+    gated = _first_call(setup, meter, policy="gate", delivery="append")
     unlimited = replace(setup, settings=_without_limit(setup.settings))
     in_full = _first_call(unlimited, meter, policy="bounded", delivery="append").budget.parts.manifest
     is_shortened = in_full > parts.manifest
-    overhead = Overhead(
+    return Overhead(
         system=parts.system,
         meta=parts.meta,
         manifest=parts.manifest,
@@ -36,7 +46,6 @@ def catalog_plan(setup: Setup, meter: BudgetMeter, assumptions: Assumptions | No
         manifest_limit=parts.manifest if is_shortened else setup.settings.manifest.max_tokens,
         manifest_in_full=in_full if is_shortened else 0,
     )
-    return usual_plan(tools, overhead, assumptions)
 
 
 def _without_limit(settings: Settings) -> Settings:

@@ -1,6 +1,6 @@
 """A session's price by delivery: the one calculation behind every screen and command that shows money."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.domain.model_feature import ModelFeatures
@@ -9,7 +9,7 @@ from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.settings import Settings
 from inspector.engine.loop.binding.delivery import effective_delivery, has_proxy, is_native
 from inspector.engine.tokens.cost.break_even import BreakEven, break_even_range
-from inspector.engine.tokens.cost.catalog_plan import catalog_plan
+from inspector.engine.tokens.cost.catalog_plan import Planner, catalog_planner
 from inspector.engine.tokens.cost.delivery_cost import (
     Delivery,
     DeliveryCost,
@@ -20,9 +20,6 @@ from inspector.engine.tokens.cost.delivery_cost import (
 from inspector.engine.tokens.cost.plan import Assumptions, Plan
 from inspector.engine.tokens.cost.setup_change import FirstCall, Setup
 from inspector.engine.tokens.count.measure import BudgetMeter
-
-Planner = Callable[[Assumptions], Plan]
-"""Makes a session's plan under other assumptions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +90,6 @@ def price_session(
     )
 
 
-def catalog_planner(setup: Setup, meter: BudgetMeter) -> Planner:
-    """Plans future sessions over the setup's tools. Raises ConfigError for an unknown toolset."""
-    return lambda assumed: catalog_plan(setup, meter, assumed)
-
-
 def own_delivery(settings: Settings, features: ModelFeatures) -> Delivery:
     """Which delivery a session with these settings uses with a model; deferral stands as CALL_TOOL."""
     binding = settings.binding
@@ -125,5 +117,5 @@ def setup_dollars(setup: Setup, first: FirstCall, meter: BudgetMeter, prices: Pr
     if prices is None or not first.catalog.tools:
         return None
     own = own_delivery(setup.settings, meter.features) if first.catalog.deferred_ids else Delivery.STATIC
-    plan = catalog_plan(setup, meter, Assumptions())
+    plan = catalog_planner(setup, meter)(Assumptions())
     return session_cost(plan, own, cache_terms(prices, meter.features), prices).dollars

@@ -1,12 +1,16 @@
 """The one verdict on discovery: does it pay for these servers, and from how many tools on."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.domain.number import count, money, money_decimals
 from inspector.engine.tokens.cost.break_even import MOST, BreakEven
+from inspector.engine.tokens.cost.catalog_plan import catalog_planner
 from inspector.engine.tokens.cost.delivery_cost import Delivery
-from inspector.engine.tokens.cost.priced_session import PricedSession
+from inspector.engine.tokens.cost.plan import Assumptions, Plan
+from inspector.engine.tokens.cost.priced_session import PricedSession, discovery_delivery, price_session
+from inspector.engine.view import SessionView
 
 
 class Answer(StrEnum):
@@ -75,6 +79,36 @@ def verdict(session: PricedSession) -> Verdict | None:
         return None
     static, discovery = (session.of(each).cached.dollars for each in (Delivery.STATIC, session.discovery))
     return Verdict(len(session.plan.tools), even, static, discovery)
+
+
+def judge(session: SessionView, stopped: Callable[[], bool] = lambda: False) -> Verdict | None:
+    """Return whether discovery pays for the connected tools: a second or two, in any thread.
+
+    None without tools, and soon after `stopped` is true.
+    """
+    setup, accounting = session.setup, session.accounting
+    if not setup.connected:
+        return None
+    planner = catalog_planner(setup, accounting.meter)
+
+    def plan(assumed: Assumptions) -> Plan:
+        if stopped():
+            raise _Stopped
+        return planner(assumed)
+
+    delivery = discovery_delivery(setup.settings, accounting.meter.features)
+    prices, terms = accounting.prices(), accounting.terms
+    try:
+        priced = price_session(
+            plan, Assumptions(), prices, terms=terms, discovery=delivery, ranges=(delivery,)
+        )
+    except _Stopped:
+        return None
+    return verdict(priced)
+
+
+class _Stopped(Exception):
+    """Nobody waits for the verdict any more."""
 
 
 def _tools(tools: int | None) -> str:

@@ -1,20 +1,22 @@
 """The live token budget."""
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
 from inspector.app.draw.budget import few_segments, two_bars, window_label
+from inspector.app.verdict_line import VerdictLine
+from inspector.domain.number import count
 from inspector.domain.session import SessionState
-from widgets import Meter, Segment, legend
+from widgets import BigNumber, Meter, Segment, legend
 
 _FIRST_LINE = 3
 
 
 class BudgetPanel(Vertical):
-    """What discovery saves, as two bars on one scale; then the window as a stacked bar, and its legend."""
+    """What discovery saves now, as two bars, and whether it pays; then the window as a stacked bar."""
 
     BORDER_TITLE = "Budget"
 
@@ -22,6 +24,11 @@ class BudgetPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Static("Tokens are counted once a server is ready.", id="budget-bars", markup=False)
+        with Horizontal(id="budget-glance"):
+            yield BigNumber(id="budget-share")
+            with Vertical(id="budget-told"):
+                yield Static(id="budget-less", markup=False)
+                yield VerdictLine(id="budget-verdict")
         yield Meter(tick=0.7, id="budget-meter")
         yield Static(id="budget-legend", markup=False)
 
@@ -29,6 +36,7 @@ class BudgetPanel(Vertical):
         budget = session.budget
         if budget is None:
             return
+        self.query_one(VerdictLine).look()
         parts = few_segments(budget.parts)
         meter = self.query_one(Meter)
         meter.segments = parts
@@ -43,8 +51,21 @@ class BudgetPanel(Vertical):
         if self.session.budget is not None:
             self._show_texts(few_segments(self.session.budget.parts))
 
+    def _show_share(self) -> None:
+        """Write the share large, for a room: only tall terminals show it."""
+        budget, bound = self.session.budget, count(len(self.session.tools), "tool")
+        self.set_class(budget is None or not budget.saved, "-even")
+        if budget is None:
+            return
+        self.set_class(budget.saved < 0, "-more")
+        less = "less" if budget.saved >= 0 else "more"
+        self.query_one(BigNumber).value = f"{abs(budget.saved_fraction):.0%}"
+        told = Content.styled(f"{less} for tools than with all {bound} bound", "bold")
+        self.query_one("#budget-less", Static).update(told)
+
     def _show_texts(self, parts: tuple[Segment, ...]) -> None:
         """Draw bars and legend as wide as there is room; a legend takes two lines, and no entry is split."""
+        self._show_share()
         self.query_one("#budget-bars", Static).update(two_bars(self.session, self.content_size.width))
         whole = legend(parts)
         if whole.cell_length > self.content_size.width:

@@ -93,6 +93,7 @@ class SessionScreen(ToolKeys):
         conversation = self.query_one(ConversationPanel)
         said = [item.text for item in session.conversation.items if item.kind is ItemKind.USER]
         # The key that brings back the newest message brings the first example.
+        self.set_class(bool(said), "-talking")
         examples = () if said else self._examples
         conversation.empty = welcome(session, examples)
         conversation.conversation = session.conversation

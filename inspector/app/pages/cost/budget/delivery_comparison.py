@@ -7,18 +7,17 @@ from inspector.domain.events import Record
 from inspector.domain.price import Prices
 from inspector.domain.prompt_cache import CacheTerms
 from inspector.engine.tokens.cost.cache_preset import PRESETS, CachePreset
+from inspector.engine.tokens.cost.catalog_plan import catalog_planner
 from inspector.engine.tokens.cost.delivery_cost import Delivery
 from inspector.engine.tokens.cost.plan import Assumptions, Plan
 from inspector.engine.tokens.cost.priced_session import (
     PricedSession,
-    catalog_planner,
     discovery_delivery,
     own_delivery,
     price_session,
 )
 from inspector.engine.tokens.cost.recorded_plan import plan_of
 from inspector.engine.tokens.cost.setup_change import Setup
-from inspector.engine.tokens.cost.verdict import Verdict, verdict
 from inspector.engine.tokens.count.measure import BudgetMeter
 
 OWN = "the model's own"
@@ -50,20 +49,14 @@ class Question:
     records: Sequence[Record] = ()
     cache: CachePreset | None = None
 
-    def verdict(self) -> Verdict | None:
-        """Whether discovery pays: the range of its own delivery only, a fraction of a second."""
-        ranges = (discovery_delivery(self.setup.settings, self.meter.features),)
-        return verdict(self._priced(ranges)) if self.setup.connected else None
-
     def answer(self) -> DeliveryComparison:
         """Price the plan under every way, with its break-even ranges: a second or two, in any thread."""
         name = OWN if self.cache is None else self.cache.name
         own = own_delivery(self.setup.settings, self.meter.features)
         is_recorded = plan_of(self.records) is not None
-        return DeliveryComparison(self._priced(tuple(Delivery)), name, own, is_recorded)
+        return DeliveryComparison(self._priced(is_recorded), name, own, is_recorded)
 
-    def _priced(self, ranges: Sequence[Delivery]) -> PricedSession:
-        is_recorded = plan_of(self.records) is not None
+    def _priced(self, is_recorded: bool) -> PricedSession:
         future = catalog_planner(self.setup, self.meter)
 
         def plans(assumed: Assumptions) -> Plan:
@@ -76,5 +69,5 @@ class Question:
             self.prices,
             terms=self.terms if self.cache is None else self.cache.terms,
             discovery=discovery_delivery(self.setup.settings, self.meter.features),
-            ranges=ranges,
+            ranges=tuple(Delivery),
         )

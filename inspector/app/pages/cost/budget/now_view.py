@@ -13,11 +13,10 @@ from inspector.app.pages.cost.budget import table
 from inspector.app.pages.cost.budget.calls import session_cost
 from inspector.app.pages.cost.budget.change import headline, hint
 from inspector.app.pages.cost.budget.plots import call_plot
-from inspector.app.pages.cost.budget.ways import verdict_text
+from inspector.app.verdict_line import VerdictLine
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
 from inspector.domain.session import Binding, SessionState
-from inspector.engine.tokens.cost.verdict import Verdict
 from widgets import Meter, Record, RecordList
 
 # Lines of the page in a small terminal that are not table rows.
@@ -36,10 +35,10 @@ class NowView(Vertical):
         self._costs: Mapping[str, ToolCost] = {}
         self._then: Mapping[str, Binding | None] | None = None
         self._effect: Callable[[int], Content] = hint
-        self._verdict: Verdict | None = None
 
     def compose(self) -> ComposeResult:
-        yield Canvas(self._headline, id="budget-headline")
+        yield Canvas(lambda width, _: headline(self._session, width), id="budget-headline")
+        yield VerdictLine(id="budget-verdict")
         with Horizontal(id="budget-top"):
             with Vertical(id="budget-window"):
                 yield Meter(tick=0.7, id="budget-meter")
@@ -58,6 +57,7 @@ class NowView(Vertical):
         self._session, self._prices = session, prices
         if self._opened is None and session.tools:
             self._opened = table.opened_at_first(session, self.app.size.height - _ABOVE)
+        self.query_one(VerdictLine).look()
         self._show()
         self._show_rows()
 
@@ -65,11 +65,6 @@ class NowView(Vertical):
         """Fill in the costs by part."""
         self._costs = costs
         self._show_rows()
-
-    def show_verdict(self, found: Verdict | None) -> None:
-        """Say whether discovery pays for these servers; None until there are tools."""
-        self._verdict = found
-        self.query_one("#budget-headline", Canvas).redraw()
 
     def show_effect(
         self, effect: Callable[[int], Content], then: Mapping[str, Binding | None] | None
@@ -107,11 +102,6 @@ class NowView(Vertical):
             meter.tick, meter.label = budget.warn_at, present.window_label(budget)
         for canvas in self.query(Canvas):
             canvas.redraw()
-
-    def _headline(self, width: int, _height: int) -> Content:
-        found = self._verdict
-        judged = [] if found is None else [Content("\n"), verdict_text(found.answer, found.short)]
-        return Content.assemble(headline(self._session, width), *judged)
 
     def _legend(self, width: int, _height: int) -> Content:
         budget = self._session.budget

@@ -19,7 +19,6 @@ from inspector.app.pages.cost.budget.trial_screen import TrialScreen
 from inspector.app.pages.cost.budget.ways_view import WaysView
 from inspector.domain.budget import ToolCost
 from inspector.domain.price import Prices
-from inspector.engine.tokens.cost.verdict import Verdict
 from widgets import KeyBar, RecordList
 
 _NOW, _WAYS = "budget", "ways"
@@ -81,7 +80,6 @@ class BudgetScreen(TrialScreen):
         if key != self._counted:
             self._counted = key
             self.run_job("budget", self._count, self.query_one(NowView).show_costs)
-            self.run_job("verdict", self._judge, self.query_one(NowView).show_verdict)
 
     def _count(self, job: Job) -> Mapping[str, ToolCost]:
         """Runs in a thread; prices come first, because they are known at once."""
@@ -93,11 +91,6 @@ class BudgetScreen(TrialScreen):
                 break
             costs[tool.id] = accounting.cost(tool)
         return costs
-
-    def _judge(self, _: Job) -> Verdict | None:
-        """Runs in a thread: whether discovery pays for the tools that are connected."""
-        accounting, setup = self.session.accounting, self.session.setup
-        return Question(setup, accounting.meter, accounting.prices(), accounting.terms).verdict()
 
     def _priced(self, prices: Prices | None) -> None:
         if prices != self.prices:

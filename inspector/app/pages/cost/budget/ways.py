@@ -11,10 +11,11 @@ from inspector.app.draw.plot import Axis, Curve, Scale, plot, round_above, whole
 from inspector.app.draw.style import MUTED
 from inspector.app.pages.cost.budget.delivery_comparison import DeliveryComparison
 from inspector.app.pages.cost.budget.money import NOTHING
+from inspector.app.verdict_line import verdict_text
 from inspector.domain.number import count, money, money_decimals, percent, tokens
 from inspector.engine.tokens.cost.delivery_cost import Delivery, DeliveryCost, RequestCost, SessionCost
 from inspector.engine.tokens.cost.priced_session import worth
-from inspector.engine.tokens.cost.verdict import Answer, verdict
+from inspector.engine.tokens.cost.verdict import verdict
 from widgets import Column, Record, visible
 
 _BAR = 16
@@ -43,12 +44,6 @@ ABOUT: Mapping[Delivery, str] = {
 }
 WAITING = "Comparing five ways …"
 EMPTY = "No tools to deliver yet: no server is ready (Tools shows why)."
-
-_ANSWERS = {
-    Answer.PAYS: ("✓", "$text-success"),
-    Answer.DEPENDS: ("◐", "$text-warning"),
-    Answer.COSTS: ("✕", "$text-warning"),
-}
 
 
 def way_rows(comparison: DeliveryComparison) -> tuple[Record, ...]:
@@ -133,12 +128,6 @@ def way_facts(comparison: DeliveryComparison) -> list[Content]:
         ),
         Content.styled("c other cache   s session/assumed", MUTED),
     ]
-
-
-def verdict_text(answer: Answer, text: str) -> Content:
-    """Return whether discovery pays, with a sign and a color for the answer."""
-    sign, color = _ANSWERS[answer]
-    return Content.assemble((f"{sign} ", color), (text, "bold"))
 
 
 def way_detail(comparison: DeliveryComparison, way: Delivery, lines: int) -> Content:

@@ -1,0 +1,1 @@
+"""The page of the configurations that MCP clients have on this machine."""

@@ -1,0 +1,106 @@
+"""The texts of the page: configurations as rows, and one configuration in full."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from textual.content import Content
+
+from inspector.app.draw.path import shown_path
+from inspector.app.draw.style import MUTED
+from inspector.app.draw.table import table_lines
+from inspector.app.verdict_line import verdict_text
+from inspector.domain.number import count, percent
+from inspector.engine.tokens.audit.result import Audit, ConfigurationAudit, Problem
+from inspector.engine.tokens.audit.table import NOTHING, server_table
+from inspector.engine.tokens.cost.verdict import Answer
+from widgets import Column, Record, plain, visible
+
+COLUMNS = (
+    Column("client", "client", weight=8, min_width=14),
+    Column("file", "file", weight=3, min_width=16, shorten="middle", hide_below=90),
+    Column("servers", "measured", align="right", weight=7),
+    Column("tools", "tools", align="right", weight=7),
+    Column("tokens", "all bound", align="right", weight=8),
+    Column("first", "first call", align="right", weight=7, hide_below=70),
+    Column("verdict", "discovery pays", weight=9),
+)
+READING = "Reading the configurations of this machine …"
+NOTHING_FOUND = "No MCP client on this machine has a server. `toolsight budget` lists where it looked."
+NOT_HERE = "This session cannot read them. `toolsight budget` does."
+_LONGEST = 400
+_NARROWEST = 20
+_ANSWERS = {
+    Answer.PAYS: "✓ yes",
+    Answer.DEPENDS: "◐ depends",
+    Answer.COSTS: "✕ no",
+}
+
+
+def facts(audit: Audit) -> Content:
+    """Return what was read, and on what the numbers rest."""
+    configurations = audit.configurations
+    problems = [_problem(problem) for problem in audit.problems]
+    if not configurations:
+        return Content("\n").join(problems)
+    servers = sum(len(one.servers) for one in configurations)
+    known = sum(len(one.measured) for one in configurations)
+    lines = [
+        Content(
+            f"{count(len(configurations), 'configuration')}, {count(servers, 'server')}, {known} measured: "
+            "by what they listed when they were last connected. Nothing is started here."
+        ),
+        Content.styled(
+            f"Tokens by {audit.basis.tokenizer.label}. first call: with every tool deferred.",
+            MUTED,
+        ),
+        *problems,
+    ]
+    return Content("\n").join(lines)
+
+
+def _problem(problem: Problem) -> Content:
+    # An error names its file, and the place in it.
+    told = f"{problem.title}: {problem.error.replace(problem.source, shown_path(problem.source))}"
+    return Content.assemble(("✕ ", "$text-error"), plain(told, limit=_LONGEST, newlines=False))
+
+
+def rows(audit: Audit) -> tuple[Record, ...]:
+    """Return a row a configuration, in the order of the clients; keys are places in the audit."""
+    return tuple(_row(place, one) for place, one in enumerate(audit.configurations))
+
+
+def _row(place: int, one: ConfigurationAudit) -> Record:
+    is_known, found = bool(one.measured), one.verdict
+    cells = (
+        visible(one.title, limit=_LONGEST, newlines=False),
+        visible(shown_path(one.source), limit=_LONGEST, newlines=False),
+        f"{len(one.measured)} of {len(one.servers)}",
+        f"{len(one.tools):,}" if is_known else NOTHING,
+        f"{one.tokens:,}" if is_known else NOTHING,
+        f"{one.discovery:,}" if is_known else NOTHING,
+        _ANSWERS[found.answer] if found is not None else NOTHING,
+    )
+    return Record(str(place), cells, search=f"{one.title} {one.source}", copy=one.source)
+
+
+def detail(one: ConfigurationAudit, width: int) -> Content:
+    """Return one configuration: the verdict, its servers, and what could be changed."""
+    return Content("\n").join(_lines(one, width))
+
+
+def _lines(one: ConfigurationAudit, width: int) -> Iterator[Content]:
+    yield plain(f"{one.title}   {shown_path(one.source)}", limit=_LONGEST, newlines=False).stylize("bold")
+    if one.verdict is not None:
+        yield verdict_text(one.verdict.answer, one.verdict.text)
+    yield Content()
+    yield from table_lines(server_table(one), width)
+    yield Content()
+    for number, suggestion in enumerate(one.suggestions, 1):
+        text = visible(f"{number}. {suggestion.text}", limit=_LONGEST, newlines=False)
+        yield from map(Content, wrap(text, max(width, _NARROWEST), subsequent_indent="   "))
+    if one.tokens:
+        share = percent(one.share, 1)
+        yield Content.styled(f"Every tool bound takes {share} of the window in every model call.", MUTED)
+    if len(one.measured) < len(one.servers):
+        told = "Servers that were never connected are not known: `toolsight budget` asks them, after a yes."
+        yield Content.styled(told, MUTED)
