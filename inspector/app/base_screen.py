@@ -59,7 +59,7 @@ class BaseScreen(InContext, Screen[None]):
         self._due: list[Callable[[], None]] | None = []
 
     def fit(self, size: Size) -> None:
-        """Take the classes of a size before anything is styled; Textual does it afterwards, and styles again."""
+        """Take the classes of a size before anything is styled; Textual does it later and styles again."""
         for length, breakpoints in (
             (size.width, self.HORIZONTAL_BREAKPOINTS),
             (size.height, self.VERTICAL_BREAKPOINTS),
