@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from widgets.big_number import BigNumber
     from widgets.confirm import Choice, Confirm
     from widgets.filter_bar import FilterBar
+    from widgets.focus_border import FocusBorder, FocusFrame
     from widgets.form_field import NOTHING, Field
     from widgets.hanging import Hanging
     from widgets.key_bar import KeyBar
@@ -32,6 +33,7 @@ _MODULES = {
     "big_number": ("BigNumber",),
     "confirm": ("Choice", "Confirm"),
     "filter_bar": ("FilterBar",),
+    "focus_border": ("FocusBorder", "FocusFrame"),
     "form_field": ("NOTHING", "Field"),
     "hanging": ("Hanging",),
     "key_bar": ("KeyBar",),
@@ -58,6 +60,8 @@ __all__ = [
     "Confirm",
     "Field",
     "FilterBar",
+    "FocusBorder",
+    "FocusFrame",
     "Hanging",
     "KeyBar",
     "Meter",

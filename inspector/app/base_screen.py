@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
@@ -93,7 +94,9 @@ class BaseScreen(InContext, Screen[None]):
         for act in due:
             act()
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Draw what happened in the meantime. Styles are as they were: after another theme they were renewed."""
+        event.refresh_styles = False
         self._on_view(self.view)
 
     def show_view(self, view: View) -> None:

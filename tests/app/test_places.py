@@ -237,3 +237,17 @@ async def test_what_is_typed_early_answers_no_question() -> None:
         await until(pilot, lambda: isinstance(app.screen, ConsentDialog))
         assert rig.store.sessions() == []
         assert app.screen_stack[0].query_one(Prompt).value == "yes start"
+
+
+async def test_a_page_that_was_hidden_while_the_theme_changed_has_the_new_one() -> None:
+    async with app_rig() as (pilot, _):
+        app = pilot.app
+        await goes(pilot, "events")
+        line = app.screen.query_one(HeaderLine)
+        before = line.styles.background
+        await goes(pilot, "session")
+        app.theme = "toolsight-light"
+        here = app.screen.query_one(HeaderLine)
+        await until(pilot, lambda: here.styles.background != before)
+        await goes(pilot, "events")
+        await until(pilot, lambda: line.styles.background != before)

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from inspector.app.pages.chat.session.conversation import block
 from inspector.app.pages.chat.session.search_block import RESULTS, WIDTH
 from inspector.domain.conversation import Conversation, Item, ItemKind
-from widgets import Hanging
+from widgets import FocusBorder, Hanging
 
 # Blocks are widgets, so only the newest of a long conversation stay mounted.
 _MOUNTED = 200
@@ -66,7 +66,7 @@ class ItemBlock(Static, can_focus=True):
         self.action_open()
 
 
-class ConversationPanel(VerticalScroll, can_focus=False):
+class ConversationPanel(VerticalScroll, FocusBorder, can_focus=False):
     """Follows the conversation while its end is visible; what the user says brings the end back."""
 
     BORDER_TITLE = "Conversation"

@@ -9,7 +9,7 @@ from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal
+from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
@@ -26,7 +26,7 @@ from inspector.app.pages.tools.catalog.tool_text import exact_json
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.number import count
 from inspector.domain.server import ServerPhase
-from widgets import KeyBar, RecordList, visible
+from widgets import FocusFrame, KeyBar, RecordList, visible
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _ON_A_SERVER = frozenset({"stop", "reconnect"})
@@ -76,7 +76,7 @@ class ToolsScreen(ToolKeys):
         yield HeaderLine(markup=False)
         with Horizontal(id="catalog-page"):
             yield RecordList(COLUMNS, header=True, empty=NO_SERVER, id="catalog", classes="pane")
-            with Container(id="detail", classes="pane"):
+            with FocusFrame(id="detail"):
                 yield Static("Nothing is chosen.", id="nothing", markup=False)
                 yield ServerPanel(id="server")
                 yield ToolPanel(id="tool")
@@ -168,13 +168,13 @@ class ToolsScreen(ToolKeys):
 
     def _draw(self) -> None:
         self._is_drawing = False
-        detail, server = self.query_one("#detail"), self._server
-        detail.set_class(bool(server), "-server")
-        detail.set_class(bool(self.tool_id), "-tool")
-        if server:
-            self.query_one(ServerPanel).show(server)
+        server, tool = self.query_one(ServerPanel), self.query_one(ToolPanel)
+        server.display, tool.display = bool(self._server), bool(self.tool_id)
+        self.query_one("#nothing").display = not self._selected
+        if self._server:
+            server.show(self._server)
         elif self.tool_id:
-            self.query_one(ToolPanel).show(self.tool_id)
+            tool.show(self.tool_id)
 
     @on(RecordList.Selected, "#catalog")
     def _opened(self, event: RecordList.Selected) -> None:
