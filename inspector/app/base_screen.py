@@ -95,7 +95,7 @@ class BaseScreen(InContext, Screen[None]):
             act()
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """Draw what happened in the meantime. Styles are as they were: after another theme they were renewed."""
+        """Draw what happened in the meantime; styles are as they were, or renewed with the theme."""
         event.refresh_styles = False
         self._on_view(self.view)
 
