@@ -56,8 +56,9 @@ format: $(STAMP) ## rewrite the sources in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP) ## start-up against a bare Textual app, what the loop costs a model call, and a new budget
+bench: $(STAMP) ## start-up and keys against a bare Textual app, what the loop costs a model call, and a new budget
 	$(BIN)/python -m tests.benchmark.startup
+	$(BIN)/python -m tests.benchmark.keys
 	$(BIN)/python -m tests.benchmark.loop
 	$(BIN)/python -m tests.benchmark.budget
 
