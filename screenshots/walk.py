@@ -89,8 +89,8 @@ TASKS = (
         "What does my agent really do?",
         "agent",
         (
-            Step("approval", (), "Call own_server:list_invoices?", QUESTION, ("Enter",)),
-            Step("answer", ("o",), "race"),
+            Step("approval", (), "enter answers", QUESTION, ("Enter",)),
+            Step("answer", ("Left", "Enter"), "race"),
             Step("events", ("Escape", "5"), "[events]"),
             Step("timeline", ("5",), "now, after"),
         ),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from widgets.filter_bar import FilterBar
     from widgets.focus_border import FocusBorder, FocusFrame
     from widgets.form_field import NOTHING, Field
+    from widgets.guarded_confirm import GuardedConfirm
     from widgets.hanging import Hanging
     from widgets.key_bar import KeyBar
     from widgets.meter import Meter, Segment, legend, short_number
@@ -35,6 +36,7 @@ _MODULES = {
     "filter_bar": ("FilterBar",),
     "focus_border": ("FocusBorder", "FocusFrame"),
     "form_field": ("NOTHING", "Field"),
+    "guarded_confirm": ("GuardedConfirm",),
     "hanging": ("Hanging",),
     "key_bar": ("KeyBar",),
     "meter": ("Meter", "Segment", "legend", "short_number"),
@@ -62,6 +64,7 @@ __all__ = [
     "FilterBar",
     "FocusBorder",
     "FocusFrame",
+    "GuardedConfirm",
     "Hanging",
     "KeyBar",
     "Meter",

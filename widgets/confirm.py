@@ -19,7 +19,7 @@ from widgets.text import plain, safe
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An answer: its key, its button's label, and the value it returns (the label when empty)."""
+    """An answer: its key, "" for none, its button's label, and its value (by default the label)."""
 
     key: str
     label: str
@@ -35,8 +35,8 @@ class _ChoiceButton(Button):
     """A button that knows its answer."""
 
     def __init__(self, choice: Choice) -> None:
-        label = Content.assemble(plain(choice.key).stylize("bold underline"), "  ", plain(choice.label))
-        super().__init__(label)
+        key = Content.assemble(plain(choice.key).stylize("bold underline"), "  ") if choice.key else Content()
+        super().__init__(key + plain(choice.label))
         self.choice = choice
 
 

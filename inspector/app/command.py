@@ -24,7 +24,7 @@ class Command:
     shown: str = ""
 
     def bindings(self) -> Iterator[Binding]:
-        """Return the command's bindings; F-keys work even where a text is edited."""
+        """Return the bindings: F-keys work where a text is edited, and the app can be left from anywhere."""
         title = "places" if self.shown else self.title
         for number, key in enumerate(filter(None, self.keys.split(","))):
             is_first = number == 0
@@ -35,7 +35,7 @@ class Command:
                 id=self.id if is_first else f"{self.id}.{key}",
                 show=self.in_footer and is_first,
                 key_display=self.shown or None,
-                priority=not is_first,
+                priority=not is_first or self.id == "quit",
             )
 
 

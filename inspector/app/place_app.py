@@ -47,12 +47,21 @@ class PlaceApp(App[None]):
             self.add_mode(screen, partial(self._opened_page, screen))
 
     async def on_event(self, event: events.Event) -> None:
-        """Keep what is typed before there is a page; quitting waits for nothing."""
+        """Keep what is typed before there is a page, and pass on what goes on under a question."""
         is_typed = isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.key != _QUIT)
-        if self._early is not None and is_typed and not event.is_forwarded:
+        is_new = is_typed and not event.is_forwarded
+        if self._early is not None and is_new:
             self._early.append(event)
-        else:
+        elif not (is_new and self._goes_below(event)):
             await super().on_event(event)
+
+    def _goes_below(self, event: events.Event) -> bool:
+        """Whether what is typed is not for the question that came up."""
+        if not isinstance(self.screen, ModalScreen):
+            return False
+        from widgets import GuardedConfirm
+
+        return isinstance(self.screen, GuardedConfirm) and self.screen.pass_on(event)
 
     async def deliver_early_keys(self) -> None:
         """Give the first page what was typed before it was there; no dialog may open until then."""

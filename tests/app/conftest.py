@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 from textual import constants
@@ -9,7 +10,7 @@ from textual import constants
 from inspector.app.pages import registry
 from inspector.app.pages.find.edit.text_editor import DescriptionArea
 from tests.support.idle import quicken
-from widgets import PlainInput, Prompt
+from widgets import GuardedConfirm, PlainInput, Prompt
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,4 +29,6 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     for field in (PlainInput, DescriptionArea, Prompt):
         monkeypatch.setattr(field, "cursor_blink", False)
+    # Every look at the clock is ten seconds later: a question takes its answer at once.
+    monkeypatch.setattr(GuardedConfirm, "clock", count(0, 10).__next__)
     quicken(monkeypatch)

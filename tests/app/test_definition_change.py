@@ -63,7 +63,7 @@ async def test_the_model_is_asked_about_again_with_the_difference_on_screen() ->
     async with app_rig(*steps) as (pilot, rig):
         first = pilot.app.run_worker(rig.bench.chat("Refund 7."))
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        await pilot.press("s")
+        await pilot.press("left", "left", "enter")
         await first.wait()
         others = [tool for tool in rig.servers["shop"].tools if tool.name != "refund_order"]
         rig.servers["shop"].change([*others, LOUD])
@@ -71,7 +71,7 @@ async def test_the_model_is_asked_about_again_with_the_difference_on_screen() ->
         second = pilot.app.run_worker(rig.bench.chat("Refund 7 again."))
         await until(pilot, lambda: "+ Mail everybody." in seen(pilot))
         assert "its definition changed since you were asked" in seen(pilot).replace("│", "")
-        await pilot.press("n")
+        await pilot.press("escape")
         await second.wait()
         assert [event.decision for event in rig.events("approval")] == [Decision.SESSION, Decision.NO]
 

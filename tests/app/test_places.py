@@ -151,6 +151,13 @@ async def test_a_measurement_goes_on_while_another_place_is_shown_and_can_be_sto
         await until(pilot, lambda: "rankers" not in seen(pilot).splitlines()[0])
 
 
+async def test_the_app_can_be_left_while_a_question_is_open() -> None:
+    async with app_rig(settled=False, approved=False) as (pilot, _):
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConsentDialog))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: pilot.app._exit)
+
+
 def test_nothing_needs_a_key_that_terminals_take() -> None:
     keys = [key for command in COMMANDS for key in command.keys.split(",")]
     taken = {"ctrl+b", "ctrl+n", "f9", "f10", "f11", "f12"}

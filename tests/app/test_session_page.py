@@ -201,7 +201,7 @@ async def test_a_call_that_changes_something_waits_for_a_yes() -> None:
         await ask(pilot, "refund")
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         assert rig.servers["shop"].calls == []
-        await pilot.press("o")
+        await pilot.press("left", "enter")
         await ended(pilot, rig)
         assert rig.servers["shop"].calls == [("refund_order", {"order": 7})]
         (decided,) = rig.store.read("s", kinds=("approval",))

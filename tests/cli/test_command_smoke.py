@@ -23,7 +23,7 @@ WEATHER, DATA, REQUESTS, SCENARIO, RUNS = "WEATHER", "DATA", "REQUESTS", "SCENAR
 # The command's arguments, its exit code, and what one line of its output has.
 SMOKES = {
     "servers": (("servers", WEATHER), 0, "ready"),
-    "tools": (("tools", WEATHER), 0, "3 tools, tokens by o200k_base"),
+    "tools": (("tools", WEATHER), 0, "4 tools, tokens by o200k_base"),
     "manifest": (("manifest", WEATHER), 0, "- weather ("),
     "call": (("call", "weather:get_alerts", "city=Oslo", WEATHER), 0, "get_alerts of Oslo: sunny"),
     "search": (("search", "forecast for a city", WEATHER), 0, "weather:get_forecast"),

@@ -15,7 +15,8 @@ from struct import pack
 import pytest
 
 from inspector.adapters.sqlite.store import SqliteStore
-from inspector.domain.events import Event, TurnEnded, UserSaid
+from inspector.domain.events import ApprovalDecided, Event, TurnEnded, UserSaid
+from inspector.engine.ports import Decision
 from tests.support import light_server
 
 pytestmark = pytest.mark.slow
@@ -133,6 +134,19 @@ def test_a_message_over_a_slow_link_arrives_whole(terminal: Terminal) -> None:
     sent = terminal.events("user")[-1]
     assert isinstance(sent, UserSaid)
     assert sent.text.endswith("forecast for Oslo")
+
+
+def test_a_question_that_comes_up_under_typing_hands_is_not_answered_by_them(terminal: Terminal) -> None:
+    terminal.type("book a train ticket to Rome\r")
+    terminal.until(lambda: terminal.shows("Call light_server:book_ticket?"))
+    terminal.type_slowly("so once more, yes or no\r")
+    terminal.until(lambda: terminal.shows("enter answers"))
+    assert terminal.events("approval") == []
+    terminal.type("\x1b")
+    terminal.until(lambda: terminal.events("user")[-1] == UserSaid("so once more, yes or no"))
+    (decided,) = terminal.events("approval")
+    assert isinstance(decided, ApprovalDecided)
+    assert decided.decision == Decision.NO
 
 
 def test_the_app_leaves_with_its_key_and_without_an_error(terminal: Terminal) -> None:

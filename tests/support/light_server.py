@@ -12,9 +12,13 @@ ABOUT = {
 CITY = {"city": {"type": "string", "description": "Name of the city."}}
 SCHEMA = {"type": "object", "properties": CITY, "required": ["city"]}
 READS = {"readOnlyHint": True}
+BOOKS = {"name": "book_ticket", "description": "Book a train ticket to a city.", "inputSchema": SCHEMA}
 TOOLS = [
-    {"name": name, "description": about, "inputSchema": SCHEMA, "annotations": READS}
-    for name, about in ABOUT.items()
+    *(
+        {"name": name, "description": about, "inputSchema": SCHEMA, "annotations": READS}
+        for name, about in ABOUT.items()
+    ),
+    BOOKS,
 ]
 
 

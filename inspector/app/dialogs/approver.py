@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 from inspector.app.dialogs.approval_text import approval_body
 from inspector.engine.ports import ApprovalRequest, Decision
-from widgets import Choice, Confirm
+from widgets import Choice, GuardedConfirm
 
 if TYPE_CHECKING:
     from textual.app import App
 
 _CHOICES = (
-    Choice("o", "once", Decision.ONCE),
-    Choice("s", "this session", Decision.SESSION),
-    Choice("n", "no", Decision.NO),
+    Choice("", "this session", Decision.SESSION),
+    Choice("", "once", Decision.ONCE),
+    Choice("", "no", Decision.NO),
 )
 
 
@@ -32,7 +32,7 @@ class ModalApprover:
             return Decision.SESSION
         if self._app is None:
             return Decision.NO
-        dialog = Confirm(f"Call {request.tool.id}?", approval_body(request), _CHOICES)
+        dialog = GuardedConfirm(f"Call {request.tool.id}?", approval_body(request), _CHOICES)
         # A future instead of push_screen_wait, because any task may ask, not only a worker.
         answer = self._app.push_screen(dialog, wait_for_dismiss=True)
         return Decision(await answer or Decision.NO)
