@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.getters import query_one
 from textual.message import Message
+from textual.widget import AwaitMount
 from textual.widgets import Input, Static
 
 from widgets.plain_input import PlainInput
@@ -14,7 +13,10 @@ from widgets.text import plain
 
 
 class FilterBar(Horizontal):
-    """A prompt, an input, and a count on the right; hidden until opened."""
+    """A prompt, an input, and a count on the right; hidden until opened.
+
+    They are mounted then: most lists are never filtered, and an input takes as long as the rest of a list.
+    """
 
     DEFAULT_CSS = """
     FilterBar {
@@ -25,8 +27,6 @@ class FilterBar(Horizontal):
         & > .filter-bar--count { width: auto; padding: 0 1; color: $text-muted; }
     }
     """
-
-    input = query_one(PlainInput)
 
     class Edited(Message):
         """The text was changed."""
@@ -47,13 +47,13 @@ class FilterBar(Horizontal):
 
     def __init__(self, placeholder: str) -> None:
         super().__init__()
-        self._placeholder = placeholder
+        self.input = PlainInput(placeholder=placeholder)
+        self._count = Static("", classes="filter-bar--count", markup=False)
 
-    def compose(self) -> ComposeResult:
-        """Prompt, input, count."""
-        yield Static("/", classes="filter-bar--prompt", markup=False)
-        yield PlainInput(placeholder=self._placeholder)
-        yield Static("", classes="filter-bar--count", markup=False)
+    def _show(self) -> AwaitMount:
+        self.add_class("-open")
+        prompt = Static("/", classes="filter-bar--prompt", markup=False)
+        return self.mount(*(() if self.input.is_attached else (prompt, self.input, self._count)))
 
     @property
     def value(self) -> str:
@@ -65,23 +65,24 @@ class FilterBar(Horizontal):
         if self.input.value != value:
             self.input.value = value
         if value:
-            self.add_class("-open")
+            self._show()
         elif not self.input.has_focus:
             self.remove_class("-open")
 
     def set_count(self, count: str) -> None:
         """Show how many matches there are."""
-        self.query_one(".filter-bar--count", Static).update(plain(count))
+        self._count.update(plain(count))
 
     @property
     def is_open(self) -> bool:
         """Whether the bar is on screen."""
         return self.has_class("-open")
 
-    def open(self) -> None:
-        """Show the bar and give it the focus."""
-        self.add_class("-open")
-        self.input.focus()
+    async def open(self) -> None:
+        """Show the bar and give it the focus; what is typed behind the key that opens it is for the input."""
+        await self._show()
+        # `focus()` comes after the keys that are here already.
+        self.screen.set_focus(self.input)
 
     def close(self) -> None:
         """Clear and hide the bar."""

@@ -206,9 +206,9 @@ class RecordList(Vertical):
             return self._bar.is_open
         return self._filterable if action == "filter" else True
 
-    def action_filter(self) -> None:
+    async def action_filter(self) -> None:
         """Open the filter."""
-        self._bar.open()
+        await self._bar.open()
         self.refresh_bindings()
 
     def action_clear_filter(self) -> None:

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size, clamp
 from textual.message import Message
 
+from widgets.own_key import open_input_on_key
 from widgets.record import Column, Record, layout
 from widgets.record_canvas import RecordCanvas
 
@@ -38,6 +39,9 @@ class RecordRows(RecordCanvas, can_focus=True):
         self.follow = False
         self._is_centered = False
         self._wanted: str | None = None
+
+    async def _on_key(self, event: events.Key) -> None:
+        await open_input_on_key(self, event, "filter")
 
     def show(self, records: tuple[Record, ...], *, otherwise_first: bool = False) -> None:
         """Show `records`; the cursor stays on its record, at the same height on screen.

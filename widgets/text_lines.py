@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rich.cells import cell_len, get_character_cell_size
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content, Span
 from textual.geometry import Size
@@ -15,6 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.line import Painter
+from widgets.own_key import open_input_on_key
 from widgets.text import plain
 
 TAB = 4
@@ -89,6 +91,9 @@ class TextLines(ScrollView, can_focus=True):
         self._rows: list[Row] = []
         self._needle: re.Pattern[str] | None = None
         self._painter = Painter(self)
+
+    async def _on_key(self, event: events.Key) -> None:
+        await open_input_on_key(self, event, "search")
 
     def show(self, text: str, *, end: bool = False) -> None:
         """Show a text whose hidden characters are visible already, from its start or at its `end`."""

@@ -116,9 +116,9 @@ class TextView(Vertical):
             return self._bar.is_open
         return True
 
-    def action_search(self) -> None:
+    async def action_search(self) -> None:
         """Open the search."""
-        self._bar.open()
+        await self._bar.open()
         self.refresh_bindings()
 
     def action_step(self, direction: int) -> None:
