@@ -126,19 +126,24 @@ class Terminal:
 
     def until(self, word: str) -> None:
         """Wait until a word stands on the screen."""
-        end = time.monotonic() + PATIENCE
-        while word not in self.see():
-            if time.monotonic() > end:
-                raise SystemExit(f"'{word}' never came:\n{self.see()}")
-            time.sleep(_LOOKS_EVERY)
+        if not any(word in screen for screen in self._looks()):
+            raise SystemExit(f"'{word}' never came:\n{self.see()}")
 
     def settle(self) -> None:
-        """Wait until the screen stands still; tmux tells of no change, so it is looked at."""
-        end, before, still = time.monotonic() + PATIENCE, "", 0
-        while still < _STILL and time.monotonic() < end:
-            time.sleep(_LOOKS_EVERY)
-            now = self.see(styled=True)
+        """Wait until the screen stands still."""
+        before, still = "", 0
+        for now in self._looks(styled=True):
             before, still = now, still + 1 if now == before else 0
+            if still == _STILL:
+                return
+
+    def _looks(self, *, styled: bool = False) -> Iterator[str]:
+        """The screen, again and again for as long as patience lasts."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            yield self.see(styled=styled)
+            # tmux has no event for what a program draws: one has to look, and in between let it draw.
+            time.sleep(_LOOKS_EVERY)
 
     def picture(self, title: str) -> str:
         """Return the screen as SVG."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 from textual import events
 from textual.containers import Vertical
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
 from widgets.confirm import Choice, Confirm
@@ -34,6 +35,7 @@ class GuardedConfirm(Confirm):
     def __init__(self, title: str, body: Content | str = "", choices: Sequence[Choice] = ()) -> None:
         super().__init__(title, body, [Choice("", choice.label, choice.value) for choice in choices])
         self._quiet_at = self._now() + _FIRST
+        self._look: Timer | None = None
 
     def on_mount(self) -> None:
         self._show_state()
@@ -62,5 +64,6 @@ class GuardedConfirm(Confirm):
         """Tell whether it takes an answer now, and look again when it does."""
         left = self._quiet_at - self._now()
         self.query_one(Vertical).border_subtitle = _WAITING if left > 0 else _READY
-        if left > 0:
-            self.set_timer(left, self._show_state)
+        if self._look is not None:
+            self._look.stop()
+        self._look = self.set_timer(left, self._show_state) if left > 0 else None

@@ -6,6 +6,7 @@ the frame is already on screen.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from inspector.app.replay import Replay
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
+    from inspector.app.verdict_line import Verdicts
     from inspector.engine.commands import Commands
     from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.view import SessionView
@@ -91,6 +93,12 @@ class ToolsightApp(PlaceApp):
     @property
     def reproduction(self) -> "Reproduction | None":
         return self._opened.reproduction if self._opened is not None else None
+
+    @cached_property
+    def verdicts(self) -> "Verdicts":
+        from inspector.app.verdict_line import Verdicts
+
+        return Verdicts()
 
     @property
     def audit(self) -> "Callable[[], Audit] | None":

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from inspector.app.replay import Replay
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
+    from inspector.app.verdict_line import Verdicts
     from inspector.engine.tokens.audit.result import Audit
 
 T = TypeVar("T")
@@ -67,6 +68,11 @@ class Context(Protocol):
     @property
     def audit(self) -> "Callable[[], Audit] | None":
         """Reads what the configurations on this machine cost, in a thread; None where nothing can."""
+        ...
+
+    @property
+    def verdicts(self) -> "Verdicts":
+        """Whether discovery pays, judged once for all pages."""
         ...
 
     @property

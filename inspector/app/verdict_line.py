@@ -1,11 +1,15 @@
 """The line that says whether discovery pays for the connected servers: the same on every page."""
 
+from collections.abc import Callable
+from threading import Lock
+
 from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.context import InContext
 from inspector.domain.server import ServerPhase
 from inspector.engine.tokens.cost.verdict import Answer, Verdict, judge
+from inspector.engine.view import SessionView
 
 _ANSWERS = {
     Answer.PAYS: ("✓", "$text-success"),
@@ -20,8 +24,29 @@ def verdict_text(answer: Answer, text: str) -> Content:
     return Content.assemble((f"{sign} ", color), (text, "bold"))
 
 
+class Verdicts:
+    """The newest verdict. Pages ask in their threads; who asks the same meanwhile waits for the answer."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._question: tuple[object, ...] = ()
+        self._answer: Verdict | None = None
+
+    def of(self, session: SessionView, stopped: Callable[[], bool]) -> Verdict | None:
+        """Return whether discovery pays; None without tools, and soon after `stopped` is true."""
+        accounting = session.accounting
+        question = (session.setup, accounting.meter, accounting.prices(), accounting.terms)
+        with self._lock:
+            if question != self._question:
+                answer = judge(session, stopped)
+                if stopped():
+                    return None
+                self._question, self._answer = question, answer
+            return self._answer
+
+
 class VerdictLine(InContext, Static):
-    """Judges in the background, once per catalog, tokenizer and model; empty until that is done."""
+    """Judges in the background when what decides has changed; empty until that is done."""
 
     DEFAULT_CSS = "VerdictLine { height: auto; }"
 
@@ -34,10 +59,11 @@ class VerdictLine(InContext, Static):
         state = self.session.state
         if any(server.phase is ServerPhase.CONNECTING for server in state.servers.values()):
             return
-        key = (self.session.accounting.meter, self.session.catalog, state.model)
+        session = self.session
+        key = (session.setup, session.accounting.meter, state.model)
         if key != self._judged:
             self._judged = key
-            self.run_job("verdict", lambda job: judge(self.session, job.stopped), self._show)
+            self.run_job("verdict", lambda job: self.context.verdicts.of(session, job.stopped), self._show)
 
     def _show(self, found: Verdict | None) -> None:
         self.update("" if found is None else verdict_text(found.answer, found.short))

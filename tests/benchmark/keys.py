@@ -5,23 +5,15 @@ beside one typed into a bare Textual app; the cursor of a list; the other places
 page is made, and on later ones. The app has the demo's servers, all of them connected.
 """
 
-import contextlib
-import fcntl
 import os
-import pty
-import select
 import statistics
-import struct
-import subprocess
 import sys
 import tempfile
-import termios
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.benchmark.startup import LIMIT_SECONDS, _end
+from tests.benchmark.terminal import Terminal, terminal
 
 LETTERS = "абвгдежзиклмнопрстуфхцчшщэюя"
 """Letters that no escape sequence has."""
@@ -46,56 +38,15 @@ class Bare(App[None]):
         yield Footer()
 Bare().run()
 """
-_QUIET = 0.3
-
-
-class Terminal:
-    """A program in a pseudo-terminal of 120x36."""
-
-    def __init__(self, ours: int) -> None:
-        self._ours = ours
-
-    def seconds_until(self, key: bytes, shown: bytes) -> float:
-        """Seconds from a press until some bytes have reached the terminal."""
-        started = time.perf_counter()
-        os.write(self._ours, key)
-        self.read_until(shown)
-        taken = time.perf_counter() - started
-        self.settle()
-        return taken
-
-    def read_until(self, shown: bytes) -> None:
-        """Read until some bytes have come. Raises TimeoutError."""
-        seen, end = b"", time.perf_counter() + LIMIT_SECONDS
-        while shown not in seen:
-            if time.perf_counter() > end:
-                raise TimeoutError(f"{shown!r} not shown in {LIMIT_SECONDS:.0f} s: {seen[-300:]!r}")
-            if select.select([self._ours], [], [], 1.0)[0]:
-                seen += os.read(self._ours, 65536)
-
-    def settle(self) -> None:
-        """Read until nothing more comes, so that the next key is measured alone."""
-        end = time.perf_counter() + LIMIT_SECONDS
-        while select.select([self._ours], [], [], _QUIET)[0] and time.perf_counter() < end:
-            os.read(self._ours, 65536)
 
 
 @contextmanager
-def terminal(argv: list[str], environment: dict[str, str], shown: bytes) -> Iterator[Terminal]:
-    """Run a program until the block ends, from when it shows some bytes."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
-    process = subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
-    try:
-        started = Terminal(ours)
-        started.read_until(shown)
-        started.settle()
-        yield started
-    finally:
-        _end(process)
-        with contextlib.suppress(OSError):
-            os.close(ours)
+def started(argv: list[str], environment: dict[str, str], shown: bytes) -> Iterator[Terminal]:
+    """Run a program until the block ends, from when it shows some bytes and is quiet."""
+    with terminal(argv, environment, rows=36) as opened:
+        opened.read_until(shown)
+        opened.settle()
+        yield opened
 
 
 def typed(shown: Terminal) -> list[float]:
@@ -116,9 +67,9 @@ def main() -> int:
             "TERM": "xterm-256color",
             "TOOLSIGHT_DB": str(Path(folder) / "bench.db"),
         }
-        with terminal([sys.executable, "-c", BARE], environment, b"Toolsight") as shown:
+        with started([sys.executable, "-c", BARE], environment, b"Toolsight") as shown:
             bare = typed(shown)
-        with terminal([sys.executable, "-m", "inspector", "demo"], environment, b"9/9 up") as shown:
+        with started([sys.executable, "-m", "inspector", "demo"], environment, b"9/9 up") as shown:
             ours = typed(shown)
             first = visited(shown)
             again = visited(shown) + visited(shown)

@@ -7,24 +7,18 @@ script of the SDK that lists the same server: the processor seconds of the one p
 All are started in turns, so that a busy machine slows all; what counts are the ratios of the medians.
 """
 
-import contextlib
-import fcntl
 import json
 import os
-import pty
-import select
-import signal
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 from pathlib import Path
 
+from tests.benchmark.terminal import terminal
+
 ROUNDS = 9
-LIMIT_SECONDS = 30.0
 BARE = """
 from textual.app import App, ComposeResult
 from textual.widgets import Footer, Header, Static
@@ -53,33 +47,10 @@ FRAME_TARGET, PAGE_TARGET, SERVERS_TARGET = 1.5, 3.0, 1.5
 
 def seconds_until(text: bytes, argv: list[str], environment: dict[str, str]) -> float:
     """Seconds from starting the process until a text has reached the terminal."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
     started = time.perf_counter()
-    process = subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
-    os.close(theirs)
-    seen = b""
-    try:
-        while text not in seen:
-            if time.perf_counter() - started > LIMIT_SECONDS:
-                raise TimeoutError(f"not shown in {LIMIT_SECONDS:.0f} s: {seen[-300:]!r}")
-            if select.select([ours], [], [], 1.0)[0]:
-                seen += os.read(ours, 65536)
+    with terminal(argv, environment) as shown:
+        shown.read_until(text)
         return time.perf_counter() - started
-    finally:
-        _end(process)
-        os.close(ours)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the app and the servers it is starting, which would slow down what is measured next."""
-    started = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    servers = started.read_text().split() if started.exists() else []
-    process.kill()
-    process.wait()
-    for server in servers:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(int(server), signal.SIGKILL)
 
 
 def processor_seconds(code: str, arguments: list[str], environment: dict[str, str]) -> float:

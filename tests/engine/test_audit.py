@@ -13,7 +13,6 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.error import AuthRequired, ConfigError, ConnectError, ServerExited
 from inspector.domain.jsonvalue import compact
 from inspector.domain.number import percent
-from inspector.domain.price import Prices
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
 from inspector.domain.tool import Tool, definition
@@ -31,8 +30,8 @@ from inspector.engine.tokens.cost.plan import Assumptions
 from inspector.engine.tokens.cost.priced_session import price_session
 from tests.support.counting import character_meter
 from tests.support.hostile import with_hostile_text
+from tests.support.machine import PRICES
 
-PRICES = Prices("m", 2e-6, 8e-6, cache_read=0.5e-6, cache_write=2.5e-6, source="a list", date="today")
 PRICED = Pricing(PRICES, PRICES.terms)
 WORDY = {"type": "object", "properties": {"q": {"type": "string", "description": "x" * 50}}}
 

@@ -1,0 +1,74 @@
+"""A program in a pseudo-terminal, and how long it takes to show something."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_LIMIT_SECONDS = 30.0
+_QUIET = 0.3
+
+
+class Terminal:
+    """The side of the person: keys in, drawn bytes out."""
+
+    def __init__(self, ours: int) -> None:
+        self._ours = ours
+
+    def seconds_until(self, key: bytes, shown: bytes) -> float:
+        """Seconds from a press until some bytes have reached the terminal; then it is quiet again."""
+        started = time.perf_counter()
+        os.write(self._ours, key)
+        self.read_until(shown)
+        taken = time.perf_counter() - started
+        self.settle()
+        return taken
+
+    def read_until(self, shown: bytes) -> None:
+        """Read until some bytes have come. Raises TimeoutError."""
+        seen, end = b"", time.perf_counter() + _LIMIT_SECONDS
+        while shown not in seen:
+            if time.perf_counter() > end:
+                raise TimeoutError(f"{shown!r} not shown in {_LIMIT_SECONDS:.0f} s: {seen[-300:]!r}")
+            if select.select([self._ours], [], [], 1.0)[0]:
+                seen += os.read(self._ours, 65536)
+
+    def settle(self) -> None:
+        """Read until nothing more comes, so that the next key is measured alone."""
+        end = time.perf_counter() + _LIMIT_SECONDS
+        while select.select([self._ours], [], [], _QUIET)[0] and time.perf_counter() < end:
+            os.read(self._ours, 65536)
+
+
+@contextmanager
+def terminal(argv: list[str], environment: dict[str, str], rows: int = 32) -> Iterator[Terminal]:
+    """Run a program in a terminal of 120 columns until the block ends."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 120, 0, 0))
+    process = subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    os.close(theirs)
+    try:
+        yield Terminal(ours)
+    finally:
+        _end(process)
+        os.close(ours)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill the app and the servers it is starting, which would slow down what is measured next."""
+    started = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    servers = started.read_text().split() if started.exists() else []
+    process.kill()
+    process.wait()
+    for server in servers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(server), signal.SIGKILL)
