@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from widgets.record_rows import RecordRows
     from widgets.schema_form import SchemaForm
     from widgets.schema_tree import SchemaTree
+    from widgets.still_text import StillText
     from widgets.terminal_text import visible
     from widgets.text import highlight, link, middle, plain, safe, shorten
     from widgets.text_view import TextView
@@ -47,6 +48,7 @@ _MODULES = {
     "record_rows": ("RecordRows",),
     "schema_form": ("SchemaForm",),
     "schema_tree": ("SchemaTree",),
+    "still_text": ("StillText",),
     "terminal_text": ("visible",),
     "text": ("highlight", "link", "middle", "plain", "safe", "shorten"),
     "text_view": ("TextView",),
@@ -76,6 +78,7 @@ __all__ = [
     "SchemaForm",
     "SchemaTree",
     "Segment",
+    "StillText",
     "TextView",
     "Tone",
     "ViewStrip",

@@ -9,6 +9,7 @@ from textual.widget import AwaitMount
 from textual.widgets import Input, Static
 
 from widgets.plain_input import PlainInput
+from widgets.still_text import StillText
 from widgets.text import plain
 
 
@@ -48,7 +49,7 @@ class FilterBar(Horizontal):
     def __init__(self, placeholder: str) -> None:
         super().__init__()
         self.input = PlainInput(placeholder=placeholder)
-        self._count = Static("", classes="filter-bar--count", markup=False)
+        self._count = StillText("", classes="filter-bar--count", markup=False)
 
     def _show(self) -> AwaitMount:
         self.add_class("-open")

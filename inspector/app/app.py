@@ -5,6 +5,7 @@ the frame is already on screen.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from importlib import import_module
@@ -31,8 +32,11 @@ if TYPE_CHECKING:
     from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.view import SessionView
 
-# Records are gathered this long before the pages are drawn again.
+# Records are gathered this long before the page is drawn again, and so many times as long as that takes: while a
+# hundred servers connect, most of the time is left for keys.
 _GATHERING_SECONDS = 0.03
+_GATHERING_FACTOR = 3
+_LONGEST_GATHERING = 0.5
 HOME = "session"
 
 
@@ -61,6 +65,7 @@ class ToolsightApp(PlaceApp):
         self._own_keys = own_keys
         self.failure: ToolsightError | None = None
         self.copied_to = ""
+        self._drawing = 0.0
         self._start = start
         self._opened: Opened | None = None
         self._bridge: Bridge | None = None
@@ -167,11 +172,20 @@ class ToolsightApp(PlaceApp):
             self.notify("\n".join(problems), title="Own keys", severity="warning", markup=False, timeout=10)
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Call a function in the app, some milliseconds later.
+        """Call a function that draws the page, some milliseconds later; later if drawing takes long.
 
         A Textual timer would skip its only turn where the process is held up as it starts.
         """
-        asyncio.get_running_loop().call_later(_GATHERING_SECONDS, self.call_later, callback)
+        pause = min(max(_GATHERING_SECONDS, self._drawing * _GATHERING_FACTOR), _LONGEST_GATHERING)
+        asyncio.get_running_loop().call_later(pause, self.call_later, self._draw, callback)
+
+    def _draw(self, callback: Callable[[], None]) -> None:
+        began = time.perf_counter()
+        callback()
+        self.call_after_refresh(self._note_drawn, began)
+
+    def _note_drawn(self, began: float) -> None:
+        self._drawing = time.perf_counter() - began
 
     def _show(self, view: "View") -> None:
         self.view = view

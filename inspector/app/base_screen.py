@@ -8,17 +8,17 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.screen import Screen
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Input, TextArea
 
 from inspector.app.activity import Activity
 from inspector.app.bridge import View
 from inspector.app.context import InContext
 from inspector.app.draw.header import header
 from inspector.app.navigation import Destination
-from widgets import FilterBar, RecordRows
+from widgets import FilterBar, RecordRows, StillText
 
 
-class HeaderLine(Static):
+class HeaderLine(StillText):
     """The places and what is connected; below, the pages of the place and the settings in force."""
 
     DEFAULT_CSS = """

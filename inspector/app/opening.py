@@ -32,7 +32,7 @@ class Opened:
 
     Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured;
     without a `clipboard` only the terminal is asked to copy. `audit` reads what the other configurations on
-    this machine cost, in a thread.
+    this machine cost, in a thread. With `approves`, the person has given consent already.
     """
 
     bench: Workbench
@@ -42,6 +42,7 @@ class Opened:
     reproduction: "Reproduction | None" = None
     clipboard: Clipboard | None = None
     audit: "Callable[[], Audit] | None" = None
+    approves: bool = False
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:
@@ -53,7 +54,7 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
     approved = await asyncio.to_thread(opened.memory.is_approved, fingerprint)
     if not (configuration.trusted or approved):
         dialog = ConsentDialog(configuration.source, describe(configuration))
-        if not ConsentDialog.accepted(await app.push_screen_wait(dialog)):
+        if not (opened.approves or ConsentDialog.accepted(await app.push_screen_wait(dialog))):
             return False
         opened.memory.approve(fingerprint, configuration.source)
     opened.bench.connect()

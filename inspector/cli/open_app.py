@@ -96,7 +96,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     reproduction = Reproduction(lambda: _open_source(stack))
     clipboard = SystemClipboard(os.environ)
     audit = partial(_audit, options)
-    return Opened(bench, memory, approver, ShippedLab(options), reproduction, clipboard, audit)
+    lab = ShippedLab(options)
+    return Opened(bench, memory, approver, lab, reproduction, clipboard, audit, approves=options.approve)
 
 
 @asynccontextmanager

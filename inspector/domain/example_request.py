@@ -1,7 +1,7 @@
 """Requests to try first, made of what the tools say of themselves."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 
 from inspector.domain.summary_pool import first_sentence, shortened
@@ -15,10 +15,18 @@ def example_requests(tools: Sequence[Tool], most: int = 3) -> tuple[str, ...]:
 
     Tools that only read come before the others; one without a description is no example.
     """
-    by_server: defaultdict[str, list[str]] = defaultdict(list)
+    by_server: defaultdict[str, list[Tool]] = defaultdict(list)
     for tool in sorted(tools, key=lambda tool: not tool.annotations.read_only):
-        sentence = first_sentence(tool.description).rstrip(".")
-        if sentence:
-            by_server[tool.server].append(shortened(sentence, _LONGEST))
-    in_turn = chain.from_iterable(zip_longest(*by_server.values()))
-    return tuple(dict.fromkeys(filter(None, in_turn)))[:most]
+        by_server[tool.server].append(tool)
+    in_turn = chain.from_iterable(zip_longest(*map(_requests, by_server.values())))
+    examples: dict[str, None] = {}
+    for example in filter(None, in_turn):
+        if len(examples) == most:
+            break
+        examples[example] = None
+    return tuple(examples)
+
+
+def _requests(tools: Sequence[Tool]) -> Iterator[str]:
+    sentences = (first_sentence(tool.description).rstrip(".") for tool in tools)
+    return (shortened(sentence, _LONGEST) for sentence in sentences if sentence)

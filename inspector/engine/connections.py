@@ -2,10 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from inspector.domain.definition import definition_hash
+from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import (
     Event,
@@ -17,25 +17,29 @@ from inspector.domain.events import (
 )
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
-from inspector.domain.server import ServerSpec
+from inspector.domain.server import Era, ServerSpec
 from inspector.domain.tool import Tool
+from inspector.engine.coalesced import Coalesced
 from inspector.engine.listing import DefinitionRecord, list_tools, remember_tools
 from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, Snapshot, ToolListing
+from inspector.engine.start_pace import StartPace
 
 # Long because the states of a connection are one machine.
 
 # Seconds in which a burst of change notifications counts as one.
 DEBOUNCE = 0.05
+# More threads than this only wait for one another, and keep the keys waiting.
+_READ_AT_ONCE = 2
 HIDDEN = "***"
 _SECRET_FLAG = re.compile(r"--?[\w-]*(?:key|token|secret|password|passwd|pwd|auth|credential)[\w-]*", re.I)
 _USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
 
 
 class Connections:
-    """All servers of a configuration. `on_tools` is called whenever `tools` may have changed.
+    """All servers of a configuration. `on_tools` is called soon after `tools` may have changed.
 
-    `count_tokens` counts the tokens of definitions; it may be slow, as it delays no other server. `redact`
-    takes the secrets out of a definition to be recorded; it runs in a thread.
+    `count_tokens` counts the tokens of definitions, and `redact` takes the secrets out of a definition to be
+    recorded; both run in a thread.
     """
 
     def __init__(
@@ -46,11 +50,12 @@ class Connections:
         *,
         clock: Clock,
         emit: Callable[[Event], None],
-        count_tokens: Callable[[Sequence[Tool]], Awaitable[int]],
+        count_tokens: Callable[[Sequence[Tool]], int],
         on_tools: Callable[[], None],
         redact: Callable[[Tool], Tool] = lambda tool: tool,
     ) -> None:
-        self._on_tools = on_tools
+        self._changes = Coalesced(on_tools)
+        slots, pace = asyncio.Semaphore(_READ_AT_ONCE), StartPace()
         self._servers = {
             spec.name: _Connection(
                 spec,
@@ -59,8 +64,10 @@ class Connections:
                 clock=clock,
                 emit=emit,
                 count_tokens=count_tokens,
-                on_tools=on_tools,
+                on_tools=self._changes.soon,
                 redact=redact,
+                slots=slots,
+                pace=pace,
             )
             for spec in specs
         }
@@ -102,18 +109,25 @@ class Connections:
         """
         for server in self._servers.values():
             await server.settled()
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Call `on_tools` now if it is to be called soon."""
+        self._changes.now()
 
     async def reconnect(self, server: str) -> None:
         """Close the connection, if any, reopen it, and wait until the server is ready or has failed."""
         connection = self._known(server)
         await connection.restart()
-        self._on_tools()
+        self._changes.soon()
         await connection.settled()
+        self.catch_up()
 
     async def stop(self, server: str) -> None:
         """Close the connection, or stop opening it."""
         await self._known(server).stop()
-        self._on_tools()
+        self._changes.soon()
+        self.catch_up()
 
     async def call(self, server: str, tool: str, arguments: JsonObject) -> ToolResult:
         """Call a tool of a ready server, with the server's own timeout.
@@ -130,6 +144,7 @@ class Connections:
         """Close all connections at once; errors such as StoreError are raised after all are closed."""
         stops = (server.stop() for server in self._servers.values())
         outcomes = await asyncio.gather(*stops, return_exceptions=True)
+        self._changes.drop()
         for error in (outcome for outcome in outcomes if isinstance(outcome, BaseException)):
             raise error
 
@@ -152,9 +167,11 @@ class _Connection:
         *,
         clock: Clock,
         emit: Callable[[Event], None],
-        count_tokens: Callable[[Sequence[Tool]], Awaitable[int]],
+        count_tokens: Callable[[Sequence[Tool]], int],
         on_tools: Callable[[], None],
         redact: Callable[[Tool], Tool],
+        slots: asyncio.Semaphore,
+        pace: StartPace,
     ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.summary = ""
@@ -167,6 +184,8 @@ class _Connection:
         self._clock = clock
         self._emit = emit
         self._count_tokens = count_tokens
+        self._slots = slots
+        self._pace = pace
         self._on_tools = on_tools
         self._link: ServerLink | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -226,43 +245,44 @@ class _Connection:
         return await link.call(tool, arguments, timeout=self._spec.call_timeout)
 
     async def _own(self) -> None:
-        had_tools = False
         try:
             self._emit(ServerConnecting(self._spec.name, target(self._spec)))
             await self._connect()
         except StoreError:
             raise
         except ToolsightError as error:
-            had_tools = bool(self.tools)
             self._forget()
             self._emit(_failure(self._spec.name, error))
         finally:
             self._forget()
             self._settled.set()
-        if had_tools:
-            self._on_tools()
+        self._on_tools()
 
     async def _connect(self) -> None:
-        began, fingerprint = self._clock.monotonic(), _startable(self._spec).fingerprint()
-        remembered = self._memory.era(fingerprint)
+        remembered = self._memory.era(_startable(self._spec).fingerprint())
         self._changed.clear()
         opening = self._connector.connect(self._spec, era=remembered, on_tools_changed=self._changed.set)
-        async with opening as link:
-            listing = await list_tools(link, self._spec.connect_timeout)
-            if link.info.era is not remembered:
-                self._memory.remember_era(fingerprint, link.info.era)
-            await self._remember_tools(listing.tools, link.info.summary)
-            await self._emit_ready(link, listing, (self._clock.monotonic() - began) * 1000)
-            await self._watch(link)
+        start, began = await self._pace.begin(), self._clock.monotonic()
+        try:
+            async with opening as link:
+                listing = await list_tools(link, self._spec.connect_timeout)
+                start.end()
+                milliseconds = (self._clock.monotonic() - began) * 1000
+                era = link.info.era if link.info.era is not remembered else None
+                await self._emit_ready(link, listing, milliseconds, era)
+                await self._watch(link)
+        finally:
+            start.end()
 
-    async def _emit_ready(self, link: ServerLink, listing: ToolListing, milliseconds: float) -> None:
-        count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
-        definitions = await asyncio.to_thread(self._definitions.new, listing.tools)
+    async def _emit_ready(
+        self, link: ServerLink, listing: ToolListing, milliseconds: float, era: Era | None
+    ) -> None:
+        tokens, definitions = await self._read(listing.tools, link.info.summary, era)
         self._use(link, listing.tools)
         self._emit(
             ServerReady(
                 server=self._spec.name,
-                tools=count,
+                tools=len(listing.tools),
                 tokens=tokens,
                 info=link.info,
                 skipped=listing.skipped,
@@ -299,9 +319,7 @@ class _Connection:
         listing = await list_tools(link, self._spec.call_timeout)
         added, removed, changed = _difference(self.tools, listing.tools)
         if added or removed or changed:
-            await self._remember_tools(listing.tools, self.summary)
-            count, tokens = len(listing.tools), await self._count_tokens(listing.tools)
-            definitions = await asyncio.to_thread(self._definitions.new, listing.tools)
+            tokens, definitions = await self._read(listing.tools, self.summary)
             self._use(link, listing.tools)
             self._emit(
                 ToolsChanged(
@@ -309,7 +327,7 @@ class _Connection:
                     added=added,
                     removed=removed,
                     changed=changed,
-                    tools=count,
+                    tools=len(listing.tools),
                     tokens=tokens,
                     skipped=listing.skipped,
                     definitions=definitions,
@@ -328,18 +346,26 @@ class _Connection:
         self.summary, self.instructions = link.info.summary, link.info.instructions
         self._last = tools
 
-    async def _remember_tools(self, tools: tuple[Tool, ...], summary: str) -> None:
-        """Remember the tools in a thread, which is awaited even if the connection ends meanwhile."""
+    async def _read(
+        self, tools: tuple[Tool, ...], summary: str, era: Era | None = None
+    ) -> tuple[int, tuple[ToolDefinition, ...]]:
+        """Count the tools' tokens, find the definitions that are new, and remember both tools and era.
+
+        All of it is done in a thread, which is awaited even if the connection ends meanwhile.
+        """
         snapshot = Snapshot(tools, self._clock.now(), summary)
-        saving = asyncio.create_task(
-            asyncio.to_thread(remember_tools, self._memory, self._spec, snapshot),
-            name=f"snapshot {self._spec.name}",
-        )
-        try:
-            await asyncio.shield(saving)
-        except asyncio.CancelledError:
-            await asyncio.wait({saving})
-            raise
+
+        def work() -> tuple[int, tuple[ToolDefinition, ...]]:
+            remember_tools(self._memory, self._spec, snapshot, era)
+            return self._count_tokens(tools), self._definitions.new(tools)
+
+        async with self._slots:
+            reading = asyncio.create_task(asyncio.to_thread(work), name=f"reading {self._spec.name}")
+            try:
+                return await asyncio.shield(reading)
+            except asyncio.CancelledError:
+                await asyncio.wait({reading})
+                raise
 
     def _forget(self) -> None:
         self._link, self.tools, self.summary, self.instructions = None, (), "", ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError
 from inspector.domain.redaction import Redactor
-from inspector.domain.server import ServerSpec
+from inspector.domain.server import Era, ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListing
 
@@ -25,13 +25,19 @@ async def list_tools(link: ServerLink, seconds: float) -> ToolListing:
         ) from None
 
 
-def remember_tools(memory: ServerMemory, spec: ServerSpec, snapshot: Snapshot) -> None:
-    """Store a server's tools without the values in its spec, which it may repeat. Thread-safe."""
+def remember_tools(
+    memory: ServerMemory, spec: ServerSpec, snapshot: Snapshot, era: Era | None = None
+) -> None:
+    """Store a server's tools without the values in its spec, which it may repeat, and a new era.
+
+    Thread-safe.
+    """
     redact = Redactor({**spec.env, **spec.headers}).value
     tools = tuple(redact(tool) for tool in snapshot.tools)
-    memory.remember_tools(
-        spec.fingerprint(), replace(snapshot, tools=tools, summary=redact(snapshot.summary))
-    )
+    fingerprint = spec.fingerprint()
+    if era is not None:
+        memory.remember_era(fingerprint, era)
+    memory.remember_tools(fingerprint, replace(snapshot, tools=tools, summary=redact(snapshot.summary)))
 
 
 class DefinitionRecord:

@@ -10,7 +10,6 @@ from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import (
-    Event,
     IndexChanged,
     MilestoneReached,
     ModelSwitched,
@@ -91,7 +90,7 @@ class Workbench:
             ports.connector,
             ports.memory,
             clock=ports.clock,
-            emit=self._on_server,
+            emit=self._session.emit,
             count_tokens=self.accounting.count,
             on_tools=self._rebuild,
             redact=redactor.once,
@@ -232,6 +231,7 @@ class Workbench:
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Search on behalf of the user: all scores, nothing loaded."""
+        self._connections.catch_up()
         state = self.state
         answer = self.retrieval.look(
             request, bound=state.bound_ids, pinned=state.pinned, unmet=self._binder.unmet()
@@ -241,6 +241,7 @@ class Workbench:
 
     async def call(self, tool_id: str, arguments: JsonObject) -> ToolResult:
         """Call a permitted tool on behalf of the user. Raises ToolsightError."""
+        self._connections.catch_up()
         tool = self._binder.require(tool_id)
         call_id = f"user-{self.ports.clock.monotonic():.6f}"
         return await self._chat.dispatcher.perform(call_id, tool, arguments, by="user")
@@ -304,10 +305,6 @@ class Workbench:
         self._live.model = model
         self._session.emit(ModelSwitched(model.name, model.label, model.window, model.api_base))
         self._background.run(self.accounting.use_model(self._connections.tools, self._rebuild))
-
-    def _on_server(self, event: Event) -> None:
-        self._session.emit(event)
-        self._check.run()
 
     def _on_index(self, index: IndexState) -> None:
         self._session.emit(IndexChanged(index))

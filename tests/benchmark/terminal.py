@@ -21,8 +21,13 @@ _QUIET = 0.3
 class Terminal:
     """The side of the person: keys in, drawn bytes out."""
 
-    def __init__(self, ours: int) -> None:
+    def __init__(self, ours: int, pid: int) -> None:
         self._ours = ours
+        self.pid = pid
+
+    def press(self, key: bytes) -> None:
+        """Press a key, and go on."""
+        os.write(self._ours, key)
 
     def seconds_until(self, key: bytes, shown: bytes) -> float:
         """Seconds from a press until some bytes have reached the terminal; then it is quiet again."""
@@ -33,14 +38,23 @@ class Terminal:
         self.settle()
         return taken
 
-    def read_until(self, shown: bytes) -> None:
-        """Read until some bytes have come. Raises TimeoutError."""
+    def read_until(self, shown: bytes) -> bytes:
+        """Read until some bytes have come, and return what has come. Raises TimeoutError."""
         seen, end = b"", time.perf_counter() + _LIMIT_SECONDS
         while shown not in seen:
             if time.perf_counter() > end:
                 raise TimeoutError(f"{shown!r} not shown in {_LIMIT_SECONDS:.0f} s: {seen[-300:]!r}")
             if select.select([self._ours], [], [], 1.0)[0]:
                 seen += os.read(self._ours, 65536)
+        return seen
+
+    def read_for(self, seconds: float) -> bytes:
+        """Read what comes in that time."""
+        seen, end = b"", time.perf_counter() + seconds
+        while (left := end - time.perf_counter()) > 0:
+            if select.select([self._ours], [], [], left)[0]:
+                seen += os.read(self._ours, 65536)
+        return seen
 
     def settle(self) -> None:
         """Read until nothing more comes, so that the next key is measured alone."""
@@ -57,7 +71,7 @@ def terminal(argv: list[str], environment: dict[str, str], rows: int = 32) -> It
     process = subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     try:
-        yield Terminal(ours)
+        yield Terminal(ours, process.pid)
     finally:
         _end(process)
         os.close(ours)

@@ -50,19 +50,12 @@ class Watched(CharacterCounter):
         return super().count(text)
 
 
-async def test_many_definitions_are_counted_outside_the_event_loop() -> None:
+def test_what_was_counted_once_is_not_counted_again() -> None:
     counter = Watched()
     accounting = Accounting(lambda _: counter, MemoryPrices(), LiveModel(Settings(), ToldModel()))
-    assert await accounting.count(MANY) == sum(map(accounting.meter.tool, MANY))
-    assert threading.current_thread().name not in counter.threads
-
-
-async def test_what_was_counted_once_is_not_counted_again() -> None:
-    counter = Watched()
-    accounting = Accounting(lambda _: counter, MemoryPrices(), LiveModel(Settings(), ToldModel()))
-    await accounting.count(MANY)
+    accounting.count(MANY)
     counter.threads.clear()
-    await accounting.count(MANY)
+    accounting.count(MANY)
     assert accounting.meter.static(MANY) > 0
     assert not counter.threads
     assert accounting.meter.uncounted([*MANY, Tool("big", "tool_0", "Changed.")]) == [

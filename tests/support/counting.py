@@ -36,6 +36,6 @@ def character_meter(window: int = 1000) -> BudgetMeter:
     return BudgetMeter(CharacterCounter(), FixedWindow(window))
 
 
-async def named_characters(tools: Sequence[Tool]) -> int:
+def named_characters(tools: Sequence[Tool]) -> int:
     """The number of characters in the names, for connections, which accept any token count."""
     return sum(len(tool.name) for tool in tools)

@@ -9,6 +9,7 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,6 +75,7 @@ class McpConnector:
             stderr.close()
 
 
+@cache
 def _version() -> str:
     try:
         return metadata.version(_DISTRIBUTION)

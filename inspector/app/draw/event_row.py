@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from textual.content import Content
 
 from inspector.domain.events import Record as EventRecord
+from inspector.domain.identity_cache import IdentityCache
 from widgets import Column, Record
 
 COLUMNS = (
@@ -13,11 +14,12 @@ COLUMNS = (
     Column("what", weight=5, min_width=16),
 )
 _SUMMARY_LIMIT = 500
+_ROWS_KEPT = 2_000
 
 
 def feed_rows(records: tuple[EventRecord, ...]) -> tuple[Record, ...]:
     """Return one row per event that is not routine."""
-    return tuple(feed_row(record) for record in records if not record.event.is_routine)
+    return tuple(_kept_row(record) for record in records if not record.event.is_routine)
 
 
 def feed_row(record: EventRecord) -> Record:
@@ -25,3 +27,6 @@ def feed_row(record: EventRecord) -> Record:
     at = datetime.fromtimestamp(record.at, UTC)
     what = record.event.summary()[:_SUMMARY_LIMIT]
     return Record(str(record.seq), (Content(f"{at:%H:%M:%S}"), record.kind, what), record.event.tone)
+
+
+_kept_row = IdentityCache(feed_row, most=_ROWS_KEPT)

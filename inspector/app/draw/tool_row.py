@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
+from inspector.domain.identity_cache import IdentityCache
 from inspector.domain.number import tokens
 from inspector.domain.session import Binding, SessionState, ToolState
 from widgets import Column, Record
@@ -21,23 +22,24 @@ COLUMNS = (
     Column("uses", align="right", hide_below=34),
     Column("last", weight=2, min_width=6, hide_below=44),
 )
+_ROWS_KEPT = 50_000
 
 
 def loaded_rows(session: SessionState) -> tuple[Record, ...]:
     """Return the pinned tools, then the loaded ones in load order, then those held as one or the other."""
     bound = (session.tools[tool_id] for tool_id in session.bound_ids if tool_id in session.tools)
-    return tuple(map(_row, (*bound, *session.held_as(Binding.PINNED), *session.held_as(Binding.LOADED))))
+    return tuple(map(_kept_row, (*bound, *session.held_as(Binding.PINNED), *session.held_as(Binding.LOADED))))
 
 
 def deferred_rows(session: SessionState) -> tuple[Record, ...]:
     """Return the tools that wait for a search, then those that will once their server is back."""
     waiting = (*session.with_binding(Binding.DEFERRED), *session.held_as(Binding.DEFERRED))
-    return tuple(map(_row, waiting))
+    return tuple(map(_kept_row, waiting))
 
 
 def evicted_rows(session: SessionState) -> tuple[Record, ...]:
     """Return the evicted tools, then those whose server went away after they were evicted."""
-    return tuple(map(_row, (*session.with_binding(Binding.EVICTED), *session.held_as(Binding.EVICTED))))
+    return tuple(map(_kept_row, (*session.with_binding(Binding.EVICTED), *session.held_as(Binding.EVICTED))))
 
 
 def _row(tool: ToolState) -> Record:
@@ -49,6 +51,10 @@ def _row(tool: ToolState) -> Record:
         search=f"{tool.id} {tool.reason}",
         copy=tool.id,
     )
+
+
+# A session's state keeps the tools that an event did not change.
+_kept_row = IdentityCache(_row, most=_ROWS_KEPT)
 
 
 def _last(tool: ToolState) -> str:

@@ -56,6 +56,9 @@ class Connecting(Protocol):
     async def settled(self) -> None:
         """Wait until none is connecting."""
 
+    def catch_up(self) -> None:
+        """Put what the servers have changed into the catalog."""
+
 
 class Guard(Protocol):
     """What watches the model and takes a message of the user as a new start."""
@@ -120,6 +123,7 @@ class DiscoveryLoop:
         # Read the limit each time: it may change while the model is working.
         while steps < self._live.settings.chat.max_steps:
             steps += 1
+            self._servers.catch_up()
             # At each step: a server may have changed its tools, so that a restriction matches none any more.
             if refused := refusal(self._session.state.problems):
                 return TurnEnded("refused", refused)
@@ -161,6 +165,7 @@ class DiscoveryLoop:
         try:
             searched = self._dispatcher.search(calls)
             for index, call in enumerate(calls):
+                self._servers.catch_up()
                 done = searched.get(index) or await self._dispatcher.dispatch(call, offered)
                 is_loop = is_loop or done.is_loop
                 result = ToolMessage(call.id, call.name, done.text, done.failed, definitions=done.definitions)

@@ -13,9 +13,6 @@ from inspector.engine.live import LiveModel
 from inspector.engine.ports import PriceList, TokenCounter
 from inspector.engine.tokens.count.measure import BudgetMeter
 
-# Counting this many definitions takes about ten milliseconds, too short to notice; more go to a thread.
-_AT_ONCE = 100
-
 
 class Accounting:
     """Counts and prices tokens for the session's model, with a meter per tokenizer and features."""
@@ -35,15 +32,13 @@ class Accounting:
     async def use_model(self, tools: Sequence[Tool], on_counted: Callable[[], None]) -> None:
         """Switch to the current model's meter and call `on_counted` once it has counted these tools."""
         meter = self._meter_of_model()
-        await _count(meter, tools)
+        await asyncio.to_thread(_counted, meter, tools)
         self.meter = meter
         on_counted()
 
-    async def count(self, tools: Sequence[Tool]) -> int:
-        """Tokens of the definitions; large numbers are counted in a thread."""
-        meter = self.meter
-        await _count(meter, tools)
-        return sum(meter.tool(tool) for tool in tools)
+    def count(self, tools: Sequence[Tool]) -> int:
+        """Tokens of the definitions. Thread-safe."""
+        return _counted(self.meter, tools)
 
     def cost(self, tool: Tool) -> ToolCost:
         """Tokens of one definition by part."""
@@ -87,7 +82,5 @@ class Accounting:
         return self._meters[known]
 
 
-async def _count(meter: BudgetMeter, tools: Sequence[Tool]) -> None:
-    fresh = meter.uncounted(tools)
-    if len(fresh) > _AT_ONCE:
-        await asyncio.to_thread(lambda: [meter.tool(tool) for tool in fresh])
+def _counted(meter: BudgetMeter, tools: Sequence[Tool]) -> int:
+    return sum(meter.tool(tool) for tool in tools)

@@ -10,7 +10,7 @@ from inspector.app.draw.budget import few_segments, two_bars, window_label
 from inspector.app.verdict_line import VerdictLine
 from inspector.domain.number import count
 from inspector.domain.session import SessionState
-from widgets import BigNumber, Meter, Segment, legend
+from widgets import BigNumber, Meter, Segment, StillText, legend
 
 _FIRST_LINE = 3
 
@@ -23,14 +23,14 @@ class BudgetPanel(Vertical):
     session: reactive[SessionState] = reactive(SessionState(), init=False)
 
     def compose(self) -> ComposeResult:
-        yield Static("Tokens are counted once a server is ready.", id="budget-bars", markup=False)
+        yield StillText("Tokens are counted once a server is ready.", id="budget-bars", markup=False)
         with Horizontal(id="budget-glance"):
             yield BigNumber(id="budget-share")
             with Vertical(id="budget-told"):
-                yield Static(id="budget-less", markup=False)
+                yield StillText(id="budget-less", markup=False)
                 yield VerdictLine(id="budget-verdict")
         yield Meter(tick=0.7, id="budget-meter")
-        yield Static(id="budget-legend", markup=False)
+        yield StillText(id="budget-legend", markup=False)
 
     def watch_session(self, session: SessionState) -> None:
         budget = session.budget
@@ -61,7 +61,7 @@ class BudgetPanel(Vertical):
         less = "less" if budget.saved >= 0 else "more"
         self.query_one(BigNumber).value = f"{abs(budget.saved_fraction):.0%}"
         told = Content.styled(f"{less} for tools than with all {bound} bound", "bold")
-        self.query_one("#budget-less", Static).update(told)
+        self.query_one("#budget-less", StillText).update(told)
 
     def _show_texts(self, parts: tuple[Segment, ...]) -> None:
         """Draw bars and legend as wide as there is room; a legend takes two lines, and no entry is split."""

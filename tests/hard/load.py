@@ -1,0 +1,181 @@
+"""Keys, time and memory while 107 servers connect: `python -m tests.hard.load [FOLDER]`.
+
+In one run: a bare Textual app that gets the same keys; a script of the SDK that lists the same servers, all
+at once; Toolsight in a pseudo-terminal that connects to them without vectors, and once more while it embeds.
+Every key is a letter typed into the prompt, from the press until it reaches the terminal. FOLDER holds what
+`capture` wrote.
+"""
+
+import json
+import os
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.benchmark.keys import BARE
+from tests.benchmark.output import say
+from tests.benchmark.terminal import Terminal, terminal
+from tests.hard.world import SERVERS, TOOLS, catalogs, multiplied, written
+
+LISTING = """
+import asyncio, json, sys
+from mcp import Client, StdioServerParameters
+async def listed(server: dict) -> int:
+    asked = StdioServerParameters(command=server["command"], args=server["args"])
+    async with Client(asked, mode="legacy", read_timeout_seconds=120) as client:
+        return len((await client.list_tools()).tools)
+async def main() -> None:
+    servers = json.load(open(sys.argv[1]))["mcpServers"].values()
+    print(sum(await asyncio.gather(*map(listed, servers))), flush=True)
+asyncio.run(main())
+"""
+LETTERS = [chr(code) for code in (*range(0x430, 0x450), *range(0x561, 0x573))]
+"""Letters of two alphabets: no escape sequence and no text of the app has them."""
+PAUSE = 0.03
+CLEAR = b"\x15"
+_LIMIT = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one start showed: seconds of each key, seconds until all servers were up, megabytes at most."""
+
+    keys: list[float]
+    connected: float
+    memory: float
+
+
+def typed(opened: Terminal, is_done: Callable[[bytes], bool]) -> list[float]:
+    """Type letters until it is done by what the terminal has shown; seconds of each."""
+    keys: list[float] = []
+    end = time.perf_counter() + _LIMIT
+    drawn = b""
+    while not is_done(drawn):
+        if time.perf_counter() > end:
+            raise TimeoutError(f"not done in {_LIMIT:.0f} s: {drawn[-500:]!r}")
+        if len(keys) % len(LETTERS) == 0:
+            opened.press(CLEAR)
+            opened.read_for(PAUSE)
+        letter = LETTERS[len(keys) % len(LETTERS)].encode()
+        began = time.perf_counter()
+        opened.press(letter)
+        drawn = opened.read_until(letter)
+        keys.append(time.perf_counter() - began)
+        drawn += opened.read_for(PAUSE)
+    return keys
+
+
+class Progress:
+    """Whether the app is done: all servers up on the screen and, with vectors, all texts embedded."""
+
+    def __init__(self, database: Path, *, embedding: bool) -> None:
+        self.connected = 0.0
+        self._database = database
+        self._embedding = embedding
+        self._up = f"{SERVERS}/{SERVERS} up".encode()
+        self._looked = self._began = time.perf_counter()
+
+    def __call__(self, drawn: bytes) -> bool:
+        now = time.perf_counter()
+        if not self.connected and self._up in drawn:
+            self.connected = now - self._began
+        if not self.connected or not self._embedding or now - self._looked < 1:
+            return bool(self.connected) and not self._embedding
+        self._looked = now
+        return self._is_embedded()
+
+    def _is_embedded(self) -> bool:
+        with closing(sqlite3.connect(f"file:{self._database}?mode=ro", uri=True)) as connection:
+            rows = connection.execute(
+                "select payload from event where kind = 'index' order by seq desc limit 1"
+            )
+            (data,) = rows.fetchone() or ("{}",)
+        return bool(json.loads(data).get("index", {}).get("phase") == "ready")
+
+
+def peak_megabytes(pid: int) -> float:
+    """The most memory that a process had resident."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def toolsight(configuration: Path, *, embedding: bool) -> Run:
+    """Start the app on the servers with an empty database, and type until it is done."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "hard.db"
+        environment = {**os.environ, "TERM": "xterm-256color", "TOOLSIGHT_DB": str(database)}
+        argv = [sys.executable, "-m", "inspector", "--config", str(configuration), "--approve"]
+        argv += [] if embedding else ["--set", "discovery.embedding_model=none"]
+        progress = Progress(database, embedding=embedding)
+        with terminal(argv, environment, rows=36) as opened:
+            opened.read_until(b"Conversation")
+            keys = typed(opened, progress)
+            return Run(keys, progress.connected, peak_megabytes(opened.pid))
+
+
+def bare_keys(count: int) -> list[float]:
+    """Type that many letters into a bare Textual app."""
+    left = iter(range(count))
+    with terminal([sys.executable, "-c", BARE], {**os.environ, "TERM": "xterm-256color"}, rows=36) as opened:
+        opened.read_until(b"Toolsight")
+        opened.settle()
+        return typed(opened, lambda _: next(left, None) is None)
+
+
+def bare_listing(configuration: Path) -> float:
+    """Seconds until a script of the SDK has listed all servers."""
+    began = time.perf_counter()
+    done = subprocess.Popen(
+        [sys.executable, "-c", LISTING, str(configuration)], stdout=subprocess.PIPE, text=True
+    )
+    assert done.stdout is not None
+    line = done.stdout.readline()
+    taken = time.perf_counter() - began
+    done.communicate()
+    assert int(line) == TOOLS, line
+    return taken
+
+
+def told(what: str, keys: list[float]) -> None:
+    """Print how long keys took."""
+    ordered = sorted(keys)
+    share = sum(key <= 0.05 for key in keys) / len(keys)
+    say(
+        f"{what}: {len(keys)} keys, median {statistics.median(keys) * 1000:.0f} ms, "
+        f"99 % within {ordered[int(len(ordered) * 0.99)] * 1000:.0f} ms, "
+        f"at most {ordered[-1] * 1000:.0f} ms, "
+        f"{share:.1%} within 50 ms"
+    )
+
+
+def main() -> int:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    with tempfile.TemporaryDirectory() as temporary:
+        world = multiplied(catalogs(folder), SERVERS, TOOLS)
+        configuration = written(Path(temporary), world)
+        characters = sum(len(json.dumps(tool)) for catalog in world for tool in catalog)
+        say(f"{len(world)} servers, {sum(map(len, world))} tools, {characters:,} characters")
+        listing = bare_listing(configuration)
+        say(f"a script of the SDK lists them in {listing:.1f} s")
+        told("a bare Textual app", bare_keys(200))
+        for embedding in (False, True)[: int(os.environ.get("ONLY", "2"))]:
+            run = toolsight(configuration, embedding=embedding)
+            told("with embedding" if embedding else "without vectors", run.keys)
+            say(
+                f"  all up after {run.connected:.1f} s, ratio {run.connected / listing:.2f}; "
+                f"at most {run.memory:.0f} MB"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
