@@ -10,8 +10,26 @@ from inspector.domain.server import Expansion, Program, ServerSpec
 NPX = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")
 
 DECISIVE = (
-    *("PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV"),
-    *("NODE_OPTIONS", "NODE_PATH", "PYTHONSTARTUP", "PYTHONPATH", "PYTHONHOME", "PERL5OPT", "PERL5LIB", "RUBYOPT"),
+    *(
+        "PATH",
+        "HOME",
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "LD_AUDIT",
+        "DYLD_INSERT_LIBRARIES",
+        "BASH_ENV",
+        "ENV",
+    ),
+    *(
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "PYTHONSTARTUP",
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "PERL5OPT",
+        "PERL5LIB",
+        "RUBYOPT",
+    ),
     *("RUBYLIB", "JAVA_TOOL_OPTIONS", "GIT_SSH_COMMAND", "GIT_CONFIG_VALUE_0", "npm_config_registry"),
     *("NPM_CONFIG_PREFIX", "npm_config_script_shell", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "PIP_INDEX_URL"),
     *("HTTP_PROXY", "https_proxy", "NODE_EXTRA_CA_CERTS", "DOCKER_HOST"),
@@ -86,7 +104,9 @@ def test_every_own_variable_that_goes_to_a_host_is_named_and_a_secret_is_marked(
 
 
 def test_a_name_before_the_host_is_not_mistaken_for_it() -> None:
-    assert "address https://***@evil.example/mcp" in lines(ServerSpec("a", url="https://a.example@evil.example/mcp"))
+    assert "address https://***@evil.example/mcp" in lines(
+        ServerSpec("a", url="https://a.example@evil.example/mcp")
+    )
 
 
 def test_own_variables_in_an_address_or_a_command_line_are_named_and_secrets_stay_as_written() -> None:

@@ -8,6 +8,8 @@ from inspector.domain.number import count
 from widgets import plain
 
 _LABEL_WIDTH = 9
+TEXT_AT = 2 + _LABEL_WIDTH
+"""The column at which the text of a line begins, and goes on if it is wrapped."""
 _WARNING = "$text-warning"
 
 
