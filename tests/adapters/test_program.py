@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
 from inspector.adapters.files.config import read
-from inspector.adapters.program import INHERITED, program_of
+from inspector.adapters.mcp import process
+from inspector.adapters.program import INHERITED, file_to_start, program_of
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConnectError
 from inspector.domain.server import Program, ServerSpec
@@ -151,6 +153,19 @@ async def test_a_file_that_comes_before_the_one_that_was_shown_is_not_started(tm
     assert "Open the configuration again" in caught.value.hint
     assert not (tmp_path / "ran").exists()
     assert tricky(tmp_path).fingerprint() != shown.fingerprint()
+
+
+async def test_what_was_looked_at_is_started_whatever_comes_before_it_in_the_next_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look_and_be_overtaken(spec: ServerSpec, environment: Mapping[str, str]) -> str | None:
+        file = file_to_start(spec, environment)
+        script(tmp_path / "first" / "npx", "#!/bin/sh\nexit 1\n")
+        return file
+
+    monkeypatch.setattr(process, "file_to_start", look_and_be_overtaken)
+    async with opened(tmp_path, tricky(tmp_path).servers[0]) as link:
+        assert f"started {tmp_path / 'evil' / 'npx'}" in link.stderr_tail()
 
 
 async def test_a_link_that_leads_elsewhere_now_is_not_started(tmp_path: Path) -> None:

@@ -78,11 +78,11 @@ def test_hostile_values_are_shown_on_one_line_and_not_obeyed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = tmp_path / "mcp.json"
-    entry = {"command": "x", "env": {"LD_PRELOAD": "\x1b]0;owned\x07a\n    command  /bin/safe"}}
+    entry = {"command": "x", "env": {"LD_PRELOAD": "\x1b]0;owned\x07a\nb\n    command  /bin/safe"}}
     path.write_text(json.dumps({"mcpServers": {"a": entry}}), encoding="utf-8")
     asked(read(path, environment={}), MemoryServerMemory())
     shown = capsys.readouterr().err
-    assert "LD_PRELOAD=\\x1b]0;owned\\x07a[5 spaces]command  /bin/safe" in shown
+    assert "LD_PRELOAD=\\x1b]0;owned\\x07a↵b[5 spaces]command  /bin/safe" in shown
     assert "\x1b" not in shown
 
 
