@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from widgets.hanging import Hanging
 from widgets.text import plain, safe
 
 
@@ -82,25 +83,29 @@ class Confirm(ModalScreen[str | None]):
 
     AUTO_FOCUS = "Button"
 
-    def __init__(self, title: str, body: Content | str = "", choices: Sequence[Choice] = ()) -> None:
+    def __init__(
+        self, title: str, body: Content | str = "", choices: Sequence[Choice] = (), *, indent: int = 0
+    ) -> None:
         """Create the dialog.
 
         Args:
             title: The question.
             body: What to know before answering.
             choices: The answers; the first has the focus, and esc gives the last.
+            indent: How far from the left, at least, a wrapped line of the body goes on.
         """
         super().__init__()
         self._title = title
         self._body = body
         self._choices = tuple(choices)
+        self._indent = indent
 
     def compose(self) -> ComposeResult:
         """Title, body, buttons."""
         with Vertical():
             yield Static(plain(self._title, limit=400), classes="confirm--title")
             with VerticalScroll(classes="confirm--body", can_focus=False):
-                yield Static(safe(self._body))
+                yield Static(Hanging(safe(self._body), self._indent))
             with Horizontal(classes="confirm--choices"):
                 if not self._choices:
                     yield Button(Content("close"))

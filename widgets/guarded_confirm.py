@@ -32,8 +32,11 @@ class GuardedConfirm(Confirm):
     clock: ClassVar[Callable[[], float]] = time.monotonic
     """Seconds from any beginning."""
 
-    def __init__(self, title: str, body: Content | str = "", choices: Sequence[Choice] = ()) -> None:
-        super().__init__(title, body, [Choice("", choice.label, choice.value) for choice in choices])
+    def __init__(
+        self, title: str, body: Content | str = "", choices: Sequence[Choice] = (), *, indent: int = 0
+    ) -> None:
+        letterless = [Choice("", choice.label, choice.value) for choice in choices]
+        super().__init__(title, body, letterless, indent=indent)
         self._quiet_at = self._now() + _FIRST
         self._look: Timer | None = None
 

@@ -22,10 +22,14 @@ _WIDE = 2
 
 
 class Hanging(Visual):
-    """Draws content as it is, but begins every wrapped row where the text of its line begins."""
+    """Draws content as it is, but begins every wrapped row where the text of its line begins.
 
-    def __init__(self, content: Content) -> None:
+    With `indent`, it begins at least so many cells from the left.
+    """
+
+    def __init__(self, content: Content, indent: int = 0) -> None:
         self._content = content
+        self._indent = indent
         self._wrapped: tuple[int, list[Content]] = (0, [])
 
     def __str__(self) -> str:
@@ -35,7 +39,7 @@ class Hanging(Visual):
         """The rows of at most `width` cells."""
         if self._wrapped[0] != width:
             lines = self._content.split("\n", allow_blank=True)
-            self._wrapped = (width, [row for line in lines for row in _rows(line, width)])
+            self._wrapped = (width, [row for line in lines for row in _rows(line, width, self._indent)])
         return self._wrapped[1]
 
     def render_strips(
@@ -53,9 +57,9 @@ class Hanging(Visual):
         return len(self.rows(width))
 
 
-def _rows(line: Content, width: int) -> list[Content]:
+def _rows(line: Content, width: int, least: int) -> list[Content]:
     lead = _LEAD.match(line.plain)
-    indent = lead.end() if lead else 0
+    indent = max(lead.end() if lead else 0, least)
     if line.cell_length <= width or width - indent < _LEAST_TEXT:
         return line.wrap(max(width, _WIDE)) if line.plain else [line]
     first, *others = line[indent:].wrap(width - indent)

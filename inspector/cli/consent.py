@@ -1,16 +1,16 @@
 """Consent and approval on a terminal, without the app."""
 
-import shlex
 import sys
 
 import click
 
 from inspector.cli.render import say
 from inspector.domain.configuration import Configuration
-from inspector.domain.consent import ServerConsent, describe
+from inspector.domain.consent import ServerConsent, describe, warnings_text
 from inspector.domain.error import ConfigError
 from inspector.domain.message import arguments_text
 from inspector.engine.ports import ApprovalRequest, Decision, ServerMemory
+from widgets import visible
 
 
 def require_consent(configuration: Configuration, memory: ServerMemory, *, approve: bool) -> None:
@@ -32,21 +32,22 @@ def _ask(configuration: Configuration) -> bool:
     if not sys.stdin.isatty():
         return False
     say(f"{configuration.source} would start:", err=True)
-    for server in describe(configuration):
+    servers = describe(configuration)
+    for server in servers:
         say(consent_text(server), err=True)
+    if warnings := warnings_text(servers):
+        say(f"{warnings}.", err=True)
     return click.confirm("Start these?", default=False, err=True)
 
 
 def consent_text(server: ServerConsent) -> str:
-    """One server in the question: exactly what runs, and which variables it gets."""
-    lines = [f"  {server.name}"]
-    if server.executes:
-        return "\n".join((*lines, f"    executes {server.executes!r}", f"    sha-256  {server.digest}"))
-    lines += [f"    address  {server.url}"] if server.url else [f"    command  {shlex.join(server.argv)}"]
-    lines += [f"    folder   {server.cwd}"] if server.cwd else []
-    lines += [f"    gets     {', '.join(server.env_names)}"] if server.env_names else []
-    lines += [f"    headers  {', '.join(server.header_names)}"] if server.header_names else []
-    return "\n".join(lines)
+    """One server in the question, a fact a line: what to look at before a yes begins with `!`."""
+    facts = (f"  {'!' if fact.warns else ' '} {fact.label:<8} {_line(fact.text)}" for fact in server.facts())
+    return "\n".join((f"  {_line(server.name)}", *facts))
+
+
+def _line(text: str) -> str:
+    return visible(text, newlines=False)
 
 
 class TerminalApprover:

@@ -38,9 +38,10 @@ class Configuration:
     def fingerprint(self) -> str:
         """The hash a consent is tied to: changing any command, argument, folder or variable voids it.
 
-        So does changing one byte of the predicates file, which is executed too.
+        So does another file found for a command, another variable of the person's own that is handed over,
+        and one changed byte of the predicates file, which is executed too.
         """
-        servers = sorted((server.name, server.fingerprint()) for server in self.servers)
+        servers = sorted((server.name, server.consent_fingerprint()) for server in self.servers)
         own = [self.predicates, self.predicates_digest]
         parts = {"servers": servers, "predicates": own} if any(own) else servers
         return hashlib.sha256(canonical(parts).encode()).hexdigest()

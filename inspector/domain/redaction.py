@@ -323,13 +323,14 @@ def _quoted(value: str) -> str:
 def _is_secret(name: str, value: str) -> bool:
     if len(value.strip()) < _SHORTEST_SECRET or _HARMLESS.fullmatch(value) or value in MARKER:
         return False
-    if _looks_secret(name.rpartition(".")[2]):
+    if looks_secret(name.rpartition(".")[2]):
         return True
     return len(value) >= _SHORTEST_VALUE and not _ORDINARY.fullmatch(value)
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
-def _looks_secret(name: str) -> bool:
+def looks_secret(name: str) -> bool:
+    """Whether a variable of this name probably holds a secret."""
     words = [word.lower() for word in _WORDS.findall(name)]
     if _QUALIFIERS.intersection(words):
         return False
@@ -339,7 +340,7 @@ def _looks_secret(name: str) -> bool:
 @lru_cache(maxsize=_CACHED_TEXTS)
 def _names_secret(key: str) -> bool:
     """Whether a key in data holds a secret; stricter than for variables, where `key` alone is enough."""
-    if not _looks_secret(key):
+    if not looks_secret(key):
         return False
     words = [word.lower() for word in _WORDS.findall(key)]
     secret = [word for word in words if word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS)]

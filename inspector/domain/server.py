@@ -17,12 +17,40 @@ class Era(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """The files that a command comes down to, with absolute paths. All are "" if no file was found.
+
+    `file` is what is started, `target` where its links end, if it is or lies behind one. `interpreter` runs
+    it, if it is a script; a name without a slash was not found.
+    """
+
+    file: str = ""
+    target: str = ""
+    interpreter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """A text of a configuration that contains values from a person's own environment.
+
+    `key` is its place in the server's entry: `env.TOKEN`, `headers.X-Key`, `args[0]`. `own` names the
+    variables, and never holds their values; an input that the person gave is `input ID`. `shown` is the
+    expanded text, in which variables whose names look like secrets stay as they were written.
+    """
+
+    key: str
+    own: tuple[str, ...]
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSpec:
     """How to reach one server: a `command` (stdio), a `url` (streamable HTTP) or a `listing`, one of them.
 
     A `listing` is a file with a stored answer to `tools/list`. With `inherits_environment` a command gets all
     variables of Toolsight's own process. `lacks` names a value that the configuration needs and nobody set,
-    `advice` says how to set it; such a server is not started.
+    `advice` says how to set it; such a server is not started. With a `program`, exactly that may be started;
+    without one, whatever the command finds. `expansions` are the texts with values of a person's own.
     """
 
     name: str
@@ -41,6 +69,8 @@ class ServerSpec:
     era: Era | None = None
     connect_timeout: float = 30.0
     call_timeout: float = 60.0
+    program: Program | None = None
+    expansions: tuple[Expansion, ...] = ()
 
     @property
     def is_http(self) -> bool:
@@ -51,10 +81,25 @@ class ServerSpec:
         return (self.command, *self.args)
 
     def fingerprint(self) -> str:
-        """A hash of everything that decides what runs; consent covers exactly this."""
+        """A hash of everything that the configuration says of what runs: what is remembered is tied to it."""
         parts = [self.argv, self.cwd, self.url, sorted(self.env.items()), sorted(self.headers.items())]
         parts += [each for each in (self.listing, self.lacks) if each]
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
+
+    def consent_fingerprint(self) -> str:
+        """The hash a consent is tied to: `fingerprint`, the files found, and the own variables handed over.
+
+        Files count by their paths, links followed, and not by their content. An upgrade of `node` in its
+        place asks nothing, as no person could judge it; one that moves it, or a file that is found before it,
+        asks again. A project's scripts change with every edit, and most are arguments that cannot be told
+        from others: a digest of the command alone would promise more than it keeps.
+        """
+        if self.program is None and not self.expansions:
+            return self.fingerprint()
+        found = self.program
+        files = [found.file, found.target, found.interpreter] if found is not None else []
+        own = sorted((each.key, each.own) for each in self.expansions)
+        return hashlib.sha256(canonical([self.fingerprint(), files, own]).encode()).hexdigest()
 
 
 class ServerPhase(StrEnum):

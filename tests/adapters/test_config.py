@@ -9,7 +9,7 @@ import pytest
 
 from inspector.adapters.files.config import read
 from inspector.domain.configuration import Configuration
-from inspector.domain.server import Era, ServerSpec
+from inspector.domain.server import Era, Expansion, Program, ServerSpec
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule
@@ -90,6 +90,7 @@ def test_every_field_of_a_server_is_read(tmp_path: Path) -> None:
         era=Era.LEGACY,
         connect_timeout=5.0,
         call_timeout=2.5,
+        program=Program(),
     )
 
 
@@ -266,3 +267,43 @@ def test_a_toolset_may_name_a_server_that_is_switched_off(tmp_path: Path) -> Non
     servers = {"on": {"command": "x"}, "off": {"command": "x", "disabled": True}}
     content = {"mcpServers": servers, "tool_sets": {"t": {"servers": {"on": True, "off": True}}}}
     assert [spec.name for spec in configured(tmp_path, content).servers] == ["on"]
+
+
+OWN = {"AWS_SECRET_ACCESS_KEY": "s3cret", "REGION": "eu"}
+
+
+def test_which_own_variables_a_text_contains_is_remembered_without_their_values(tmp_path: Path) -> None:
+    headers = {"X-Trace": "${REGION}:${env:AWS_SECRET_ACCESS_KEY}", "X-Plain": "x", "X-Else": "${NONE:-d}"}
+    spec = one_server(tmp_path, {"url": "https://a.example/${REGION}", "headers": headers}, environment=OWN)
+    assert spec.headers["X-Trace"] == "eu:s3cret"
+    assert spec.expansions == (
+        Expansion("url", ("REGION",), "https://a.example/eu"),
+        Expansion("headers.X-Trace", ("REGION", "AWS_SECRET_ACCESS_KEY"), "eu:${env:AWS_SECRET_ACCESS_KEY}"),
+    )
+    assert "s3cret" not in repr(spec.expansions)
+
+
+def test_every_text_of_a_server_is_searched_for_own_variables(tmp_path: Path) -> None:
+    text = "/${AWS_SECRET_ACCESS_KEY}"
+    entry = {"command": text, "args": ["-v", text], "env": {"A.B": text}, "cwd": text}
+    spec = one_server(tmp_path, entry, environment=OWN)
+    assert [each.key for each in spec.expansions] == ["command", "args[1]", "env.A.B", "cwd"]
+    assert {each.shown for each in spec.expansions} == {text}
+
+
+def test_what_toolsight_or_the_file_provides_is_nobodys_own(tmp_path: Path) -> None:
+    entry = {
+        "command": "x",
+        "args": ["${workspaceFolder}", "${TOOL}", "${input:a}"],
+        "env": {"K": "${input:b}"},
+    }
+    inputs = [{"id": "a", "default": "theirs"}, {"id": "b"}]
+    (spec,) = configured(
+        tmp_path,
+        {"inputs": inputs, "servers": {"s": entry}},
+        environment={"TOOL": "mine"},
+        variables={"TOOL": "toolsight's"},
+        inputs={"b": "given"},
+    ).servers
+    assert spec.args[1:] == ("toolsight's", "theirs")
+    assert spec.expansions == (Expansion("env.K", ("input b",), "given"),)

@@ -179,7 +179,7 @@ def test_consents_given_before_there_were_predicates_stay_valid() -> None:
 def test_the_terminal_shows_what_would_be_executed(written: Written) -> None:
     path = written(GOOD)
     text = "\n".join(map(consent_text, describe(configuration(path))))
-    assert repr(str(path)) in text
+    assert f"executes {path}" in text
     assert digest(path)[:12] in text
     assert "command  notes-server" in text
     assert text.count("command") == 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.adapters.files.typed_server import names_a_server, typed_configuration
-from inspector.adapters.mcp.process import child_environment
+from inspector.adapters.program import child_environment
 from inspector.domain.error import ConfigError
 from inspector.domain.server import ServerSpec
 

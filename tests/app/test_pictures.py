@@ -51,8 +51,9 @@ from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
 from inspector.demo.planner import DemoPlanner
-from inspector.domain.consent import ServerConsent
+from inspector.domain.consent import Handed, ServerConsent
 from inspector.domain.ranking import SearchRequest
+from inspector.domain.server import Program
 from tests.app.test_confusable_page import offices
 from tests.app.test_find_edit import BETTER, PAY, QUERY as REFUND, keys, shop
 from tests.app.test_page_keys import one_fails
@@ -88,8 +89,15 @@ SEVERAL = SearchRequest("refund the order, then send a message and create an eve
 ALIKE = "4 pairs among 6 tools"
 ORDERS = {"orders": [{"id": 7, "status": "late"}, {"id": 9, "status": "late"}]}
 STARTED = (
-    ServerConsent("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("TOKEN", "URL")),
-    ServerConsent("shop", url="https://shop.example/mcp", header_names=("Authorization",)),
+    ServerConsent(
+        *("notes", ("npx", "-y", "notes server", "--root", "/srv"), "/srv", ("PATH", "TOKEN", "URL")),
+        program=Program("/srv/bin/npx"),
+        decisive=(("PATH", "/srv/bin:/usr/bin"),),
+    ),
+    ServerConsent(
+        *("shop", (), "", (), "https://shop.example/mcp", ("X-Trace",)),
+        handed=(Handed("AWS_SECRET_ACCESS_KEY", "shop.example", "in the header X-Trace"),),
+    ),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.configuration import Configuration
-from inspector.domain.server import Era, ServerSpec
+from inspector.domain.server import Era, Expansion, Program, ServerSpec
 
 texts = st.one_of(st.text("ab -=", max_size=3), st.text(max_size=3))
 tables = st.dictionaries(texts, texts, min_size=1, max_size=3)
@@ -70,6 +70,31 @@ def test_any_change_of_what_runs_voids_the_consent(spec: ServerSpec) -> None:
     for other in others:
         assert other.fingerprint() != spec.fingerprint(), other
         assert configuration(other).fingerprint() != configuration(spec).fingerprint()
+
+
+FOUND = Program("/usr/bin/npx", "/usr/lib/npx.js", "/usr/bin/node")
+SENT = Expansion("headers.X-Key", ("SHOP_KEY",), "${SHOP_KEY}")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"program": Program("/tmp/npx", FOUND.target, FOUND.interpreter)},
+        {"program": Program(FOUND.file, "/tmp/npx.js", FOUND.interpreter)},
+        {"program": Program(FOUND.file, FOUND.target, "/tmp/node")},
+        {"program": Program()},
+        {"expansions": ()},
+        {"expansions": (SENT, Expansion("headers.X-Trace", ("AWS_SECRET",), "${AWS_SECRET}"))},
+        {"expansions": (replace(SENT, own=("AWS_SECRET",)),)},
+        {"expansions": (replace(SENT, key="headers.X-Trace"),)},
+    ],
+)
+def test_another_file_or_another_own_variable_voids_the_consent_and_not_what_is_remembered(
+    other: dict[str, Any],
+) -> None:
+    spec = ServerSpec("shop", "npx", ("shop",), program=FOUND, expansions=(SENT,))
+    assert configuration(replace(spec, **other)).fingerprint() != configuration(spec).fingerprint()
+    assert replace(spec, **other).fingerprint() == spec.fingerprint()
 
 
 @given(specs)

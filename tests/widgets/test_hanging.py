@@ -20,6 +20,11 @@ def test_a_line_that_fits_is_left_as_it_is() -> None:
     assert rows("  a\n\n▸ b", 10) == ["  a", "", "▸ b"]
 
 
+def test_with_an_indent_no_wrapped_row_begins_further_left() -> None:
+    drawn = Hanging(Content("! PATH  one two three four"), 8).rows(16)
+    assert [row.plain.rstrip() for row in drawn] == ["! PATH  one two", "        three", "        four"]
+
+
 @given(st.text(st.characters(exclude_categories=["C"]), max_size=200), st.integers(1, 60))
 def test_rows_fit_and_lose_no_letter(text: str, width: int) -> None:
     content = plain(text)

@@ -16,12 +16,12 @@ from typing import Self
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
-from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 from mcp.shared.message import SessionMessage
 
 from inspector.adapters.mcp.frame import RawMessage, read_frame, stray_hint
 from inspector.adapters.mcp.log import LOG, StderrFile
 from inspector.adapters.mcp.tap import Streams
+from inspector.adapters.program import child_environment, file_to_start
 from inspector.domain.error import ConnectError, ServerExited
 from inspector.domain.server import ServerSpec
 
@@ -57,7 +57,7 @@ class StdioChannel:
             raise ConnectError("Servers over stdio need Linux or macOS", hint=_NO_POSIX)
         self.ended = asyncio.Event()
         self._spec = spec
-        self._environment = child_environment(spec, environment)
+        self._environment = environment
         self._stderr = stderr
         self._on_stray = on_stray
         self._child: _Child | None = None
@@ -72,14 +72,20 @@ class StdioChannel:
 
     @asynccontextmanager
     async def transport(self) -> AsyncGenerator[Streams, None]:
-        """Start the process; on leaving, end it and everything in its process group."""
+        """Start the process; on leaving, end it and everything in its process group.
+
+        Raises ConnectError if the command comes down to another file than consent was given for.
+        """
+        # What is started is the file that was looked at, by its absolute path: nothing searches again.
+        file = await asyncio.to_thread(file_to_start, self._spec, self._environment)
         to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](inf)
         child = self._child = _Child(to_session, self._on_stray)
         process, _ = await asyncio.get_running_loop().subprocess_exec(
             lambda: child,
             *self._spec.argv,
+            executable=file,
             stderr=self._stderr.open(),
-            env=self._environment,
+            env=child_environment(self._spec, self._environment),
             cwd=self._spec.cwd or None,
             start_new_session=True,
         )
@@ -110,9 +116,10 @@ class StdioChannel:
 
     def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
         """The error if the process explains a failure, else None."""
-        spawn = next((cause for cause in causes if isinstance(cause, OSError)), None)
         if self._child is None or self._child.pid is None:
-            return self._spawn_failure(spawn) if spawn else None
+            known = next((cause for cause in causes if isinstance(cause, ConnectError)), None)
+            spawn = next((cause for cause in causes if isinstance(cause, OSError)), None)
+            return known or (self._spawn_failure(spawn) if spawn else None)
         return self._exit() if self._died else None
 
     def _exit(self) -> ServerExited:
@@ -213,15 +220,6 @@ class _Outgoing:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-
-def child_environment(spec: ServerSpec, environment: Mapping[str, str]) -> dict[str, str]:
-    """The few variables that the SDK passes on, or all of them, overridden by the configured ones."""
-    names = environment if spec.inherits_environment else DEFAULT_INHERITED_ENV_VARS
-    inherited = {name: environment[name] for name in names if name in environment}
-    # A value that starts like this is an exported shell function, which the SDK leaves out as a risk.
-    kept = {name: value for name, value in inherited.items() if not value.startswith("()")}
-    return {**kept, **spec.env}
 
 
 def exit_text(code: int | None) -> str:

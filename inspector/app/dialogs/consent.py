@@ -1,6 +1,6 @@
 """Consent: nothing in an unknown configuration starts without a yes."""
 
-from inspector.app.dialogs.consent_text import consent_body
+from inspector.app.dialogs.consent_text import TEXT_AT, consent_body
 from inspector.domain.consent import ServerConsent
 from widgets import Choice, GuardedConfirm
 
@@ -14,7 +14,7 @@ class ConsentDialog(GuardedConfirm):
 
     def __init__(self, source: str, servers: tuple[ServerConsent, ...]) -> None:
         choices = (Choice("", "start these servers", _YES), Choice("", "no, leave", "no"))
-        super().__init__("Start these servers?", consent_body(source, servers), choices)
+        super().__init__("Start these servers?", consent_body(source, servers), choices, indent=TEXT_AT)
 
     @staticmethod
     def accepted(answer: str | None) -> bool:

@@ -1,41 +1,37 @@
 """The text of the consent dialog: what a configuration would start."""
 
-import shlex
-
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.consent import ServerConsent
+from inspector.domain.consent import Fact, ServerConsent, warnings_text
 from inspector.domain.number import count
 from widgets import plain
 
 _LABEL_WIDTH = 9
+TEXT_AT = 2 + _LABEL_WIDTH
+"""The column at which the text of a line begins, and goes on if it is wrapped."""
+_WARNING = "$text-warning"
 
 
 def consent_body(source: str, servers: tuple[ServerConsent, ...]) -> Content:
-    """Return the file, and for each server its exact command and its variables' names (never values)."""
+    """Return the file, and for each server what decides what it runs; what to look at is marked with `!`."""
     files = sum(1 for server in servers if server.executes)
     started = len(servers) - files
     what = f"would start {count(started, 'server')}"
     what += " and execute a Python file" if files else ""
     head = Content.assemble(plain(source, newlines=False).stylize("bold"), f"\n{what} with your permissions:")
+    if warnings := warnings_text(servers):
+        head = Content.assemble(head, "\n", (warnings, _WARNING))
     return Content("\n\n").join([head, *map(_server, servers)])
 
 
 def _server(server: ServerConsent) -> Content:
-    lines = [plain(server.name, newlines=False).stylize("bold $accent")]
-    facts = (
-        ("address", server.url),
-        ("command", shlex.join(server.argv)),
-        ("folder", server.cwd),
-        ("gets", ", ".join(server.env_names)),
-        ("headers", ", ".join(server.header_names)),
-        ("executes", server.executes),
-        ("sha-256", server.digest),
-    )
-    lines += [
-        Content.assemble((f"  {label:<{_LABEL_WIDTH}}", MUTED), plain(value, newlines=False))
-        for label, value in facts
-        if value
-    ]
-    return Content("\n").join(lines)
+    name = plain(server.name, newlines=False).stylize("bold $accent")
+    return Content("\n").join([name, *map(_line, server.facts())])
+
+
+def _line(fact: Fact) -> Content:
+    text = plain(fact.text, newlines=False)
+    if fact.warns:
+        return Content.assemble((f"! {fact.label:<{_LABEL_WIDTH}}", _WARNING), text.stylize("bold"))
+    return Content.assemble((f"  {fact.label:<{_LABEL_WIDTH}}", MUTED), text)

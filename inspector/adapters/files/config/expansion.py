@@ -18,6 +18,8 @@ from pathlib import Path
 
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError, MissingValue
+from inspector.domain.redaction import looks_secret
+from inspector.domain.server import Expansion
 
 _REFERENCE = re.compile(
     r"\$\{(?:(?P<kind>input|command|config|workspaceFolder):(?P<id>[\w.-]+)"
@@ -28,12 +30,16 @@ _EDITOR_FOLDERS = (".vscode", ".cursor")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where values come from; `variables` take precedence over the environment. `folder` holds the file."""
+    """Where values come from; `variables` take precedence over the environment. `folder` holds the file.
+
+    `inputs` are those that the person gave, which take precedence over the file's own `input_defaults`.
+    """
 
     folder: Path
     environment: Mapping[str, str]
     variables: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
+    input_defaults: Mapping[str, str] = field(default_factory=dict)
     input_descriptions: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -44,6 +50,30 @@ class Scope:
     def expand(self, text: str, where: str) -> str:
         """Replace every reference in the text. `where` names the server and the key in errors."""
         return _REFERENCE.sub(lambda match: self._value(match, where), text)
+
+    def expansion(self, key: str, text: str) -> Expansion | None:
+        """Which of the person's own variables the text contains; None if there is none.
+
+        `key` is the place of the text in the server's entry. Raises ConfigError like `expand`.
+        """
+        own = dict.fromkeys(name for match in _REFERENCE.finditer(text) if (name := self._own(match)))
+        if not own:
+            return None
+        shown = _REFERENCE.sub(
+            lambda match: match[0] if self._is_secret(match) else self._value(match, key), text
+        )
+        return Expansion(key, tuple(own), shown)
+
+    def _own(self, match: re.Match[str]) -> str:
+        """The person's own variable that a reference means; "" if it means anything else."""
+        name = match["id"] if match["kind"] else match["name"]
+        if match["kind"] == "input" and name in self.inputs:
+            return f"input {name}"
+        is_own = not match["kind"] and name in self.environment and name not in self.variables
+        return name if is_own else ""
+
+    def _is_secret(self, match: re.Match[str]) -> bool:
+        return bool(self._own(match)) and looks_secret(match["id"] or match["name"])
 
     def _value(self, match: re.Match[str], where: str) -> str:
         if match["kind"]:
@@ -67,8 +97,8 @@ class Scope:
     def _of_kind(self, kind: str, name: str, where: str) -> str:
         if kind == "workspaceFolder":
             return str(self.workspace)
-        if kind == "input" and name in self.inputs:
-            return self.inputs[name]
+        if kind == "input" and name in (known := {**self.input_defaults, **self.inputs}):
+            return known[name]
         if kind == "input":
             what = self.input_descriptions.get(name)
             asked = f" ({what})" if what else ""

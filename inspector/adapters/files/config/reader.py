@@ -125,7 +125,7 @@ def _scope(
         name: entry["default"] for name, entry in form.inputs.items() if isinstance(entry.get("default"), str)
     }
     descriptions = {name: str(entry.get("description", "")) for name, entry in form.inputs.items()}
-    return Scope(path.absolute().parent, environment, variables, {**defaults, **inputs}, descriptions)
+    return Scope(path.absolute().parent, environment, variables, inputs, defaults, descriptions)
 
 
 def _discovery(path: Path, model: FileModel) -> DiscoverySettings:

@@ -1,6 +1,7 @@
 """Turns one entry of `mcpServers` into a ServerSpec, with every reference expanded."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -9,6 +10,7 @@ from inspector.adapters.files.config.dialect import Form
 from inspector.adapters.files.config.expansion import Scope
 from inspector.adapters.files.config.model import ServerModel
 from inspector.adapters.files.problem import dotted
+from inspector.adapters.program import program_of
 from inspector.domain.closest import closest
 from inspector.domain.error import ConfigError
 from inspector.domain.server import Era, ServerSpec
@@ -25,7 +27,7 @@ class ServerReader:
         self._scope = scope
 
     def spec(self, name: str, entry: ServerModel) -> ServerSpec:
-        """The entry, expanded, with absolute folders."""
+        """The entry, expanded, with absolute folders and the file that its command comes down to now."""
         self._check_name(name)
         self._check_transport(name, entry)
         spec = ServerSpec(
@@ -39,9 +41,14 @@ class ServerReader:
             defer_loading=entry.defer_loading,
             tags=tuple(entry.tags),
             era=Era(entry.era) if entry.era else None,
+            expansions=tuple(
+                found for key, text in _texts(entry) if (found := self._scope.expansion(key, text))
+            ),
         )
         return replace(
-            spec, **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True)
+            spec,
+            program=None if spec.is_http else program_of(spec, self._scope.environment),
+            **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True),
         )
 
     def _check_name(self, name: str) -> None:
@@ -110,6 +117,16 @@ class ServerReader:
     def _where(self, server: str, key: str) -> str:
         at = dotted(self._form.section, server)
         return f"{at}.{key}" if key else at
+
+
+def _texts(entry: ServerModel) -> Iterator[tuple[str, str]]:
+    """The texts of an entry that are expanded, each with its place."""
+    yield "command", entry.command
+    yield from ((f"args[{index}]", arg) for index, arg in enumerate(entry.args))
+    yield from ((f"env.{name}", text) for name, text in entry.env.items())
+    yield "cwd", entry.cwd
+    yield "url", entry.url
+    yield from ((f"headers.{name}", text) for name, text in entry.headers.items())
 
 
 def _is_http(url: str) -> bool:
