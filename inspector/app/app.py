@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.view import SessionView
 
-# Records are gathered this long before the page is drawn again, and so many times as long as that takes: while a
-# hundred servers connect, most of the time is left for keys.
+# Records are gathered this long before the page is drawn again, and so many times as long as drawing takes:
+# while a hundred servers connect, most of the time is left for keys.
 _GATHERING_SECONDS = 0.03
 _GATHERING_FACTOR = 3
 _LONGEST_GATHERING = 0.5

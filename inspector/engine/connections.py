@@ -178,6 +178,7 @@ class _Connection:
         self.instructions = ""
         self._last: tuple[Tool, ...] = ()
         self._definitions = DefinitionRecord(redact)
+        self._redact = redact
         self._spec = spec
         self._connector = connector
         self._memory = memory
@@ -356,7 +357,9 @@ class _Connection:
         snapshot = Snapshot(tools, self._clock.now(), summary)
 
         def work() -> tuple[int, tuple[ToolDefinition, ...]]:
-            remember_tools(self._memory, self._spec, snapshot, era)
+            if era is not None:
+                self._memory.remember_era(self._spec.fingerprint(), era)
+            remember_tools(self._memory, self._spec, snapshot, redact=self._redact)
             return self._count_tokens(tools), self._definitions.new(tools)
 
         async with self._slots:

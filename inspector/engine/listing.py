@@ -7,7 +7,7 @@ from dataclasses import replace
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError
 from inspector.domain.redaction import Redactor
-from inspector.domain.server import Era, ServerSpec
+from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListing
 
@@ -26,18 +26,21 @@ async def list_tools(link: ServerLink, seconds: float) -> ToolListing:
 
 
 def remember_tools(
-    memory: ServerMemory, spec: ServerSpec, snapshot: Snapshot, era: Era | None = None
+    memory: ServerMemory,
+    spec: ServerSpec,
+    snapshot: Snapshot,
+    *,
+    redact: Callable[[Tool], Tool] | None = None,
 ) -> None:
-    """Store a server's tools without the values in its spec, which it may repeat, and a new era.
+    """Store a server's tools without the values in its spec, which it may repeat. Thread-safe.
 
-    Thread-safe.
+    `redact` is for who has redacted them already.
     """
-    redact = Redactor({**spec.env, **spec.headers}).value
-    tools = tuple(redact(tool) for tool in snapshot.tools)
-    fingerprint = spec.fingerprint()
-    if era is not None:
-        memory.remember_era(fingerprint, era)
-    memory.remember_tools(fingerprint, replace(snapshot, tools=tools, summary=redact(snapshot.summary)))
+    own = Redactor({**spec.env, **spec.headers})
+    tools = tuple(map(redact or own.value, snapshot.tools))
+    memory.remember_tools(
+        spec.fingerprint(), replace(snapshot, tools=tools, summary=own.value(snapshot.summary))
+    )
 
 
 class DefinitionRecord:

@@ -6,7 +6,7 @@ removed tools and the raw result in `_meta`, where the link reads them. Every fr
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -14,9 +14,9 @@ from typing import Any, Self
 import anyio
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, Tool
+from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, ListToolsResult, Tool
 from mcp_types.methods import validate_server_result
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from inspector.adapters.mcp.frame import RawMessage
 from inspector.adapters.mcp.recorder import Recorder
@@ -146,17 +146,27 @@ def with_valid_tools(page: Mapping[str, Any], protocol: str) -> dict[str, Any]:
     tools = page.get("tools")
     if not isinstance(tools, list) or _flaw({**whole, "tools": []}, protocol):
         return whole
+    good, skipped = tools, list[list[str]]()
+    if _flaw(whole, protocol) or _model_flaw(ListToolsResult, whole):
+        good, skipped = _sorted_out(whole, tools, protocol)
+    meta = page.get("_meta")
+    return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), SKIPPED: skipped}}
+
+
+def _sorted_out(
+    page: Mapping[str, Any], tools: Sequence[Any], protocol: str
+) -> tuple[list[Any], list[list[str]]]:
+    """The valid tools of a page, and the names of the others with what is wrong."""
     good: list[Any] = []
     skipped: list[list[str]] = []
     for number, tool in enumerate(tools, start=1):
-        flaw = _flaw({**whole, "tools": [tool]}, protocol) or _tool_flaw(tool)
+        flaw = _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
         if flaw:
             name = tool.get("name") if isinstance(tool, dict) else None
             skipped.append([name if isinstance(name, str) and name else f"tool {number}", flaw])
         else:
             good.append(tool)
-    meta = page.get("_meta")
-    return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), SKIPPED: skipped}}
+    return good, skipped
 
 
 def _flaw(page: Mapping[str, Any], protocol: str) -> str:
@@ -169,9 +179,9 @@ def _flaw(page: Mapping[str, Any], protocol: str) -> str:
     return ""
 
 
-def _tool_flaw(tool: object) -> str:
+def _model_flaw(model: type[BaseModel], value: object) -> str:
     try:
-        Tool.model_validate(tool, by_name=False)
+        model.model_validate(value, by_name=False)
     except ValidationError as error:
         return flaw_text(error)
     return ""
