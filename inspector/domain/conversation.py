@@ -58,14 +58,15 @@ class ItemStatus(StrEnum):
 class Item:
     """One block of the conversation. `seq` is the event that opened it; `text` is the raw body.
 
-    Of a search, `loaded` holds the tokens of each tool that it bound, and `called` its results that the model
-    called later in the turn.
+    Of an error, `raw` is what a model's provider said, as it came. Of a search, `loaded` holds the tokens of
+    each tool that it bound, and `called` its results that the model called later in the turn.
     """
 
     seq: int
     kind: ItemKind
     text: str = ""
     title: str = ""
+    raw: str = ""
     status: ItemStatus = ItemStatus.OK
     call_id: str = ""
     arguments: JsonObject | None = None
@@ -289,4 +290,4 @@ def _closed(items: _Items) -> _Items:
 
 @_step.register
 def _failed(event: Failed, seq: int, items: _Items) -> _Items:
-    return (*items, Item(seq, ItemKind.ERROR, event.hint, title=f"{event.where}: {event.message}"))
+    return (*items, Item(seq, ItemKind.ERROR, event.hint, event.summary(), event.raw))

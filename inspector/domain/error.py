@@ -64,7 +64,14 @@ class CallTimeout(ToolsightError):
 
 
 class ModelError(ToolsightError):
-    """A language model could not answer: no key, rate limit, no tool support, broken stream."""
+    """A language model could not answer: no key, rate limit, no tool support, broken stream.
+
+    `raw` is what its provider or the network said, for reading; it may have many lines.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", raw: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.raw = raw
 
 
 class StoreError(ToolsightError):

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.event_row import feed_rows
 from inspector.app.pages.trace.events.content import GROUPS, continued, event_row, in_group
 from inspector.domain.budget import Budget, TokenParts
+from inspector.domain.error import ModelError
 from inspector.domain.events import (
     AnswerStreamed,
     BudgetMeasured,
@@ -27,7 +29,7 @@ from tests.support.app import app_rig, goes, until
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import RecordList
+from widgets import RecordList, TextView
 
 
 def record(seq: int, event: Event | None = None) -> Record:
@@ -97,6 +99,24 @@ async def test_new_events_are_added_without_reading_the_store() -> None:
         rig.bench.search(SearchRequest("forecast"))
         await until(pilot, lambda: len(events.records) == before + 1)
         assert events.records[-1].key == str(rig.store.read("s")[-1].seq)
+
+
+async def test_enter_opens_an_error_with_what_came_back() -> None:
+    async with app_rig(ModelError("openai is overloaded", hint="Wait.", raw="HTTP 503\n\nbusy")) as (
+        pilot,
+        rig,
+    ):
+        await rig.bench.chat("hello")
+        await goes(pilot, "events")
+        events = pilot.app.screen.query_one("#events", RecordList)
+        await until(pilot, lambda: any(row.tone == "error" for row in events.records))
+        assert "HTTP 503" not in "".join(str(cell) for row in events.records for cell in row.cells)
+        await pilot.press("slash", *"overloaded", "enter")
+        await until(pilot, lambda: len(events.shown) == 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
+        text = pilot.app.screen.query_one(TextView).text
+        assert text == "told: openai is overloaded\n\nWait.\n\nHTTP 503\n\nbusy"
 
 
 async def test_an_export_holds_what_the_filter_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from inspector.app.base_screen import HeaderLine
+from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.tool_picker import ToolPicker
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.pages.chat.session.conversation_panel import ConversationPanel, ItemBlock
@@ -21,7 +22,7 @@ from inspector.engine.ports import Decision
 from tests.support.app import app_rig, seen, until
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import Rig
-from widgets import Confirm, Prompt, RecordList
+from widgets import Confirm, Prompt, RecordList, TextView
 
 FORECAST = (searches(query="forecast for a city"), calls(("weather__get_forecast", {"city": "Oslo"})))
 KEYS = {" ": "space", "?": "question_mark", ".": "full_stop"}
@@ -119,6 +120,24 @@ async def test_a_model_that_fails_is_an_error_with_its_hint() -> None:
         await ask(pilot, "hello")
         await ended(pilot, rig)
         assert has(blocks(pilot), "no key for openai/x", "Set OPENAI_API_KEY.")
+
+
+async def test_what_a_provider_answered_is_one_key_further() -> None:
+    raw = "HTTP 401 Unauthorized\n\n{\x1b[2J}"
+    error = ModelError("openai refused the key (401)", hint="Set OPENAI_API_KEY.", raw=raw)
+    async with app_rig(error, at_home=True) as (pilot, rig):
+        await ask(pilot, "hello")
+        await ended(pilot, rig)
+        assert has(
+            blocks(pilot), "told: openai refused the key (401)", "what came back: 3 lines (enter opens)"
+        )
+        assert "HTTP 401" not in "".join(blocks(pilot))
+        await pilot.press("escape", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
+        shown = pilot.app.screen.query_one(TextView).text
+        assert shown == f"told: openai refused the key (401)\n\nSet OPENAI_API_KEY.\n\n{raw}"
+        await until(pilot, lambda: "HTTP 401 Unauthorized" in seen(pilot))
+        assert "\x1b" not in seen(pilot)
 
 
 async def test_escape_stops_a_turn_and_the_next_one_works() -> None:

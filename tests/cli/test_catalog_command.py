@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from inspector.cli import composition
+from inspector.domain.error import ModelError
 from tests.cli.conftest import Done, Toolsight
 from tests.support.mcp_case import SERVERS
+from tests.support.told_model import ToldModel
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +131,20 @@ def test_a_chat_without_a_key_runs_on_the_stand_in(run: Toolsight) -> None:
     assert done.exit_code == 0, done.stderr
     assert "search_tools" in done.stdout
     assert "weather:get_forecast" in done.stdout
+
+
+def test_a_model_that_fails_is_one_line_that_says_where_the_rest_is(
+    run: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = ModelError("openai is overloaded (503)", hint="Wait.", raw="HTTP 503\n\nbusy")
+    monkeypatch.setattr(composition, "chosen_model", lambda *_: ToldModel(error))
+    done = run("chat", "hello")
+    assert done.exit_code == 1
+    assert "error: openai is overloaded (503)\n" in done.stderr
+    assert "HTTP 503" not in done.stdout + done.stderr
+    session, command = done.stderr.partition("toolsight events ")[2].split("`")[0].split(" ", 1)
+    (stored,) = json.loads(run("events", session, *command.split()).stdout)
+    assert stored["event"]["raw"] == "HTTP 503\n\nbusy"
 
 
 def test_the_budget_shows_what_is_saved(run: Toolsight) -> None:

@@ -11,13 +11,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer. `events` are streamed, and then the connection is closed."""
+    """One HTTP answer: JSON, or a web page. `events` are streamed, and then the connection is closed."""
 
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     body: Any = None
     events: Sequence[str] = ()
     hangs: bool = False
+    page: str = ""
 
 
 @dataclass
@@ -56,15 +57,17 @@ def stub_server(*answers: Answer) -> Iterator[Stub]:
             self.send_response(answer.status)
             for name, value in answer.headers:
                 self.send_header(name, value)
-            payload = json.dumps(answer.body).encode() if answer.body is not None else b""
-            kind = "text/event-stream" if answer.events else "application/json"
+            payload = json.dumps(answer.body) if answer.body is not None else answer.page
+            kind = (
+                "text/event-stream" if answer.events else "text/html" if answer.page else "application/json"
+            )
             self.send_header("content-type", kind)
             if answer.events:
                 self.send_header("connection", "close")
             else:
-                self.send_header("content-length", str(len(payload)))
+                self.send_header("content-length", str(len(payload.encode())))
             self.end_headers()
-            self.wfile.write(payload or "".join(answer.events).encode())
+            self.wfile.write((payload or "".join(answer.events)).encode())
             self.close_connection = bool(answer.events)
 
         def log_message(self, *_: object) -> None:

@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.adapters.litellm.error import broke_off, model_error, no_tools
+from inspector.adapters.litellm.error import Asked, broke_off, model_error, no_tools, not_processed
 from inspector.adapters.litellm.feature import features_of
 from inspector.adapters.litellm.file import model_entry, shipped_models
 from inspector.adapters.litellm.marked import BETA_HEADER, marked_messages, marked_tools
@@ -84,7 +84,7 @@ class LitellmModel:
         except ModelError:
             raise
         except Exception as error:
-            raise model_error(error, self.name, keys=self._known.unset_keys) from error
+            raise model_error(error, self._asked) from error
 
     async def _chat(self, request: ModelRequest) -> AsyncGenerator[ModelChunk]:
         """The answer through litellm's chat completions, which it translates for each provider."""
@@ -114,13 +114,13 @@ class LitellmModel:
             if added := assembly.add(event):
                 yield TextDelta(added)
         if not assembly.is_complete:
-            raise broke_off(self.name)
+            raise broke_off(self._asked)
         yield assembly.reply()
 
     async def _whole_or_cut(self, request: ModelRequest, assembly: Assembly) -> None:
         """Handle a stream without an end: raise if it was interrupted, else ask for the answer at once."""
         if not assembly.is_empty:
-            raise broke_off(self.name)
+            raise broke_off(self._asked)
         assembly.add_whole(await self._send(request, stream=False))
 
     async def _send(self, request: ModelRequest, *, stream: bool) -> Any:
@@ -137,7 +137,15 @@ class LitellmModel:
                 arguments["tool_choice"] = "none"
         if request.deferral == "tool_reference":
             arguments["extra_headers"] = dict(BETA_HEADER)
-        return await self._litellm.acompletion(**arguments)
+        answer = await self._litellm.acompletion(**arguments)
+        if answer is None:
+            raise not_processed(self._asked)
+        return answer
+
+    @property
+    def _asked(self) -> Asked:
+        """Who is asked, for errors."""
+        return Asked(self.name, self.api_base, self._timeout, self._known.unset_keys)
 
     @property
     def _addressed(self) -> dict[str, Any]:

@@ -44,6 +44,7 @@ class SqliteStore:
     def append(self, record: Record) -> None:
         """Commit the record: after this returns, even a killed process loses nothing. Raises StoreError.
 
+        A power failure may take the newest records: a commit is in the log, but not forced to the disk.
         A second record with the same session and number is an error: two programs are writing one session.
         """
         row = _row(record)

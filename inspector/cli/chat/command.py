@@ -7,9 +7,11 @@ import click
 from inspector.cli.catalog.inspect import say_budget
 from inspector.cli.chat.transcript import Transcript
 from inspector.cli.launch import run_headless
+from inspector.cli.model_failure import model_failure
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.domain.error import ConfigError, ModelError
+from inspector.domain.events import Failed
 from inspector.domain.events.json import record_json
 from inspector.engine.workbench import Workbench
 
@@ -46,12 +48,13 @@ async def converse(bench: Workbench, messages: tuple[str, ...], *, quiet: bool =
             if ended.outcome == "refused":
                 raise ConfigError("the message was not sent to the model", hint=ended.text)
             if ended.outcome == "failed":
-                raise ModelError(ended.text, hint=_last_hint(bench))
+                raise _failure(bench)
     finally:
         stop()
 
 
-def _last_hint(bench: Workbench) -> str:
-    failures = bench.records(kinds=("error",))
-    hint: str = getattr(failures[-1].event, "hint", "") if failures else ""
-    return hint
+def _failure(bench: Workbench) -> ModelError:
+    """The failure that ended the turn."""
+    failed = bench.records(kinds=("error",))[-1].event
+    assert isinstance(failed, Failed)
+    return model_failure(failed, bench.session_id)

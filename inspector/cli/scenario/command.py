@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from inspector.adapters.files.scenario_file import load_scenario
 from inspector.cli import composition
+from inspector.cli.model_failure import model_failure
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
 from inspector.cli.scenario.report import (
@@ -24,7 +25,7 @@ from inspector.cli.scenario.report import (
     result_json,
     totals_lines,
 )
-from inspector.domain.error import ConfigError, ModelError
+from inspector.domain.error import ConfigError
 from inspector.domain.events import Failed, Record
 from inspector.domain.number import count
 from inspector.domain.scenario import Scenario
@@ -111,7 +112,7 @@ def require_answers(played: Sequence[Played]) -> None:
     for one in played:
         failed = [record.event for record in one.result.records if isinstance(record.event, Failed)]
         if one.result.totals.outcome == "failed" and failed:
-            raise ModelError(failed[-1].message, hint=failed[-1].hint)
+            raise model_failure(failed[-1], one.session)
 
 
 def terminal_width() -> int:

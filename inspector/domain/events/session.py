@@ -138,7 +138,7 @@ class TurnEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class Failed(Event):
-    """An error that belongs to no other event."""
+    """An error that belongs to no other event. `raw` is what a model's provider said, as it came."""
 
     kind: ClassVar[str] = "error"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.ERRORS})
@@ -146,6 +146,7 @@ class Failed(Event):
     where: str
     message: str
     hint: str = ""
+    raw: str = ""
 
     def summary(self) -> str:
         return f"{self.where}: {self.message}"

@@ -105,7 +105,7 @@ class DiscoveryLoop:
         try:
             ended = await self._steps()
         except ModelError as error:
-            self._session.emit(Failed(self._live.model.name, error.message, error.hint))
+            self._session.emit(Failed(self._live.model.name, error.message, error.hint, error.raw))
             ended = TurnEnded("failed", error.message)
         except asyncio.CancelledError:
             self._session.emit(TurnEnded("cancelled", "You cancelled this turn."))

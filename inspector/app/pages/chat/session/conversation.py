@@ -6,7 +6,7 @@ from inspector.app.draw.style import MUTED
 from inspector.app.pages.chat.session.search_block import RESULTS, WIDTH, search_block
 from inspector.domain.conversation import Item, ItemKind, ItemStatus
 from inspector.domain.message import arguments_text
-from inspector.domain.number import milliseconds
+from inspector.domain.number import count, milliseconds
 from widgets import plain, visible
 
 _PREVIEW_LINES = 4
@@ -27,8 +27,9 @@ def block(item: Item, width: int = WIDTH, results: int = RESULTS) -> Content:
 
 
 def detail_title(item: Item) -> str:
-    """Return the heading of an item's detail."""
-    return f"{item.kind.value}: {item.title}" if item.title else item.kind.value
+    """Return the heading of an item's detail; an error's title is the first line of its text."""
+    has_title = item.title and item.kind is not ItemKind.ERROR
+    return f"{item.kind.value}: {item.title}" if has_title else item.kind.value
 
 
 def _user(item: Item) -> Content:
@@ -75,7 +76,13 @@ def _warning(item: Item) -> Content:
 
 def _error(item: Item) -> Content:
     head = Content.assemble(("✕ ", "bold $text-error"), plain(item.title).stylize("$text-error"))
-    return Content.assemble(head, "\n", _indented(plain(item.text))) if item.text else head
+    hint = Content.assemble("\n", _indented(plain(item.text))) if item.text else ""
+    more = (f"\n{_INDENT}… {_answered(item.raw)} (enter opens)", MUTED) if item.raw else ""
+    return Content.assemble(head, hint, more)
+
+
+def _answered(raw: str) -> str:
+    return f"what came back: {count(raw.count(chr(10)) + 1, 'line')}"
 
 
 def _preview(text: str) -> Content:

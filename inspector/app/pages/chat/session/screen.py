@@ -231,4 +231,6 @@ def _stand_in(model: str) -> str:
 
 
 def _full_text(item: Item) -> str:
+    if item.kind is ItemKind.ERROR:
+        return "\n\n".join(filter(None, (item.title, item.text, item.raw)))
     return item.text or item.title

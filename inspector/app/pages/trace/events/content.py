@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from inspector.app.draw.event_row import feed_row
-from inspector.domain.events import AnswerStreamed, Group, Record
+from inspector.domain.events import AnswerStreamed, Event, Failed, Group, Record
 from widgets import Column, Record as Row
 
 COLUMNS = (
@@ -31,6 +31,13 @@ def event_row(record: Record) -> Row:
     """Return an event in one line, preceded by its number in the stream."""
     row = feed_row(record)
     return replace(row, cells=(str(record.seq), *row.cells))
+
+
+def full_text(event: Event) -> str:
+    """Return an event as a text to read: of an error all there is, of others one line."""
+    if isinstance(event, Failed):
+        return "\n\n".join(filter(None, (event.summary(), event.hint, event.raw)))
+    return event.summary()
 
 
 def continued(known: Sequence[Record], feed: Sequence[Record]) -> list[Record] | None:

@@ -12,9 +12,18 @@ from textual.widgets import Tab, Tabs
 
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
+from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ExportDialog
-from inspector.app.pages.trace.events.content import COLUMNS, GROUPS, MAIN, continued, event_row, in_group
-from inspector.domain.events import Record
+from inspector.app.pages.trace.events.content import (
+    COLUMNS,
+    GROUPS,
+    MAIN,
+    continued,
+    event_row,
+    full_text,
+    in_group,
+)
+from inspector.domain.events import Failed, Record
 from inspector.domain.events.json import json_lines
 from inspector.domain.number import count
 from widgets import KeyBar, Record as Row, RecordList, SchemaTree, visible
@@ -28,6 +37,7 @@ class EventsScreen(BaseScreen):
     AUTO_FOCUS = "#events RecordRows"
     help_lines: ClassVar[tuple[str, ...]] = (
         "The events of the session in order, as stored in the database: main has what happened, all has all.",
+        "enter opens an event in full: an error with what came back, as it came.",
         "t shows the next group of events, / filters by text, x exports the events shown.",
         "`toolsight events` prints the same without the app.",
     )
@@ -96,6 +106,14 @@ class EventsScreen(BaseScreen):
         detail = self.query_one("#event-detail", SchemaTree)
         detail.value = asdict(record.event) if record else None
         detail.border_title = f"#{record.seq} {record.kind}" if record else "Event"
+
+    @on(RecordList.Selected, "#events")
+    def _open_detail(self, event: RecordList.Selected) -> None:
+        record = self._shown.get(event.key)
+        if record is not None:
+            data = None if isinstance(record.event, Failed) else asdict(record.event)
+            title = f"#{record.seq} {record.kind}"
+            self.app.push_screen(DetailScreen(title, full_text(record.event), data))
 
     @work(exit_on_error=False)
     async def action_export(self) -> None:

@@ -1,0 +1,10 @@
+"""A model's failure as a command ends with it."""
+
+from inspector.domain.error import ModelError
+from inspector.domain.events import Failed
+
+
+def model_failure(failed: Failed, session: str) -> ModelError:
+    """The error to end with; its hint says where what came back can be read."""
+    more = f"`toolsight events {session} --kind error --json` has what came back." if failed.raw else ""
+    return ModelError(failed.message, hint=" ".join(filter(None, (failed.hint, more))), raw=failed.raw)
