@@ -23,12 +23,17 @@ if TYPE_CHECKING:
     from inspector.engine.workbench import Workbench
     from inspector.research.source import Source
 
+_GIVE_WAY_SECONDS = 0.001
+
 
 def open_app(options: Options, *, watch: bool = False) -> None:
     """Run the app on what `options` name; ask if they name nothing. Raises the error if it cannot open.
 
     With `watch` a server starts again when its files change.
     """
+
+    # Threads read servers and embed while keys are pressed: they give way to the screen after a millisecond.
+    sys.setswitchinterval(_GIVE_WAY_SECONDS)
 
     async def run() -> None:
         chosen = options if _is_named(options) else await _asked(options)

@@ -1,7 +1,7 @@
 """MCP over stdio and streamable HTTP, as the engine's `Connector`.
 
-Importing this module is cheap. Importing the SDK takes about a second, and happens in a thread when the first
-connection is opened.
+Importing this module is cheap. Importing the SDK takes about a second, and happens in the servers' thread
+when the first connection is opened.
 """
 
 import asyncio
@@ -10,21 +10,24 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.mcp.log import StderrFile, quiet_sdk
+from inspector.adapters.mcp.server_thread import ServerThread
+from inspector.domain.error import ServerExited
 from inspector.domain.frame import FrameLog
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerSpec
-from inspector.engine.ports import Clock
+from inspector.engine.ports import Clock, ServerLink, ToolListing
 
 if TYPE_CHECKING:
     from inspector.adapters.mcp.link import McpLink
 
 _DISTRIBUTION = "toolsight"
-_LINK_MODULE = "inspector.adapters.mcp.link"
 
 
 class McpConnector:
@@ -39,6 +42,7 @@ class McpConnector:
         self._frames: defaultdict[str, FrameLog] = defaultdict(FrameLog)
         self._environment = os.environ if environment is None else environment
         self._prepared = False
+        self._thread = ServerThread()
 
     def frames(self, server: str) -> FrameLog:
         """See `Wire`."""
@@ -47,32 +51,62 @@ class McpConnector:
     @asynccontextmanager
     async def connect(
         self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
-    ) -> "AsyncGenerator[McpLink, None]":
+    ) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`. Raises ConnectTimeout after `spec.connect_timeout` seconds."""
         if not self._prepared:
             self._prepared = True
             quiet_sdk(self._log_dir)
-        await asyncio.to_thread(import_module, _LINK_MODULE)
+        here, stderr = asyncio.get_running_loop(), StderrFile(self._log_dir, spec.name)
+
+        def changed() -> None:
+            here.call_soon_threadsafe(on_tools_changed)
+
+        with self._thread as thread:
+            try:
+                link = await thread.run(self._open(spec, era, stderr, changed))
+                try:
+                    yield _Link(link, thread)
+                finally:
+                    await thread.run(link.close())
+            finally:
+                stderr.close()
+
+    async def _open(
+        self, spec: ServerSpec, era: Era | None, stderr: StderrFile, on_tools_changed: Callable[[], None]
+    ) -> "McpLink":
         from inspector.adapters.mcp.link import eras_to_try, open_link
         from inspector.adapters.mcp.recorder import Recorder
 
-        stderr = StderrFile(self._log_dir, spec.name)
-        try:
-            link = await open_link(
-                spec,
-                eras=eras_to_try(spec, era),
-                environment=self._environment,
-                stderr=stderr,
-                on_tools_changed=on_tools_changed,
-                version=_version(),
-                new_recorder=lambda: Recorder(self._frames[spec.name], self._clock),
-            )
-            try:
-                yield link
-            finally:
-                await link.close()
-        finally:
-            stderr.close()
+        return await open_link(
+            spec,
+            eras=eras_to_try(spec, era),
+            environment=self._environment,
+            stderr=stderr,
+            on_tools_changed=on_tools_changed,
+            version=_version(),
+            new_recorder=lambda: Recorder(self._frames[spec.name], self._clock),
+        )
+
+
+class _Link:
+    """A link of the servers' thread, for use in any other."""
+
+    def __init__(self, link: "McpLink", thread: ServerThread) -> None:
+        self.info = link.info
+        self._link = link
+        self._thread = thread
+
+    async def list_tools(self) -> ToolListing:
+        return await self._thread.run(self._link.list_tools())
+
+    async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
+        return await self._thread.run(self._link.call(tool, arguments, timeout=timeout))
+
+    async def wait_closed(self) -> ServerExited:
+        return await self._thread.run(self._link.wait_closed())
+
+    def stderr_tail(self) -> str:
+        return self._link.stderr_tail()
 
 
 @cache

@@ -7,6 +7,7 @@ from contextlib import suppress
 from hashlib import sha256
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from threading import RLock
 from typing import IO
 
 LOG = logging.getLogger("toolsight.mcp")
@@ -52,15 +53,21 @@ class StderrFile:
     """A server's stderr on disk. The child process writes to it directly; only the tail is read back.
 
     The child and the reader share one file offset; append mode keeps a read from moving the child's writes.
+    Any thread may use it.
     """
 
     def __init__(self, folder: Path, server: str) -> None:
         self._path = folder / f"{_file_name(server)}.stderr.log"
         self._file: IO[bytes] | None = None
         self._start = 0
+        self._lock = RLock()
 
     def open(self) -> IO[bytes]:
         """Open a file with a real descriptor for the child; the tail begins after earlier connections."""
+        with self._lock:
+            return self._opened()
+
+    def _opened(self) -> IO[bytes]:
         self.close()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,6 +82,10 @@ class StderrFile:
 
     def tail(self) -> str:
         """The last lines that this connection wrote."""
+        with self._lock:
+            return self._tail()
+
+    def _tail(self) -> str:
         if self._file is None or self._file.closed:
             return ""
         end = self._file.seek(0, 2)
@@ -84,7 +95,7 @@ class StderrFile:
 
     def close(self) -> None:
         if self._file is not None:
-            with suppress(OSError):
+            with self._lock, suppress(OSError):
                 self._file.close()
 
 
