@@ -2,19 +2,40 @@
 
 from typing import Final
 
+from inspector.domain.contradiction import contradiction
+from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 
 CHANGED: Final = "its definition changed since you were asked"
 ASKED_BEFORE: Final = "you were asked about it before"
+CLAIMED: Final = "its server claims that it only reads"
+CLAIMED_SINCE: Final = "its server claims that it only reads, and did not claim it before"
 
 
-def why_ask(tool: Tool) -> str:
-    """Why a call needs approval; empty when the server marks the tool as read-only."""
+def why_ask(tool: Tool, state: SessionState) -> str:
+    """Why a call needs approval in the session; empty if a trusted server says that the tool only reads.
+
+    The specification of MCP: "clients MUST consider tool annotations to be untrusted unless they come from
+    trusted servers" (2025-11-25, Tools). Which servers are trusted, only the user can say. A trusted server
+    is not believed if the tool contradicts it, or if it claimed otherwise earlier in the session.
+    """
     annotations = tool.annotations
+    if contradicted := contradiction(tool):
+        return contradicted
     if annotations.read_only:
-        return ""
+        if _claimed_otherwise(tool, state):
+            return CLAIMED_SINCE
+        return "" if tool.server in state.trusted_servers else CLAIMED
     if annotations.destructive:
         return "its server marks it as destructive"
     if annotations.read_only is None:
         return "its server does not mark it as read-only"
     return "its server says it makes changes"
+
+
+def _claimed_otherwise(tool: Tool, state: SessionState) -> bool:
+    """Whether the server listed the tool in this session without the claim that it only reads."""
+    if len(state.definitions) == len(state.listed):
+        return False  # No tool has two definitions.
+    before = (other for other in state.definitions.values() if other.id == tool.id)
+    return any(not other.annotations.read_only for other in before)

@@ -1,6 +1,7 @@
 """What a configuration would start, shown to the user before consent."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from inspector.domain.configuration import Configuration
 
@@ -8,11 +9,15 @@ _PREDICATES = "predicates (Python)"
 _DIGEST_DIGITS = 12
 
 
+TRUSTED: Final = "calls of tools that it says only read are not asked about"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerConsent:
     """One server: its exact command line and folder, or its URL; variable names, never their values.
 
-    For the predicates file instead of a server, `executes` is its path and `digest` the start of its SHA-256.
+    With `trusted`, tools that the server says only read are called without asking. For the predicates file
+    instead of a server, `executes` is its path and `digest` the start of its SHA-256.
     """
 
     name: str
@@ -21,6 +26,7 @@ class ServerConsent:
     env_names: tuple[str, ...] = ()
     url: str = ""
     header_names: tuple[str, ...] = ()
+    trusted: bool = False
     executes: str = ""
     digest: str = ""
 
@@ -35,6 +41,7 @@ def describe(configuration: Configuration) -> tuple[ServerConsent, ...]:
             env_names=tuple(sorted(spec.env)),
             url=spec.url,
             header_names=tuple(sorted(spec.headers)),
+            trusted=spec.trust_annotations,
         )
         for spec in configuration.servers
         if not spec.lacks

@@ -44,7 +44,7 @@ def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
 @with_hostile_text
 def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
     evil = text[:2000]
-    server = ServerConsent(evil, (evil, evil), evil, (evil,), evil, (evil,), evil, evil)
+    server = ServerConsent(evil, (evil, evil), evil, (evil,), evil, (evil,), True, evil, evil)
     text = consent_body(evil, (server,)).plain
     assert not [letter for letter in dangerous(text) if letter != "\n"]
 

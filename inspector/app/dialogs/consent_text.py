@@ -5,7 +5,7 @@ import shlex
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
-from inspector.domain.consent import ServerConsent
+from inspector.domain.consent import TRUSTED, ServerConsent
 from inspector.domain.number import count
 from widgets import plain
 
@@ -30,6 +30,7 @@ def _server(server: ServerConsent) -> Content:
         ("folder", server.cwd),
         ("gets", ", ".join(server.env_names)),
         ("headers", ", ".join(server.header_names)),
+        ("trusted", TRUSTED if server.trusted else ""),
         ("executes", server.executes),
         ("sha-256", server.digest),
     )

@@ -10,6 +10,7 @@ from inspector.domain.events import (
     ServerReady,
     ServerStopped,
     ToolsChanged,
+    TrustChanged,
 )
 from inspector.domain.fold.step import step
 from inspector.domain.server import ServerPhase
@@ -94,3 +95,9 @@ def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
 def _server_stopped(event: ServerStopped, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
+
+
+@step.register
+def _trust_changed(event: TrustChanged, state: SessionState) -> SessionState:
+    others = state.trusted_servers - {event.server}
+    return replace(state, trusted_servers=others | {event.server} if event.trusted else others)

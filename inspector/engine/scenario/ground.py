@@ -29,7 +29,8 @@ class Ground:
 
     `api_base` is the model's address and `window` its size in tokens, "" and 0 for what is known of it.
     `servers` names those to start, or is None for all. `allowed` holds the hashes of the definitions that may
-    be called without asking, although they may change something.
+    be called without asking, although they may change something. `trusted` names the servers whose claims to
+    only read are believed, or is None for those that the configuration says.
     """
 
     configuration: Configuration
@@ -39,6 +40,7 @@ class Ground:
     window: int = 0
     servers: frozenset[str] | None = None
     allowed: frozenset[str] = frozenset()
+    trusted: frozenset[str] | None = None
 
     def configured(self, profile: str) -> Configuration:
         """The configuration of one racer. Static binding is not made another profile by the file's settings.
@@ -47,6 +49,8 @@ class Ground:
         """
         whole = self.configuration
         servers = tuple(spec for spec in whole.servers if self.servers is None or spec.name in self.servers)
+        if self.trusted is not None:
+            servers = tuple(replace(spec, trust_annotations=spec.name in self.trusted) for spec in servers)
         if not servers:
             raise ConfigError("no server is connected, so there is nothing to race on")
         values = static_settings(whole.values) if profile == STATIC else whole.values
@@ -54,7 +58,7 @@ class Ground:
 
 
 def ground_of(session: SessionView) -> Ground:
-    """The ground of a running session: its connected servers, and what the user allowed in it."""
+    """The ground of a running session: its connected servers, and what the user allowed and trusted in it."""
     state = session.state
     ready = (name for name, server in state.servers.items() if server.phase is ServerPhase.READY)
     models = (record.event for record in session.records((SessionStarted.kind, ModelSwitched.kind)))
@@ -67,6 +71,7 @@ def ground_of(session: SessionView) -> Ground:
         state.window,
         frozenset(ready),
         state.approved,
+        state.trusted_servers,
     )
 
 

@@ -39,6 +39,7 @@ class ServerReader:
             defer_loading=entry.defer_loading,
             tags=tuple(entry.tags),
             era=Era(entry.era) if entry.era else None,
+            trust_annotations=entry.trust_annotations,
         )
         return replace(
             spec, **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True)
