@@ -23,7 +23,7 @@ def why_ask(tool: Tool, state: SessionState) -> str:
     if contradicted := contradiction(tool):
         return contradicted
     if annotations.read_only:
-        if _claimed_otherwise(tool, state):
+        if tool.id in state.not_read_only:
             return CLAIMED_SINCE
         return "" if tool.server in state.trusted_servers else CLAIMED
     if annotations.destructive:
@@ -31,11 +31,3 @@ def why_ask(tool: Tool, state: SessionState) -> str:
     if annotations.read_only is None:
         return "its server does not mark it as read-only"
     return "its server says it makes changes"
-
-
-def _claimed_otherwise(tool: Tool, state: SessionState) -> bool:
-    """Whether the server listed the tool in this session without the claim that it only reads."""
-    if len(state.definitions) == len(state.listed):
-        return False  # No tool has two definitions.
-    before = (other for other in state.definitions.values() if other.id == tool.id)
-    return any(not other.annotations.read_only for other in before)

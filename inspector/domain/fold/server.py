@@ -50,7 +50,13 @@ def _with_definitions(
         return state
     listed = {f"{server}:{one.name}": one.hash for one in definitions}
     new = {one.hash: one.tool for one in definitions if one.tool is not None}
-    return replace(state, definitions={**state.definitions, **new}, listed={**state.listed, **listed})
+    changing = (tool.id for tool in new.values() if not tool.annotations.read_only)
+    return replace(
+        state,
+        definitions={**state.definitions, **new},
+        listed={**state.listed, **listed},
+        not_read_only=state.not_read_only.union(changing),
+    )
 
 
 @step.register

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from inspector.domain.approval import CLAIMED_SINCE, why_ask
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.definition import definition_hash
@@ -71,8 +72,14 @@ def ground_of(session: SessionView) -> Ground:
         state.window,
         frozenset(ready),
         state.approved,
-        state.trusted_servers,
+        state.trusted_servers - _doubtful(session),
     )
+
+
+def _doubtful(session: SessionView) -> set[str]:
+    """The servers that claim anew that a tool only reads, which sessions that start now can't notice."""
+    tools = session.catalog.tools
+    return {tool.server for tool in tools if why_ask(tool, session.state) == CLAIMED_SINCE}
 
 
 class AllowedBefore:
