@@ -9,7 +9,7 @@ _PREDICATES = "predicates (Python)"
 _DIGEST_DIGITS = 12
 
 
-TRUSTED: Final = "calls of tools that it says only read are not asked about"
+TRUSTED: Final = "what it says only reads is called without asking"
 
 
 @dataclass(frozen=True, slots=True)

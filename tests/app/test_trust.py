@@ -19,7 +19,7 @@ from tests.support.told_model import Step, calls, says
 from tests.support.tools_page import FORECAST, choose, tools_page
 from tests.support.workbench import READS, Rig
 from tests.widgets.hostile import dangerous
-from widgets import Confirm
+from widgets import Confirm, PlainInput
 
 EVALUATE = calls(("calc__evaluate", {"expression": "1"}))
 STEPS: tuple[Step, ...] = (EVALUATE, says("1"), EVALUATE, says("1"))
@@ -66,13 +66,20 @@ async def test_a_tool_that_the_trusted_server_marks_as_changing_offers_no_trust(
         await turn.wait()
 
 
-async def test_t_trusts_a_server_for_the_session_and_no_longer() -> None:
+async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() -> None:
     async with tools_page("weather") as (pilot, rig):
         await until(pilot, lambda: "trusted: what it says only reads" in seen(pilot))
         await pilot.press("t")
         await until(pilot, lambda: "not trusted: you are asked" in seen(pilot))
         assert "weather" not in rig.bench.state.trusted_servers
         await pilot.press("t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, Confirm))
+        assert "weather" not in rig.bench.state.trusted_servers
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("left", "enter")
         await until(pilot, lambda: "weather" in rig.bench.state.trusted_servers)
         assert [(event.server, event.trusted) for event in rig.events("trust")] == [
             ("weather", False),
@@ -85,7 +92,8 @@ async def test_a_call_by_hand_can_trust_the_server_too(key: str, trusted: bool, 
     async with tools_page(FORECAST) as (pilot, rig):
         rig.bench.trust("weather", trusted=False)
         await choose(pilot, "call")
-        await pilot.press("tab", *"Oslo", "ctrl+r")
+        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+        await pilot.press(*"Oslo", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         await pilot.press(key)
         await until(pilot, lambda: not isinstance(pilot.app.screen, Confirm))
@@ -107,7 +115,7 @@ def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
 
 def test_the_consent_says_which_servers_the_file_trusts() -> None:
     trusted, other = ServerConsent("a", ("x",), trusted=True), ServerConsent("b", ("x",))
-    told = "calls of tools that it says only read are not asked about"
+    told = "what it says only reads is called without asking"
     for text in (lambda server: consent_body("f", (server,)).plain, consent_text):
         assert told in text(trusted)
         assert told not in text(other)

@@ -15,6 +15,11 @@ _TRUSTING = (
 )
 
 
+def trusting(server: str) -> Content:
+    """Return what it means to trust the claims of a server."""
+    return Content.styled(_TRUSTING.format(visible(server, limit=60, newlines=False)), MUTED)
+
+
 def approval_body(request: ApprovalRequest) -> Content:
     """Return the reason for asking, every argument on its own line, and what changed in the definition."""
     lines = [Content.assemble((f"Asked because {request.why}.", "$text-warning")), Content("")]
@@ -28,8 +33,7 @@ def approval_body(request: ApprovalRequest) -> Content:
     if not request.arguments:
         lines.append(Content.styled("no arguments", MUTED))
     if request.offers_trust:
-        server = visible(request.tool.server, limit=60, newlines=False)
-        lines += [Content(""), Content.styled(_TRUSTING.format(server), MUTED)]
+        lines += [Content(""), trusting(request.tool.server)]
     if request.changes:
         lines += [Content(""), Content.styled("Changed since you were asked", "$text-warning")]
         lines += change_lines(request.changes)

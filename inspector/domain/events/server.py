@@ -110,4 +110,4 @@ class TrustChanged(Event):
     trusted: bool
 
     def summary(self) -> str:
-        return f"{self.server}  its claims about its tools are {'trusted' if self.trusted else 'not trusted'}"
+        return f"{self.server}  {'trusted' if self.trusted else 'not trusted any more'}"

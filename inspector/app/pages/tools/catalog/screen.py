@@ -15,6 +15,7 @@ from textual.widgets import Input, Static, TextArea
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
+from inspector.app.dialogs.approval_text import trusting
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import Destination, ServerPage, ToolPage
 from inspector.app.pages.tools.catalog.frame_row import exported
@@ -26,10 +27,12 @@ from inspector.app.pages.tools.catalog.tool_text import exact_json
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.number import count
 from inspector.domain.server import ServerPhase
-from widgets import FocusFrame, KeyBar, RecordList, visible
+from inspector.engine.commands import Commands
+from widgets import Choice, FocusFrame, GuardedConfirm, KeyBar, RecordList, visible
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _ON_A_SERVER = frozenset({"stop", "reconnect", "trust"})
+_TRUST = (Choice("", "trust its claims"), Choice("", "no"))
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load"})
 
 
@@ -272,9 +275,17 @@ class ToolsScreen(ToolKeys):
         self.run_command(lambda commands: commands.stop(server))
 
     def action_trust(self) -> None:
-        """Believe what the server claims about its tools, or no longer."""
-        trusted = self._server not in self.view.state.trusted_servers
-        self.commands.trust(self._server, trusted)
+        """Believe what the server claims about its tools after a yes, or no longer at once."""
+        if self._server in self.view.state.trusted_servers:
+            self.commands.trust(self._server, trusted=False)
+        else:
+            self.run_worker(self._trust(self._server, self.commands), exit_on_error=False)
+
+    async def _trust(self, server: str, commands: Commands) -> None:
+        title = f"Trust the claims of {visible(server, limit=60, newlines=False)}?"
+        dialog = GuardedConfirm(title, trusting(server), _TRUST)
+        if await self.app.push_screen_wait(dialog) == _TRUST[0].result:
+            commands.trust(server, trusted=True)
 
     def action_reconnect_failed(self) -> None:
         """Reconnect every server that failed."""

@@ -21,8 +21,8 @@ STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
 }
 NO_SERVER = "The configuration has no servers. Add one to its file and restart."
 _LABELS = 14
-_TRUSTED = "trusted: what it says only reads is called without asking   t asks"
-_NOT_TRUSTED = "not trusted: you are asked, also about what it says only reads   t trusts"
+_TRUSTED = "trusted: what it says only reads is called without asking (t asks again)"
+_NOT_TRUSTED = "not trusted: you are asked, also about what it says only reads (t trusts)"
 
 
 def server_title(server: ServerState, width: int) -> Content:
