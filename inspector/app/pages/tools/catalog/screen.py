@@ -62,7 +62,7 @@ class ToolsScreen(ToolKeys):
         Binding("r", "reconnect", "reconnect", id="tools.reconnect"),
         Binding("r", "run", "call again", id="tools.repeat"),
         Binding("s", "stop", "stop", id="tools.stop"),
-        Binding("t", "trust", "trust", id="tools.trust"),
+        Binding("t", "trust", "trust", show=False, id="tools.trust"),
         Binding("R", "reconnect_failed", "reconnect failed", show=False, id="tools.reconnect_failed"),
         Binding("x", "export", "export", id="tools.export"),
         Binding("y", "copy", "copy", show=False, id="tools.copy"),

@@ -51,6 +51,7 @@ def server_facts(
     about its tools is believed.
     """
     failed, info = server.phase is ServerPhase.FAILED, server.info
+    trust = _TRUSTED if trusted else _NOT_TRUSTED
     facts = (
         ("reason", server.reason if failed else ""),
         ("try", _what_to_try(server)),
@@ -59,7 +60,7 @@ def server_facts(
         ("calls itself", f"{info.name} {info.version}".strip()),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("capabilities", ", ".join(info.capabilities)),
-        ("its claims", _TRUSTED if trusted else _NOT_TRUSTED),
+        ("its claims", trust if server.phase is ServerPhase.READY else ""),
     )
     lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
     skipped = Content.styled("⚠ skipped", "$text-warning")
