@@ -127,6 +127,16 @@ async def test_a_no_stays_a_no_when_its_server_is_trusted_later() -> None:
     assert asked.approver.asked[1].why == "you were asked about it before"
 
 
+async def test_trust_does_not_cover_a_tool_that_was_asked_about_and_changed_since() -> None:
+    asked = Asked(Decision.ONCE)
+    await asked.allows(ORDERS)
+    asked.session.emit(TrustChanged("shop", trusted=True))
+    await asked.allows(ORDERS, replace(ORDERS, description="Lists and forgets."))
+    assert [request.why for request in asked.approver.asked[1:]] == [
+        "its definition changed since you were asked"
+    ]
+
+
 async def test_a_trusted_server_that_claims_anew_that_a_tool_only_reads_is_asked_about() -> None:
     asked = Asked(Decision.NO, "shop")
     asked.listed(replace(ORDERS, annotations=Annotations()))
