@@ -109,7 +109,20 @@ def configuration_path(options: Options) -> Path | None:
 
 
 def read_configuration(options: Options) -> Configuration:
-    """The server that was typed, or the configuration file. Raises ConfigError, also if there is neither."""
+    """The server that was typed, or the configuration file.
+
+    Raises ConfigError, also if there is neither, or if it lacks a server that `--trust` names.
+    """
+    configuration = _read(options)
+    known = [spec.name for spec in configuration.servers]
+    for name in options.trust:
+        if name not in known:
+            near = ", ".join(closest(name, known) or known)
+            raise ConfigError(f"--trust {name} names no server", hint=f"Servers: {near}.")
+    return configuration
+
+
+def _read(options: Options) -> Configuration:
     if options.demo:
         return demo_configuration(demo_folder())
     if options.server:
@@ -234,6 +247,7 @@ def make_workbench(
         cases=_cases(policy.settings.discovery.evaluation),
         profile=options.profile,
         values=policy.session_values,
+        trusted=options.trust,
     )
 
 
@@ -308,6 +322,8 @@ async def open_lab(
             state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
             own = demo_configuration(Path(state))
         configuration = replace(ground, configuration=own).configured(chosen) if ground is not None else own
+        if ground is not None and ground.trusted is not None:
+            options = replace(options, trust=())
         yes = options.yes or is_demo
         approver = (
             AllowedBefore(ground.allowed) if ground is not None and not yes else TerminalApprover(yes=yes)

@@ -60,14 +60,19 @@ class TerminalApprover:
         if self._yes:
             return Decision.SESSION
         if not sys.stdin.isatty():
-            say(f"refused {request.tool.id}: {request.why}; --yes allows such calls", err=True)
+            allowing = (
+                f"--trust {request.tool.server} believes it, and --yes" if request.offers_trust else "--yes"
+            )
+            say(f"refused {request.tool.id}: {request.why}; {allowing} allows such calls", err=True)
             return Decision.NO
         say(f"{request.tool.id}  {arguments_text(request.arguments)}\n  {request.why}", err=True)
         for change in request.changes:
             signed = ((sign, text) for gone, new in change.lines for sign, text in (("-", gone), ("+", new)))
             lines = [f"{sign} {text}" for sign, text in signed if text]
             say("\n    ".join((f"  {change.part}", *lines)), err=True)
-        answer = click.prompt(
-            "Call it?", type=click.Choice(["once", "session", "no"]), default="no", err=True
-        )
+        answers = [Decision.ONCE, Decision.SESSION, Decision.NO]
+        if request.offers_trust:
+            answers.insert(2, Decision.SERVER)
+            say("  server: as session, for all that this server claims to only read", err=True)
+        answer = click.prompt("Call it?", type=click.Choice(list(map(str, answers))), default="no", err=True)
         return Decision(answer)

@@ -22,7 +22,8 @@ TYPED_SERVER = "toolsight.server"
 class Options:
     """The shared options; see their help. `values` maps setting paths to values.
 
-    `server` holds the words after `--`: a server's command, script, address or stored listing.
+    `server` holds the words after `--`: a server's command, script, address or stored listing. `trust` names
+    servers.
     """
 
     config: Path | None = None
@@ -38,6 +39,7 @@ class Options:
     values: Mapping[str, Any] = field(default_factory=dict)
     server: tuple[str, ...] = ()
     demo: bool = False
+    trust: tuple[str, ...] = ()
 
 
 def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
@@ -153,6 +155,12 @@ _SHARED = (
         help="Start this configuration's servers without asking, and remember the consent.",
     ),
     _common("--yes", is_flag=True, help="Allow tool calls that change something without asking."),
+    _common(
+        "--trust",
+        multiple=True,
+        metavar="SERVER",
+        help="Do not ask about calls that this server says only read. May be repeated.",
+    ),
 )
 
 

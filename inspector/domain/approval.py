@@ -2,17 +2,30 @@
 
 from typing import Final
 
+from inspector.domain.contradiction import contradiction
+from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 
 CHANGED: Final = "its definition changed since you were asked"
 ASKED_BEFORE: Final = "you were asked about it before"
+CLAIMED: Final = "its server claims that it only reads"
+CLAIMED_SINCE: Final = "its server claims that it only reads, and did not claim it before"
 
 
-def why_ask(tool: Tool) -> str:
-    """Why a call needs approval; empty when the server marks the tool as read-only."""
+def why_ask(tool: Tool, state: SessionState) -> str:
+    """Why a call needs approval in the session; empty if a trusted server says that the tool only reads.
+
+    The specification of MCP: "clients MUST consider tool annotations to be untrusted unless they come from
+    trusted servers" (2025-11-25, Tools). Which servers are trusted, only the user can say. A trusted server
+    is not believed if the tool contradicts it, or if it claimed otherwise earlier in the session.
+    """
     annotations = tool.annotations
+    if contradicted := contradiction(tool):
+        return contradicted
     if annotations.read_only:
-        return ""
+        if tool.id in state.not_read_only:
+            return CLAIMED_SINCE
+        return "" if tool.server in state.trusted_servers else CLAIMED
     if annotations.destructive:
         return "its server marks it as destructive"
     if annotations.read_only is None:

@@ -39,11 +39,15 @@ class Configuration:
         """The hash a consent is tied to: changing any command, argument, folder or variable voids it.
 
         So does another file found for a command, another variable of the person's own that is handed over,
-        and one changed byte of the predicates file, which is executed too.
+        one changed byte of the predicates file, which is executed too, and trusting another server: that lets
+        its tools be called without asking.
         """
         servers = sorted((server.name, server.consent_fingerprint()) for server in self.servers)
         own = [self.predicates, self.predicates_digest]
-        parts = {"servers": servers, "predicates": own} if any(own) else servers
+        trusted = sorted(server.name for server in self.servers if server.trust_annotations)
+        more = {"predicates": own if any(own) else (), "trusted": trusted}
+        given = {name: value for name, value in more.items() if value}
+        parts = {"servers": servers, **given} if given else servers
         return hashlib.sha256(canonical(parts).encode()).hexdigest()
 
     def toolset(self, name: str) -> Toolset | None:

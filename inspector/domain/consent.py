@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from inspector.domain.configuration import Configuration
 from inspector.domain.decisive import chooses
@@ -43,13 +44,17 @@ class Handed:
         return looks_secret(self.own.removeprefix("input "))
 
 
+TRUSTED: Final = "what it says only reads is called without asking"
+
+
 @dataclass(frozen=True, slots=True)
 class ServerConsent:
     """One server: its exact command line, file and folder, or its URL; variable names.
 
     `decisive` has the values of the variables that choose what runs, all others stay unread: they may be
-    secrets. For the predicates file instead of a server, `executes` is its path and `digest` the start of its
-    SHA-256. `program` is None if the command's file has not been looked for.
+    secrets. With `trusted`, tools that the server says only read are called without asking. For the predicates
+    file instead of a server, `executes` is its path and `digest` the start of its SHA-256. `program` is None
+    if the command's file has not been looked for.
     """
 
     name: str
@@ -58,6 +63,7 @@ class ServerConsent:
     env_names: tuple[str, ...] = ()
     url: str = ""
     header_names: tuple[str, ...] = ()
+    trusted: bool = False
     executes: str = ""
     digest: str = ""
     program: Program | None = None
@@ -75,6 +81,7 @@ class ServerConsent:
             Fact("folder", self.cwd),
             Fact("gets", ", ".join(self.env_names)),
             Fact("headers", ", ".join(self.header_names)),
+            Fact("trusted", TRUSTED if self.trusted else "", True),
             Fact("executes", self.executes),
             Fact("sha-256", self.digest),
         )
@@ -123,6 +130,7 @@ def _described(spec: ServerSpec) -> ServerConsent:
             url=_USER_INFO.sub(_HIDDEN, url),
             env_names=tuple(sorted(spec.env)),
             header_names=tuple(sorted(spec.headers)),
+            trusted=spec.trust_annotations,
             handed=tuple(_handed(spec.expansions, _host(url))),
         )
     args = (shown.get(f"args[{index}]", arg) for index, arg in enumerate(spec.args))
@@ -131,6 +139,7 @@ def _described(spec: ServerSpec) -> ServerConsent:
         argv=(shown.get("command", spec.command), *args),
         cwd=spec.cwd,
         env_names=tuple(sorted(spec.env)),
+        trusted=spec.trust_annotations,
         program=spec.program,
         decisive=tuple(_decisive(spec.env, shown)),
         handed=tuple(each for each in _handed(spec.expansions, "") if each.own not in _EVERYONES),

@@ -50,7 +50,8 @@ class ServerSpec:
     A `listing` is a file with a stored answer to `tools/list`. With `inherits_environment` a command gets all
     variables of Toolsight's own process. `lacks` names a value that the configuration needs and nobody set,
     `advice` says how to set it; such a server is not started. With a `program`, exactly that may be started;
-    without one, whatever the command finds. `expansions` are the texts with values of a person's own.
+    without one, whatever the command finds. `expansions` are the texts with values of a person's own. With
+    `trust_annotations`, tools that the server says only read are called without asking.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ServerSpec:
     defer_loading: bool = False
     tags: tuple[str, ...] = ()
     era: Era | None = None
+    trust_annotations: bool = False
     connect_timeout: float = 30.0
     call_timeout: float = 60.0
     program: Program | None = None

@@ -125,7 +125,9 @@ class SessionState:
     `outputs` holds the tools that returned output; `recoveries` counts the rejected calls after which the
     model called an available tool, `asked` those after which it asked the user instead. `counts` holds the
     iteration guard's counts after the last call of each tool, `approvals` the last answer about each tool,
-    and `approved` the hashes of the definitions approved for the session. `definitions` holds every
+    and `approved` the hashes of the definitions approved for the session. `trusted_servers` are those whose
+    claims about what their tools do are believed, and `not_read_only` the tools that were listed without the
+    claim that they only read. `definitions` holds every
     definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
     are what is wrong with the settings, worst first.
     """
@@ -179,6 +181,8 @@ class SessionState:
     counts: Mapping[str, CallCounted] = field(default_factory=dict)
     approvals: Mapping[str, ApprovalDecided] = field(default_factory=dict)
     approved: frozenset[str] = frozenset()
+    trusted_servers: frozenset[str] = frozenset()
+    not_read_only: frozenset[str] = frozenset()
     definitions: Mapping[str, Tool] = field(default_factory=dict)
     listed: Mapping[str, str] = field(default_factory=dict)
 

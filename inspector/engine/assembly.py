@@ -1,6 +1,6 @@
 """Builds the parts of a session from its configuration and the ports."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 
 from inspector.domain.configuration import Configuration
@@ -15,12 +15,12 @@ from inspector.engine.loop.binding.precondition import Preconditions
 from inspector.engine.ports import OwnPredicate, Ports
 
 
-def started(live: Live, profile: str) -> SessionStarted:
-    """The first event of a session."""
-    model = live.model
+def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionStarted:
+    """The first event of a session; `trusted` names servers that are trusted besides the file's."""
+    model, specs = live.model, live.configuration.servers
     return SessionStarted(
         config=live.configuration.source,
-        servers=tuple(spec.name for spec in live.configuration.servers),
+        servers=tuple(spec.name for spec in specs),
         toolset=live.toolset,
         model=model.name,
         model_label=model.label,
@@ -28,6 +28,7 @@ def started(live: Live, profile: str) -> SessionStarted:
         api_base=model.api_base,
         settings=asdict(live.settings),
         profile=profile,
+        trusted=tuple(spec.name for spec in specs if spec.trust_annotations or spec.name in trusted),
     )
 
 

@@ -71,3 +71,7 @@ class Commands(Protocol):
     async def stop(self, server: str) -> None:
         """Close a server's connection, or stop opening it."""
         ...
+
+    def trust(self, server: str, trusted: bool) -> None:
+        """Believe what a server claims about its tools for this session, or no longer: see `why_ask`."""
+        ...

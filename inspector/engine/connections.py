@@ -52,7 +52,7 @@ class Connections:
         emit: Callable[[Event], None],
         count_tokens: Callable[[Sequence[Tool]], int],
         on_tools: Callable[[], None],
-        redact: Callable[[Tool], Tool] = lambda tool: tool,
+        redact: Callable[[Tool], Tool] | None = None,
     ) -> None:
         self._changes = Coalesced(on_tools)
         slots, pace = asyncio.Semaphore(_READ_AT_ONCE), StartPace()
@@ -169,7 +169,7 @@ class _Connection:
         emit: Callable[[Event], None],
         count_tokens: Callable[[Sequence[Tool]], int],
         on_tools: Callable[[], None],
-        redact: Callable[[Tool], Tool],
+        redact: Callable[[Tool], Tool] | None,
         slots: asyncio.Semaphore,
         pace: StartPace,
     ) -> None:
@@ -177,7 +177,7 @@ class _Connection:
         self.summary = ""
         self.instructions = ""
         self._last: tuple[Tool, ...] = ()
-        self._definitions = DefinitionRecord(redact)
+        self._definitions = DefinitionRecord(redact or (lambda tool: tool))
         self._redact = redact
         self._spec = spec
         self._connector = connector

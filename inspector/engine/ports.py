@@ -261,13 +261,16 @@ class Clock(Protocol):
 class ApprovalRequest:
     """A call that may make changes and needs approval first.
 
-    `changes` is what differs from the definition that was approved before.
+    `changes` is what differs from the definition that was approved before. `offers_trust` says that
+    `Decision.SERVER` is an answer too: nothing but the server's claim speaks for the call being harmless, and
+    nothing speaks against it.
     """
 
     tool: Tool
     arguments: JsonObject
     why: str
     changes: tuple[DefinitionChange, ...] = ()
+    offers_trust: bool = False
 
 
 class Approver(Protocol):

@@ -1,7 +1,7 @@
 """The workbench: one session on one configuration, and everything a page or a command can do with it."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +16,7 @@ from inspector.domain.events import (
     Record,
     SearchPerformed,
     SettingsChanged,
+    TrustChanged,
     TurnEnded,
 )
 from inspector.domain.events.base import Actor
@@ -59,14 +60,17 @@ class Workbench:
         cases: Sequence[EvalCase] = (),
         profile: str = "",
         values: Mapping[str, Any] | None = None,
+        trusted: Collection[str] = (),
     ) -> None:
         """`cases` are labelled requests; `profile` and `values` (settings by path) override the file's.
+
+        `trusted` names servers whose annotations are believed, besides those that the file says.
 
         Raises ToolsightError.
         """
         self.policy = Policy(configuration, profile=profile, values=values, on_change=self._on_settings)
         self.ports = ports
-        self._cases = tuple(cases)
+        self._cases, self._trusted = tuple(cases), frozenset(trusted)
         self._background = Background()
         self._redactor = redactor = redactor_of(configuration)
         self._wires: dict[str, WireLog] = {}
@@ -207,7 +211,7 @@ class Workbench:
     def connect(self) -> None:
         """Run predicates and start servers in the background; needs consent. Raises ConfigError."""
         self._binder.preconditions = preconditions_of(self.ports, self._live)
-        self._session.emit(started(self._live, self.policy.profile))
+        self._session.emit(started(self._live, self.policy.profile, self._trusted))
         self._check.run()
         self._retention.start()
         self._connections.start()
@@ -228,6 +232,11 @@ class Workbench:
     async def stop(self, server: str) -> None:
         """Close a server's connection, or stop opening it."""
         await self._connections.stop(server)
+
+    def trust(self, server: str, trusted: bool) -> None:
+        """Believe what a server claims about its tools for this session, or no longer."""
+        if server in self.state.servers and (server in self.state.trusted_servers) is not trusted:
+            self._session.emit(TrustChanged(server, trusted))
 
     def search(self, request: SearchRequest) -> SearchReport:
         """Search on behalf of the user: all scores, nothing loaded."""

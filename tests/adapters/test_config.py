@@ -79,7 +79,7 @@ def test_every_field_of_a_server_is_read(tmp_path: Path) -> None:
     spec = one_server(
         tmp_path,
         {"command": "run", "args": ["-v", ""], "env": {"A": "b"}, "cwd": "sub", "type": "stdio"}
-        | {"connect_timeout": 5, "call_timeout": 2.5, "era": "legacy"},
+        | {"connect_timeout": 5, "call_timeout": 2.5, "era": "legacy", "trust_annotations": True},
     )
     assert spec == ServerSpec(
         "s",
@@ -88,10 +88,17 @@ def test_every_field_of_a_server_is_read(tmp_path: Path) -> None:
         env={"A": "b"},
         cwd=str(tmp_path / "sub"),
         era=Era.LEGACY,
+        trust_annotations=True,
         connect_timeout=5.0,
         call_timeout=2.5,
         program=Program(),
     )
+
+
+def test_no_server_is_trusted_unless_the_file_says_so_in_toolsights_own_word(tmp_path: Path) -> None:
+    """Gemini CLI's `trust` is something else, and the file of a client that has it is no word of the user."""
+    for entry in ({"command": "x"}, {"command": "x", "trust": True}):
+        assert not one_server(tmp_path, entry).trust_annotations
 
 
 @pytest.mark.parametrize(

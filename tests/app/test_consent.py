@@ -47,7 +47,7 @@ def test_a_file_of_predicates_is_announced_and_shown_with_its_digest() -> None:
 def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
     evil = text[:2000]
     server = ServerConsent(
-        *(evil, (evil, evil), evil, (evil,), evil, (evil,), evil, evil),
+        *(evil, (evil, evil), evil, (evil,), evil, (evil,), True, evil, evil),
         program=Program(evil or "x", evil, evil),
         decisive=((evil, evil),),
         handed=(Handed(evil, evil, evil),),

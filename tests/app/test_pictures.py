@@ -261,7 +261,7 @@ PAGES: Mapping[str, Picture] = {
     "events": Picture(EventsScreen, _failing, _acts(Goes("events"), "end")),
     "timeline": Picture(
         TimelineScreen,
-        lambda: Shown(*STEPS, servers=reading_office()),
+        lambda: Shown(*STEPS, servers=reading_office(), yes=True),
         _acts(Asked(QUESTION), Goes("timeline"), Shows("now, after 6"), "home", "right", "down"),
     ),
     "profile": Picture(

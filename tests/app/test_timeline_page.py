@@ -53,7 +53,7 @@ LOOP: tuple[Step, ...] = (
 
 
 def reading_office() -> dict[str, MemoryServer]:
-    """The office with tools that only read: no call asks for a yes."""
+    """The office with tools that claim to only read, so that no call counts as progress."""
     return {
         name: MemoryServer([replace(tool, annotations=READS) for tool in server.tools])
         for name, server in office().items()
@@ -86,14 +86,14 @@ def _lane(pilot: Pilot[None], tool_id: str) -> str:
 
 
 async def test_a_lane_shows_when_a_tool_was_loaded() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         assert _lane(pilot, "shop:list_orders").split() == ["○", "›●", "●", "●", "●", "●", "●"]
         assert "never moved" in seen(pilot)
 
 
 async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await pilot.press("home", "right")
         detail = said(pilot, "#timeline-text")
@@ -106,7 +106,7 @@ async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> No
 
 
 async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
-    async with app_rig(*LOOP, servers=reading_office(), size=(80, 24)) as (pilot, rig):
+    async with app_rig(*LOOP, yes=True, servers=reading_office(), size=(80, 24)) as (pilot, rig):
         await rig.bench.chat(QUESTION)
         await goes(pilot, "timeline")
         await pilot.press("end")
@@ -117,7 +117,7 @@ async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None
 
 
 async def test_enter_shows_that_moment_on_every_page() -> None:
-    async with app_rig(*STEPS, servers=reading_office(), at_home=True) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office(), at_home=True) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         assert "REPLAY call 1 of 6" in seen(pilot)
@@ -147,7 +147,7 @@ async def test_a_key_before_the_first_moment_is_shown_takes_the_replay_along(
         return moment(replay, stream, column)
 
     monkeypatch.setattr(Replay, "moment", slow)
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await pilot.press("home", "enter", "right")
         folded.set()
@@ -155,7 +155,7 @@ async def test_a_key_before_the_first_moment_is_shown_takes_the_replay_along(
 
 
 async def test_the_manifest_page_shows_what_that_call_was_bound_to() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "right", "right", "enter")
         bound = _shown(pilot).session.next_request().tools
@@ -164,7 +164,7 @@ async def test_the_manifest_page_shows_what_that_call_was_bound_to() -> None:
 
 
 async def test_in_a_replay_the_cursor_takes_every_page_along() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         await pilot.press("right", "right")
@@ -174,7 +174,7 @@ async def test_in_a_replay_the_cursor_takes_every_page_along() -> None:
 
 
 async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         shown = _view(pilot)
@@ -188,7 +188,7 @@ async def test_new_records_do_not_move_a_replay_and_l_shows_them() -> None:
 
 
 async def test_the_timeline_grows_with_the_session_and_the_cursor_stays_where_it_was_put() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await pilot.press("home")
         await rig.bench.chat("And again?")
@@ -199,7 +199,7 @@ async def test_the_timeline_grows_with_the_session_and_the_cursor_stays_where_it
 
 
 async def test_a_recorded_session_is_shown_from_its_start() -> None:
-    async with app_rig(servers=reading_office(), at_home=True) as (pilot, rig):
+    async with app_rig(yes=True, servers=reading_office(), at_home=True) as (pilot, rig):
         for record in records(STORY, "earlier"):
             rig.store.append(record)
         await goes(pilot, "timeline")
@@ -220,7 +220,7 @@ async def test_a_recorded_session_is_shown_from_its_start() -> None:
 
 
 async def test_a_replay_of_a_session_with_other_servers_names_the_tools_it_cannot_describe() -> None:
-    async with app_rig(servers=reading_office()) as (pilot, rig):
+    async with app_rig(yes=True, servers=reading_office()) as (pilot, rig):
         for record in records(STORY, "earlier"):
             rig.store.append(record)
         replay = _shown(pilot)
@@ -232,7 +232,7 @@ async def test_a_replay_of_a_session_with_other_servers_names_the_tools_it_canno
 
 @pytest.mark.parametrize("name", ["load", "evict", "search", "switch_model", "switch_toolset"])
 async def test_a_replay_changes_nothing(name: str) -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         count = len(rig.bench.records())
@@ -244,7 +244,7 @@ async def test_a_replay_changes_nothing(name: str) -> None:
 
 
 async def test_a_question_typed_in_a_replay_is_refused_with_the_way_out() -> None:
-    async with app_rig(*STEPS, servers=reading_office(), at_home=True) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office(), at_home=True) as (pilot, rig):
         await _talked(pilot, rig)
         await _replay(pilot, "home", "enter")
         await goes(pilot, "session")
@@ -259,7 +259,7 @@ async def test_a_question_typed_in_a_replay_is_refused_with_the_way_out() -> Non
 
 
 async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_arrows() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         lanes = pilot.app.screen.query_one(RecordList)
         await pilot.press("f")
@@ -272,7 +272,7 @@ async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_ar
 
 
 async def test_a_click_on_a_cell_goes_to_its_call() -> None:
-    async with app_rig(*STEPS, servers=reading_office()) as (pilot, rig):
+    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
         await _talked(pilot, rig)
         rows = pilot.app.screen.query_one(RecordList).rows
         frame = content.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
@@ -290,7 +290,7 @@ async def test_an_empty_session_says_what_to_do() -> None:
 
 async def test_a_long_session_is_read_in_a_thread_and_every_moment_is_the_fold() -> None:
     call = [request(1), ToolLoaded("shop:list", 9, "search"), ToolEvicted("shop:list", "loop", "loop")]
-    async with app_rig(servers=reading_office()) as (pilot, rig):
+    async with app_rig(yes=True, servers=reading_office()) as (pilot, rig):
         everything = records([CATALOG, *call * 700], "long")
         for record in everything:
             rig.store.append(record)

@@ -12,6 +12,7 @@ from inspector.domain.tool import Annotations, Tool, definition
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 
+CHANGES = "its server says it makes changes"
 TOOL = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
 
 
@@ -30,10 +31,10 @@ def test_only_what_the_server_mentions_is_a_claim() -> None:
 
 
 def test_the_facts_say_who_claims_what_and_when_it_asks() -> None:
-    text = content.facts(TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard")).plain
+    text = content.facts(TOOL, ToolState(TOOL.id, 1, Binding.EVICTED, reason="loop guard"), CHANGES).plain
     assert "the model calls it   shop__refund_order" in text
     assert "its server claims    changes something" in text
-    assert "you are asked: its server says it makes changes" in text
+    assert f"you are asked: {CHANGES}" in text
     assert "evicted              loop guard" in text
 
 
@@ -61,7 +62,7 @@ def test_hostile_text_does_no_harm(text: str) -> None:
     state = ToolState(tool.id, 1, Binding.EVICTED, reason=text)
     shown = (
         content.title(tool, state, 80),
-        content.facts(tool, state),
+        content.facts(tool, state, CHANGES),
         content.failure_line(ToolsightError(text, hint=text), 1),
         content.result_line(ToolResult("", kinds=(text,)), 1),
     )

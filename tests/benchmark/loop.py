@@ -32,7 +32,7 @@ _SCHEMA = {
         for name in ("owner", "title", "filter", "cursor")
     },
 }
-_VERBS = ("list", "get", "create", "update", "delete", "search", "export", "count", "merge", "share")
+_VERBS = ("list", "get", "render", "review", "detect", "search", "export", "count", "merge", "share")
 _NOUNS = ("order", "invoice", "ticket", "page", "event")
 
 

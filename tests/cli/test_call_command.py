@@ -9,8 +9,8 @@ import pytest
 from tests.cli.conftest import Toolsight
 from tests.support.mcp_case import SERVERS
 
-CALC = ("--", sys.executable, str(SERVERS / "calc.py"))
-SHOP = ("--", sys.executable, str(SERVERS / "shop.py"))
+CALC = ("--trust", "calc", "--", sys.executable, str(SERVERS / "calc.py"))
+SHOP = ("--trust", "shop", "--", sys.executable, str(SERVERS / "shop.py"))
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,21 @@ def test_what_changes_something_is_not_called_without_a_yes(toolsight: Toolsight
     assert "Called." in toolsight("call", "shop:get_order", "order_id=1042", *SHOP).stdout
 
 
+def test_what_a_server_only_claims_to_read_is_not_called_without_a_yes_or_trust(toolsight: Toolsight) -> None:
+    get = ("call", "shop:get_order", "order_id=1042")
+    refused = toolsight(*get, *SHOP[2:])
+    assert refused.exit_code == 1
+    assert "its server claims that it only reads; --trust shop believes it" in refused.stderr
+    assert toolsight(*get, "--yes", *SHOP[2:]).exit_code == toolsight(*get, *SHOP).exit_code == 0
+
+
+def test_trust_in_a_server_that_is_not_there_is_a_mistake(toolsight: Toolsight) -> None:
+    failed = toolsight("call", "calc:evaluate", "expression=1", "--trust", "clac", *CALC[2:])
+    assert failed.exit_code == 1
+    assert "--trust clac names no server" in failed.stderr
+    assert "Servers: calc" in failed.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -71,6 +86,6 @@ def test_a_slip_is_told_with_what_was_meant(toolsight: Toolsight, words: tuple[s
 def test_a_stored_listing_has_nothing_to_call(toolsight: Toolsight, tmp_path: Path) -> None:
     file = tmp_path / "crm.json"
     file.write_text(json.dumps({"tools": [{"name": "a", "annotations": {"readOnlyHint": True}}]}))
-    done = toolsight("call", "crm:a", "--", str(file))
+    done = toolsight("call", "crm:a", "--yes", "--", str(file))
     assert done.exit_code == 1
     assert "no server to call" in done.stdout

@@ -64,7 +64,8 @@ def words(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Iterator[
     Also records a session, of long ago: it is kept as it counts as being written.
     """
     folder = tmp_path_factory.mktemp("smoke")
-    server = {"command": sys.executable, "args": [light_server.__file__], "defer_loading": True}
+    server = {"command": sys.executable, "args": [light_server.__file__], "trust_annotations": True}
+    server["defer_loading"] = True
     discovery = {"enabled": True, "embedding_model": "none"}
     config = {"tool_discovery": discovery, "mcpServers": {"weather": server}}
     (folder / "toolsight.json").write_text(json.dumps(config))

@@ -63,7 +63,7 @@ async def test_a_race_on_servers_of_ones_own_reads_with_both_sides_and_changes_n
     configuration = typed_configuration((sys.executable, str(script)), environment=os.environ, inputs={})
     lab = ShippedLab(Options(database=tmp_path / "t.db", values={"discovery.embedding_model": "none"}))
     asked = question("Which orders are late? Cancel the order 1046.")
-    ground = Ground(configuration, "demo/planner")
+    ground = Ground(configuration, "demo/planner", trusted=frozenset({"shop"}))
     for profile in ("static", "toolsight"):
         records: list[Record] = []
         result = await lab.race(asked, ground, profile, {"discovery.embedding_model": "none"}, records.append)

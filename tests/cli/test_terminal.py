@@ -33,7 +33,8 @@ class Terminal:
         self.drawn = b""
         self._ours, theirs = pty.openpty()
         ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
-        command = [sys.executable, "-m", "inspector", "--", sys.executable, light_server.__file__]
+        server = ["--trust", "light_server", "--", sys.executable, light_server.__file__]
+        command = [sys.executable, "-m", "inspector", *server]
         variables = {"TOOLSIGHT_DB": str(database), "TERM": "xterm-256color"}
         self.process = subprocess.Popen(
             command,

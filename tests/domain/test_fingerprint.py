@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.domain.configuration import Configuration
+from inspector.domain.consent import describe
 from inspector.domain.server import Era, Expansion, Program, ServerSpec
 
 texts = st.one_of(st.text("ab -=", max_size=3), st.text(max_size=3))
@@ -126,3 +127,10 @@ def test_a_server_more_or_under_another_name_voids_the_consent_and_their_order_d
 def test_what_does_not_change_what_runs_keeps_the_consent(unrelated: dict[str, Any]) -> None:
     spec = ServerSpec("shop", "node", ("shop.js",), {"TOKEN": "t"})
     assert replace(spec, **unrelated).fingerprint() == spec.fingerprint()
+
+
+def test_trusting_what_a_server_claims_asks_for_consent_again() -> None:
+    spec = ServerSpec("shop", "node")
+    trusted = configuration(replace(spec, trust_annotations=True))
+    assert trusted.fingerprint() != configuration(spec).fingerprint()
+    assert [server.trusted for server in describe(trusted)] == [True]

@@ -9,7 +9,7 @@ import pytest
 from inspector.adapters.memory.fakes import FixedApprover, ManualClock, MemoryStore
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ModelError, ServerExited
-from inspector.domain.events import TurnEnded
+from inspector.domain.events import TrustChanged, TurnEnded
 from inspector.domain.fold import fold
 from inspector.domain.message import (
     AssistantMessage,
@@ -174,8 +174,9 @@ async def test_unreadable_arguments_are_rejected_with_the_reason() -> None:
     assert "not JSON" in bench.tool_messages()[0]
 
 
-async def test_a_read_only_tool_asks_nobody() -> None:
+async def test_a_read_only_tool_of_a_trusted_server_asks_nobody() -> None:
     bench = Bench(calls(("calc__evaluate", {})), says("done"))
+    bench.session.emit(TrustChanged("calc", trusted=True))
     await bench.say()
     assert bench.approver.asked == []
 

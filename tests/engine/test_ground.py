@@ -28,7 +28,7 @@ from inspector.engine.scenario.ground import (
 )
 from inspector.engine.scenario.run import ScenarioRun
 from tests.support.told_model import calls, says
-from tests.support.workbench import configured, connected, opened, shop_and_weather
+from tests.support.workbench import configured, connected, happens, opened, shop_and_weather
 
 REFUND = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
 ORDERS = Tool("shop", "list_orders")
@@ -125,6 +125,17 @@ async def test_the_ground_of_a_session_is_its_connected_servers_its_model_and_it
         assert ground.servers == frozenset({"shop", "calc"})
         assert [spec.name for spec in ground.configured("toolsight").servers] == ["shop", "calc"]
         assert (ground.model, ground.allowed) == (rig.bench.state.model, rig.bench.state.approved)
+
+
+async def test_a_race_trusts_the_servers_that_the_session_trusts_now() -> None:
+    async with connected() as rig:
+        rig.bench.trust("weather", trusted=False)
+        loud = replace(rig.servers["shop"].tools[0], annotations=Annotations())
+        for tool in (loud, rig.servers["shop"].tools[0]):
+            rig.servers["shop"].change([tool])
+            await happens(rig.bench, "tools")
+        specs = ground_of(rig.bench).configured("toolsight").servers
+        assert [spec.name for spec in specs if spec.trust_annotations] == ["calc"]
 
 
 def test_static_binding_stays_static_whatever_the_file_says() -> None:

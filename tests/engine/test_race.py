@@ -288,7 +288,8 @@ def test_calls_that_were_not_allowed_and_servers_that_did_not_start_are_told_of_
     assert verdict is not None
     assert verdict.notes[1:] == (
         "toolsight: not started: mail.",
-        "toolsight: 2 calls not made, as a race would change something twice: shop:refund_order.",
+        "toolsight: 2 calls not made, as a race might change something twice: shop:refund_order. "
+        "It only calls what a trusted server says only reads, and what you allowed for the session.",
     )
 
 

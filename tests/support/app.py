@@ -72,12 +72,14 @@ async def app_rig(
     configuration: Configuration | None = None,
     prices: Sequence[Prices] = (),
     at_home: bool = False,
+    yes: bool = False,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
 
-    Tests of the session page take `at_home`; under any other page there is a blank one.
+    Tests of the session page take `at_home`; under any other page there is a blank one. With `yes` every call
+    is approved without asking.
     """
-    approver = ModalApprover()
+    approver = ModalApprover(yes=yes)
     async with opened(
         *steps,
         servers=servers,

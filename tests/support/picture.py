@@ -36,6 +36,7 @@ class Shown(RigApp):
         prices: Sequence[Prices] = (),
         at_home: bool = False,
         audit: Callable[[], Audit] | None = None,
+        yes: bool = False,
     ) -> None:
         super().__init__(self._start_rig)
         self.at_home = at_home
@@ -44,12 +45,12 @@ class Shown(RigApp):
         self._embedder = embedder
         self._counter_for = counter_for
         self._prices = prices
-        self._audit = audit
+        self._audit, self._yes = audit, yes
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
     async def _start_rig(self) -> Opened:
-        approver = ModalApprover()
+        approver = ModalApprover(yes=self._yes)
         self._rig = await self._stack.enter_async_context(
             opened(
                 *self._steps,

@@ -84,10 +84,15 @@ def names(request: ModelRequest) -> list[str]:
 
 
 def configured(servers: Iterable[str]) -> Configuration:
-    """A configuration in which all servers but calc are deferred, and a toolset `sums` with only calc."""
+    """A configuration in which all servers but calc are deferred, and a toolset `sums` with only calc.
+
+    Its servers are trusted, so that nobody is asked about what only reads.
+    """
     return Configuration(
         "test.json",
-        tuple(ServerSpec(name, name, defer_loading=name != "calc") for name in servers),
+        tuple(
+            ServerSpec(name, name, defer_loading=name != "calc", trust_annotations=True) for name in servers
+        ),
         {"sums": Toolset("sums", "Sums only", {"calc": ServerRule()})},
     )
 

@@ -6,9 +6,18 @@ from inspector.app.draw.definition_change import change_lines
 from inspector.app.draw.style import MUTED
 from inspector.domain.jsonvalue import compact
 from inspector.engine.ports import ApprovalRequest
-from widgets import plain
+from widgets import plain, visible
 
 _VALUE_LIMIT = 2000
+_TRUSTING = (
+    "Nobody checks the claim. After “trust its claims” you are not asked in this session about anything that "
+    "{} says only reads."
+)
+
+
+def trusting(server: str) -> Content:
+    """Return what it means to trust the claims of a server."""
+    return Content.styled(_TRUSTING.format(visible(server, limit=60, newlines=False)), MUTED)
 
 
 def approval_body(request: ApprovalRequest) -> Content:
@@ -23,6 +32,8 @@ def approval_body(request: ApprovalRequest) -> Content:
         )
     if not request.arguments:
         lines.append(Content.styled("no arguments", MUTED))
+    if request.offers_trust:
+        lines += [Content(""), trusting(request.tool.server)]
     if request.changes:
         lines += [Content(""), Content.styled("Changed since you were asked", "$text-warning")]
         lines += change_lines(request.changes)

@@ -9,6 +9,7 @@ from widgets import Choice, GuardedConfirm
 if TYPE_CHECKING:
     from textual.app import App
 
+_TRUST = Choice("", "trust its claims", Decision.SERVER)
 _CHOICES = (
     Choice("", "this session", Decision.SESSION),
     Choice("", "once", Decision.ONCE),
@@ -32,7 +33,8 @@ class ModalApprover:
             return Decision.SESSION
         if self._app is None:
             return Decision.NO
-        dialog = GuardedConfirm(f"Call {request.tool.id}?", approval_body(request), _CHOICES)
+        choices = (_TRUST, *_CHOICES) if request.offers_trust else _CHOICES
+        dialog = GuardedConfirm(f"Call {request.tool.id}?", approval_body(request), choices)
         # A future instead of push_screen_wait, because any task may ask, not only a worker.
         answer = self._app.push_screen(dialog, wait_for_dismiss=True)
         return Decision(await answer or Decision.NO)

@@ -14,7 +14,7 @@ from inspector.cli.consent import TerminalApprover
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
-from inspector.domain.approval import why_ask
+from inspector.domain.approval import CLAIMED, why_ask
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError, ToolsightError
@@ -62,9 +62,9 @@ async def _called(tool_id: str, pairs: Sequence[str], text: str, chosen: Options
             near = ", ".join(closest(tool_id, list(bench.catalog.by_id))) or "none"
             raise ToolsightError(f"there is no tool '{tool_id}'", hint=f"Closest: {near}.")
         given = _object(text) if text else _read(tool, pairs)
-        why = why_ask(tool)
-        approver = TerminalApprover(yes=chosen.yes)
-        if why and await approver.ask(ApprovalRequest(tool, given, why)) is Decision.NO:
+        why, approver = why_ask(tool, bench.state), TerminalApprover(yes=chosen.yes)
+        request = ApprovalRequest(tool, given, why, offers_trust=why == CLAIMED)
+        if why and await approver.ask(request) is Decision.NO:
             raise ToolsightError(f"{tool.id} was not called")
         return await bench.call(tool.id, given)
 

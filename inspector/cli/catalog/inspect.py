@@ -9,7 +9,9 @@ from inspector.cli.catalog.wire import named, say_wire
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
+from inspector.domain.approval import why_ask
 from inspector.domain.budget import Budget
+from inspector.domain.contradiction import contradiction
 from inspector.domain.number import count, percent, tokens
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import ServerState
@@ -70,7 +72,7 @@ def _say_failure(server: ServerState) -> None:
 @shared
 @as_json
 def tools(as_json: bool, **values: Any) -> None:
-    """List the permitted tools with their tokens."""
+    """List the permitted tools with their tokens, and what contradicts the claims of their servers."""
 
     async def work(bench: Workbench) -> None:
         if as_json:
@@ -80,6 +82,9 @@ def tools(as_json: bool, **values: Any) -> None:
                         **asdict(bench.state.tools[tool.id]),
                         "description": tool.description,
                         "definition": definition(tool),
+                        "annotations": asdict(tool.annotations),
+                        "contradiction": contradiction(tool),
+                        "asked": why_ask(tool, bench.state),
                     }
                     for tool in bench.catalog.tools
                 ]
@@ -91,6 +96,9 @@ def tools(as_json: bool, **values: Any) -> None:
         ]
         say_table(("tool", "state", "tokens"), rows, right=frozenset({2}))
         say(f"{count(len(rows), 'tool')}, tokens by {bench.accounting.meter.tokenizer.label}")
+        for tool in bench.catalog.tools:
+            if against := contradiction(tool):
+                say(f"⚠ {tool.id}: {against}")
 
     run_headless(options(**values), work, listing=True)
 

@@ -30,10 +30,14 @@ Restarts = Literal["", "equal", "others", "all"]
 
 
 class Decision(StrEnum):
-    """The user's answer to an approval request."""
+    """The user's answer to an approval request.
+
+    SERVER is a yes to every call of a tool that the server claims to only read, for the session.
+    """
 
     ONCE = "once"
     SESSION = "session"
+    SERVER = "server"
     NO = "no"
 
 

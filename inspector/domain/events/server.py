@@ -8,7 +8,14 @@ from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.number import count, milliseconds
 from inspector.domain.server import ServerInfo, SkippedTool
 
-__all__ = ["ServerConnecting", "ServerFailed", "ServerReady", "ServerStopped", "ToolsChanged"]
+__all__ = [
+    "ServerConnecting",
+    "ServerFailed",
+    "ServerReady",
+    "ServerStopped",
+    "ToolsChanged",
+    "TrustChanged",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +98,16 @@ class ToolsChanged(Event):
     def summary(self) -> str:
         signs = (("+", self.added), ("-", self.removed), ("~", self.changed))
         return "  ".join([self.server, *(f"{sign}{name}" for sign, names in signs for name in names)])
+
+
+@dataclass(frozen=True, slots=True)
+class TrustChanged(Event):
+    """From now on a server's claims about what its tools do are believed, or no longer."""
+
+    kind: ClassVar[str] = "trust"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.CALLS})
+    server: str
+    trusted: bool
+
+    def summary(self) -> str:
+        return f"{self.server}  {'trusted' if self.trusted else 'not trusted any more'}"

@@ -27,7 +27,10 @@ TurnOutcome = Literal["answered", "capped", "cancelled", "failed", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted(Event):
-    """The session's setup. `api_base` is the model's address, "" for the one of its provider."""
+    """The session's setup. `api_base` is the model's address, "" for the one of its provider.
+
+    `trusted` names the servers whose claims about what their tools do are believed.
+    """
 
     kind: ClassVar[str] = "session"
     config: str
@@ -39,6 +42,7 @@ class SessionStarted(Event):
     settings: JsonObject = field(default_factory=dict)
     profile: str = ""
     api_base: str = ""
+    trusted: tuple[str, ...] = ()
 
     def summary(self) -> str:
         model = model_at(self.model_label, self.api_base)

@@ -94,7 +94,7 @@ def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
 @step.register
 def _approval_decided(event: ApprovalDecided, state: SessionState) -> SessionState:
     approved = state.approved
-    if event.decision is Decision.SESSION and event.definition:
+    if event.decision in (Decision.SESSION, Decision.SERVER) and event.definition:
         approved |= {event.definition}
     return replace(state, approvals={**state.approvals, event.tool: event}, approved=approved)
 

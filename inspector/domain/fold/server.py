@@ -10,6 +10,7 @@ from inspector.domain.events import (
     ServerReady,
     ServerStopped,
     ToolsChanged,
+    TrustChanged,
 )
 from inspector.domain.fold.step import step
 from inspector.domain.server import ServerPhase
@@ -49,7 +50,13 @@ def _with_definitions(
         return state
     listed = {f"{server}:{one.name}": one.hash for one in definitions}
     new = {one.hash: one.tool for one in definitions if one.tool is not None}
-    return replace(state, definitions={**state.definitions, **new}, listed={**state.listed, **listed})
+    changing = (tool.id for tool in new.values() if not tool.annotations.read_only)
+    return replace(
+        state,
+        definitions={**state.definitions, **new},
+        listed={**state.listed, **listed},
+        not_read_only=state.not_read_only.union(changing),
+    )
 
 
 @step.register
@@ -94,3 +101,9 @@ def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
 def _server_stopped(event: ServerStopped, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
+
+
+@step.register
+def _trust_changed(event: TrustChanged, state: SessionState) -> SessionState:
+    others = state.trusted_servers - {event.server}
+    return replace(state, trusted_servers=others | {event.server} if event.trusted else others)

@@ -30,6 +30,7 @@ def _session_started(event: SessionStarted, state: SessionState) -> SessionState
         toolset=event.toolset,
         profile=event.profile,
         settings=event.settings,
+        trusted_servers=frozenset(event.trusted),
         servers={name: ServerState(name) for name in event.servers},
     )
 

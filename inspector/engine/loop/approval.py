@@ -1,8 +1,8 @@
 """Asks for approval before a call that may make changes."""
 
-from inspector.domain.approval import ASKED_BEFORE, CHANGED, why_ask
+from inspector.domain.approval import ASKED_BEFORE, CHANGED, CLAIMED, why_ask
 from inspector.domain.definition import DefinitionChange, definition_changes, definition_hash
-from inspector.domain.events import ApprovalDecided
+from inspector.domain.events import ApprovalDecided, TrustChanged
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
@@ -13,8 +13,8 @@ from inspector.engine.session import Session
 class Approvals:
     """Asks about calls, unless the tool's definition as it is now was approved for the session.
 
-    A tool that its server marks as read-only needs no approval, except one that was asked about before: its
-    server must not get around an answer by changing the mark.
+    A tool that a trusted server marks as read-only needs no approval, except one that was asked about before:
+    its server must not get around an answer by changing the mark.
     """
 
     def __init__(self, session: Session, approver: Approver) -> None:
@@ -24,17 +24,25 @@ class Approvals:
     async def allows(self, tool: Tool, arguments: JsonObject) -> bool:
         """Whether the call may run; asks the user if needed and emits the decision."""
         state, definition = self._session.state, definition_hash(tool)
-        last, why = state.approvals.get(tool.id), why_ask(tool)
-        if definition in state.approved or (last is None and not why):
+        last, why = state.approvals.get(tool.id), why_ask(tool, state)
+        if definition in state.approved or (not why and _is_unopposed(last, definition)):
             return True
         before = _approved(last)
         before = "" if before == definition else before
         changes = _changes(state, before, definition, tool)
         why = "; ".join(filter(None, (CHANGED if before else "", why))) or ASKED_BEFORE
-        decision = await self._approver.ask(ApprovalRequest(tool, arguments, why, changes))
+        request = ApprovalRequest(tool, arguments, why, changes, offers_trust=why == CLAIMED)
+        decision = await self._approver.ask(request)
         parts = tuple(change.part for change in changes)
         self._session.emit(ApprovalDecided(tool.id, decision, definition, before, parts))
+        if decision is Decision.SERVER and request.offers_trust:
+            self._session.emit(TrustChanged(tool.server, trusted=True))
         return decision is not Decision.NO
+
+
+def _is_unopposed(last: ApprovalDecided | None, definition: str) -> bool:
+    """Whether the last answer about a tool, if any, was a yes to this definition: trust came after it."""
+    return last is None or (last.decision is not Decision.NO and last.definition == definition)
 
 
 def _approved(last: ApprovalDecided | None) -> str:

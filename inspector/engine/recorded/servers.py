@@ -30,7 +30,11 @@ class RecordedServers:
     @property
     def specs(self) -> tuple[ServerSpec, ...]:
         """A server for each that the definitions name; all of its tools are deferred."""
-        return tuple(ServerSpec(name, command="recorded", defer_loading=True) for name in self._tools)
+        # What was recorded is played back, so no call of it changes anything.
+        return tuple(
+            ServerSpec(name, command="recorded", defer_loading=True, trust_annotations=True)
+            for name in self._tools
+        )
 
     def expect(self, calls: Sequence[RecordedCall]) -> None:
         """Answer the next calls with these results, by tool and in order; forget what was expected before."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from inspector.domain.approval import CLAIMED_SINCE, why_ask
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.definition import definition_hash
@@ -29,7 +30,8 @@ class Ground:
 
     `api_base` is the model's address and `window` its size in tokens, "" and 0 for what is known of it.
     `servers` names those to start, or is None for all. `allowed` holds the hashes of the definitions that may
-    be called without asking, although they may change something.
+    be called without asking, although they may change something. `trusted` names the servers whose claims to
+    only read are believed, or is None for those that the configuration says.
     """
 
     configuration: Configuration
@@ -39,6 +41,7 @@ class Ground:
     window: int = 0
     servers: frozenset[str] | None = None
     allowed: frozenset[str] = frozenset()
+    trusted: frozenset[str] | None = None
 
     def configured(self, profile: str) -> Configuration:
         """The configuration of one racer. Static binding is not made another profile by the file's settings.
@@ -47,6 +50,8 @@ class Ground:
         """
         whole = self.configuration
         servers = tuple(spec for spec in whole.servers if self.servers is None or spec.name in self.servers)
+        if self.trusted is not None:
+            servers = tuple(replace(spec, trust_annotations=spec.name in self.trusted) for spec in servers)
         if not servers:
             raise ConfigError("no server is connected, so there is nothing to race on")
         values = static_settings(whole.values) if profile == STATIC else whole.values
@@ -54,7 +59,7 @@ class Ground:
 
 
 def ground_of(session: SessionView) -> Ground:
-    """The ground of a running session: its connected servers, and what the user allowed in it."""
+    """The ground of a running session: its connected servers, and what the user allowed and trusted in it."""
     state = session.state
     ready = (name for name, server in state.servers.items() if server.phase is ServerPhase.READY)
     models = (record.event for record in session.records((SessionStarted.kind, ModelSwitched.kind)))
@@ -67,7 +72,14 @@ def ground_of(session: SessionView) -> Ground:
         state.window,
         frozenset(ready),
         state.approved,
+        state.trusted_servers - _doubtful(session),
     )
+
+
+def _doubtful(session: SessionView) -> set[str]:
+    """The servers that claim anew that a tool only reads, which sessions that start now can't notice."""
+    tools = session.catalog.tools
+    return {tool.server for tool in tools if why_ask(tool, session.state) == CLAIMED_SINCE}
 
 
 class AllowedBefore:

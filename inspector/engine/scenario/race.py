@@ -203,7 +203,8 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
         if racer.refused:
             calls, which = count(len(racer.refused), "call"), ", ".join(dict.fromkeys(racer.refused))
             notes.append(
-                f"{racer.profile}: {calls} not made, as a race would change something twice: {which}."
+                f"{racer.profile}: {calls} not made, as a race might change something twice: {which}. "
+                "It only calls what a trusted server says only reads, and what you allowed for the session."
             )
         if racer.outcome != ANSWERED:
             why = racer.last if racer.outcome == "failed" and racer.last else racer.outcome or "no outcome"

@@ -46,6 +46,7 @@ class ServerModel(Strict):
     connect_timeout: _Seconds | None = None
     call_timeout: _Seconds | None = None
     era: Literal["legacy", "2026-07-28", "auto"] | None = None
+    trust_annotations: bool = False
 
 
 class RuleModel(Strict):

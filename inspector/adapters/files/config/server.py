@@ -44,6 +44,7 @@ class ServerReader:
             expansions=tuple(
                 found for key, text in _texts(entry) if (found := self._scope.expansion(key, text))
             ),
+            trust_annotations=entry.trust_annotations,
         )
         return replace(
             spec,

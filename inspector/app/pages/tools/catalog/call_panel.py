@@ -12,7 +12,7 @@ from inspector.app.draw.style import MUTED
 from inspector.app.pages.tools.catalog.answer import CallAnswer
 from inspector.app.pages.tools.catalog.form import form_fields
 from inspector.app.pages.tools.catalog.tool_text import failure_line, result_line
-from inspector.domain.approval import why_ask
+from inspector.domain.approval import CLAIMED, why_ask
 from inspector.domain.error import ToolsightError
 from inspector.domain.events import CallFinished
 from inspector.domain.jsonvalue import JsonObject
@@ -21,8 +21,9 @@ from inspector.domain.tool import Tool
 from inspector.engine.ports import ApprovalRequest
 from widgets import Choice, Confirm, SchemaForm, visible
 
-_CALL, _NO = "call", "no"
+_CALL, _TRUST, _NO = "call", "trust", "no"
 _CHOICES = (Choice("c", "call it", _CALL), Choice("n", "no", _NO))
+_TRUSTING = (_CHOICES[0], Choice("t", "trust its claims", _TRUST), _CHOICES[1])
 _RUNNING = Content.styled("calling …   esc cancels", "$text-warning")
 _CANCELED = Content.styled("Canceled. The server may have completed the call anyway.", "$text-warning")
 _REFUSED = Content.styled("Not called: you said no.", MUTED)
@@ -95,12 +96,16 @@ class CallPanel(InContext, Container):
             self._answer(tool.id, result_line(result, self._elapsed(tool.id)), result)
 
     async def _allowed(self, tool: Tool, arguments: JsonObject) -> bool:
-        why = why_ask(tool)
+        why = why_ask(tool, self.session.state)
         if not why:
             return True
-        body = approval_body(ApprovalRequest(tool, arguments, why))
+        request = ApprovalRequest(tool, arguments, why, offers_trust=why == CLAIMED)
         name = visible(tool.id, limit=120, newlines=False)
-        return await self.app.push_screen_wait(Confirm(f"Call {name}?", body, _CHOICES)) == _CALL
+        choices = _TRUSTING if request.offers_trust else _CHOICES
+        answer = await self.app.push_screen_wait(Confirm(f"Call {name}?", approval_body(request), choices))
+        if answer == _TRUST:
+            self.commands.trust(tool.server, trusted=True)
+        return answer in (_CALL, _TRUST)
 
     def _elapsed(self, tool_id: str) -> float:
         """Return the milliseconds of this tool's last call by a person, ignoring the model's calls."""

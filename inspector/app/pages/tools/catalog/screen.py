@@ -15,6 +15,7 @@ from textual.widgets import Input, Static, TextArea
 
 from inspector.app.base_screen import HeaderLine
 from inspector.app.bridge import View
+from inspector.app.dialogs.approval_text import trusting
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.navigation import Destination, ServerPage, ToolPage
 from inspector.app.pages.tools.catalog.frame_row import exported
@@ -26,10 +27,12 @@ from inspector.app.pages.tools.catalog.tool_text import exact_json
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.number import count
 from inspector.domain.server import ServerPhase
-from widgets import FocusFrame, KeyBar, RecordList, visible
+from inspector.engine.commands import Commands
+from widgets import Choice, FocusFrame, GuardedConfirm, KeyBar, RecordList, visible
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
-_ON_A_SERVER = frozenset({"stop", "reconnect"})
+_ON_A_SERVER = frozenset({"stop", "reconnect", "trust"})
+_TRUST = (Choice("", "trust its claims"), Choice("", "no"))
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load"})
 
 
@@ -48,7 +51,8 @@ class ToolsScreen(ToolKeys):
         "stderr has the end of what a server wrote; wire has the JSON-RPC messages in both directions.",
         "The wire log is kept in memory only: no session stores it. Secrets are left out, as everywhere.",
         "In call, tab changes the field, enter or ctrl+r calls; esc cancels a running call. r calls again.",
-        "You are asked before a call, unless the tool claims that it only reads, which nobody checks.",
+        "You are asked before a call, unless a trusted server says that the tool only reads.",
+        "On a server: t trusts its claims in this session, or no longer; trust_annotations in a file lasts.",
         "x exports the tool's definition or the server's wire log, y copies the name.",
     )
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,6 +62,7 @@ class ToolsScreen(ToolKeys):
         Binding("r", "reconnect", "reconnect", id="tools.reconnect"),
         Binding("r", "run", "call again", id="tools.repeat"),
         Binding("s", "stop", "stop", id="tools.stop"),
+        Binding("t", "trust", "trust", show=False, id="tools.trust"),
         Binding("R", "reconnect_failed", "reconnect failed", show=False, id="tools.reconnect_failed"),
         Binding("x", "export", "export", id="tools.export"),
         Binding("y", "copy", "copy", show=False, id="tools.copy"),
@@ -268,6 +273,19 @@ class ToolsScreen(ToolKeys):
         """Close the server's connection."""
         server = self._server
         self.run_command(lambda commands: commands.stop(server))
+
+    def action_trust(self) -> None:
+        """Believe what the server claims about its tools after a yes, or no longer at once."""
+        if self._server in self.view.state.trusted_servers:
+            self.commands.trust(self._server, trusted=False)
+        else:
+            self.run_worker(self._trust(self._server, self.commands), exit_on_error=False)
+
+    async def _trust(self, server: str, commands: Commands) -> None:
+        title = f"Trust the claims of {visible(server, limit=60, newlines=False)}?"
+        dialog = GuardedConfirm(title, trusting(server), _TRUST)
+        if await self.app.push_screen_wait(dialog) == _TRUST[0].result:
+            commands.trust(server, trusted=True)
 
     def action_reconnect_failed(self) -> None:
         """Reconnect every server that failed."""

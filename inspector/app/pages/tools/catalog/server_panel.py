@@ -74,7 +74,8 @@ class ServerPanel(InContext, Vertical):
             self._show_stderr()
         else:
             held = sum(tool.server == server.name for tool in state.held.values())
-            facts = server_facts(server, state.problems, held=held, width=self._width)
+            trusted = server.name in state.trusted_servers
+            facts = server_facts(server, state.problems, held=held, trusted=trusted, width=self._width)
             self.query_one("#server-facts", Static).update(facts)
             self._show_told(server)
 

@@ -21,6 +21,8 @@ STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
 }
 NO_SERVER = "The configuration has no servers. Add one to its file and restart."
 _LABELS = 14
+_TRUSTED = "trusted: what it says only reads is called without asking (t asks again)"
+_NOT_TRUSTED = "not trusted: you are asked, also about what it says only reads (t trusts)"
 
 
 def server_title(server: ServerState, width: int) -> Content:
@@ -36,13 +38,20 @@ def server_title(server: ServerState, width: int) -> Content:
 
 
 def server_facts(
-    server: ServerState, problems: Sequence[SettingProblem] = (), *, held: int = 0, width: int = 0
+    server: ServerState,
+    problems: Sequence[SettingProblem] = (),
+    *,
+    held: int = 0,
+    trusted: bool = False,
+    width: int = 0,
 ) -> Content:
     """Return the facts about a server in lines of `width`, with the problems of the settings about it.
 
-    `held` counts its tools that are kept as they were while it is away.
+    `held` counts its tools that are kept as they were while it is away; `trusted` says whether what it claims
+    about its tools is believed.
     """
     failed, info = server.phase is ServerPhase.FAILED, server.info
+    trust = _TRUSTED if trusted else _NOT_TRUSTED
     facts = (
         ("reason", server.reason if failed else ""),
         ("try", _what_to_try(server)),
@@ -51,6 +60,7 @@ def server_facts(
         ("calls itself", f"{info.name} {info.version}".strip()),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("capabilities", ", ".join(info.capabilities)),
+        ("its claims", trust if server.phase is ServerPhase.READY else ""),
     )
     lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
     skipped = Content.styled("⚠ skipped", "$text-warning")

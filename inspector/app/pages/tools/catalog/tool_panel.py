@@ -15,6 +15,7 @@ from inspector.app.pages.tools.catalog import tool_text
 from inspector.app.pages.tools.catalog.call_panel import CallPanel
 from inspector.app.pages.tools.catalog.cost_text import ToolBill, bill_lines
 from inspector.app.pages.tools.catalog.search_row import COLUMNS, EMPTY, MOST, search_rows
+from inspector.domain.approval import why_ask
 from inspector.domain.events import SearchPerformed
 from inspector.domain.session import ToolState
 from inspector.domain.tool import Tool
@@ -128,7 +129,8 @@ class ToolPanel(InContext, Vertical):
 
     def draw_about(self, tool: Tool) -> None:
         """Draw the facts and what changed."""
-        self.query_one("#facts", Static).update(tool_text.facts(tool, self._state, self._width))
+        why = why_ask(tool, self.session.state)
+        self.query_one("#facts", Static).update(tool_text.facts(tool, self._state, why, self._width))
         changed = tool_text.changed(self._state, self.session.state.versions(self._tool_id))
         self.query_one("#changed", Static).update(changed)
         self.query_one("#changed-parts").display = bool(changed.plain)

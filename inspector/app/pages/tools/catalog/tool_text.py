@@ -9,7 +9,7 @@ from inspector.app.draw.definition_change import change_lines
 from inspector.app.draw.fact import fact
 from inspector.app.draw.style import MUTED
 from inspector.app.draw.tool_row import ICONS
-from inspector.domain.approval import why_ask
+from inspector.domain.contradiction import contradiction
 from inspector.domain.definition import definition_changes
 from inspector.domain.error import ToolsightError
 from inspector.domain.jsonvalue import JsonObject
@@ -22,6 +22,7 @@ from widgets import middle, plain, visible
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
 _LABELS = 21
+_NOT_ASKED = "you are not asked: its trusted server says that it only reads"
 _CLAIMS = (
     ("read_only", "only reads", "changes something"),
     ("destructive", "may destroy or overwrite", "does not destroy"),
@@ -50,16 +51,24 @@ def claims(annotations: Annotations) -> tuple[str, ...]:
     return tuple(yes if value else no for value, yes, no in known if value is not None)
 
 
-def facts(tool: Tool, state: ToolState | None, width: int = 0) -> Content:
-    """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so."""
-    why = why_ask(tool)
+def _claimed(tool: Tool) -> str:
+    """What the server claims, and whether the tool itself contradicts it."""
+    claimed = ", ".join(claims(tool.annotations)) or "nothing about what it does"
+    return f"{claimed}   ⚠ contradicted" if contradiction(tool) else claimed
+
+
+def facts(tool: Tool, state: ToolState | None, why: str, width: int = 0) -> Content:
+    """Return what is known about a tool in lines of `width`; what its server merely claims is labelled so.
+
+    `why` tells why the user is asked before a call, "" if nobody is: see `why_ask`.
+    """
     lines = [("server", tool.server), ("name on its server", tool.name)]
     lines += [("the model calls it", tool.wire_name)]
     lines += [("title", tool.title)] if tool.title else []
     lines += [
-        ("its server claims", ", ".join(claims(tool.annotations)) or "nothing about what it does"),
+        ("its server claims", _claimed(tool)),
         ("returns", "structured data, with a schema" if tool.output_schema else "text"),
-        ("when the model calls", f"you are asked: {why}" if why else "you are not asked: it only reads"),
+        ("when the model calls", f"you are asked: {why}" if why else _NOT_ASKED),
     ]
     if state is not None and state.binding is Binding.HELD:
         lines.append(("held", f"{state.server} is away; {state.held_as} again when it is back"))

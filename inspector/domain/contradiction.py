@@ -1,0 +1,78 @@
+"""Claims of a server about a tool that the tool's own name or parameters contradict."""
+
+import re
+from typing import Final
+
+from inspector.domain.schema import SchemaField, fields
+from inspector.domain.tool import Tool
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_DESTROYING: Final = "delete remove drop purge erase wipe destroy uninstall revoke kill terminate"
+# No words that are nouns as often (post, order, book) or may name a mere computation (add, merge, replace).
+_CHANGING: Final = (
+    "write create update insert upsert modify edit rename overwrite send pay transfer refund buy purchase "
+    "publish upload cancel"
+)
+_READING: Final = (
+    "get list search find read check show describe count fetch query lookup view retrieve inspect preview "
+    "validate is has"
+)
+_DESTROYS: Final = frozenset(_DESTROYING.split())
+_CHANGES: Final = _DESTROYS.union(_CHANGING.split())
+# `get_delete_policy` only reads; in `find_and_delete` what comes after “and” is done as well.
+_READS: Final = frozenset(_READING.split())
+_JOINS: Final = frozenset({"and", "or", "then"})
+_ACTIONS: Final = frozenset({"action", "operation", "method"})
+_PATHS: Final = frozenset({"path", "file path", "file", "filename", "file name"})
+_CONTENTS: Final = frozenset({"content", "contents", "file content"})
+
+
+def contradiction(tool: Tool) -> str:
+    """What speaks against the server's claims that the tool only reads or destroys nothing; "" if nothing.
+
+    Only the name, its parameters and the other claims are looked at, so nothing found proves nothing. The
+    words that are quoted are Toolsight's own.
+    """
+    claims = tool.annotations
+    if claims.read_only:
+        against = _against_reading(tool)
+        return f"its server claims that it only reads, but {against}" if against else ""
+    word = _said(tool.name, _DESTROYS) if claims.destructive is False else ""
+    return f"its server claims that it destroys nothing, but its name says “{word}”" if word else ""
+
+
+def _against_reading(tool: Tool) -> str:
+    if word := _said(tool.name, _CHANGES):
+        return f"its name says “{word}”"
+    if tool.annotations.destructive:
+        return "also that it may destroy or overwrite"
+    # A tool that is named for reading may filter by what was done, or look for a content in a file.
+    return "" if _READS.intersection(_words(tool.name)) else _taken(fields(tool.input_schema))
+
+
+def _said(name: str, wanted: frozenset[str]) -> str:
+    """The first wanted word that the name has as what the tool does; "" if there is none."""
+    words, reads = _words(name), False
+    for before, word in zip(("", *words), words, strict=False):
+        if word in wanted and (not reads or before in _JOINS):
+            return word
+        reads = reads or word in _READS
+    return ""
+
+
+def _taken(parameters: tuple[SchemaField, ...]) -> str:
+    """How the parameters say that something is changed: by a choice of action, or by a file's new content."""
+    names = {" ".join(_words(parameter.name)) for parameter in parameters}
+    if names & _PATHS and names & _CONTENTS:
+        return "it takes a file's path and content"
+    for parameter in parameters:
+        name = " ".join(_words(parameter.name))
+        done = (_said(choice, _CHANGES) for choice in parameter.choices if isinstance(choice, str))
+        if name in _ACTIONS and (word := next(filter(None, done), "")):
+            return f"its parameter “{name}” can be “{word}”"
+    return ""
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """The words of a name, split at signs, digits and capitals."""
+    return tuple(word.lower() for word in _WORD.findall(name))

@@ -1,0 +1,147 @@
+"""What a person reads and can do where only a server's claim says that a tool reads."""
+
+from dataclasses import replace
+
+import pytest
+
+from inspector.adapters.memory.fakes import MemoryServer
+from inspector.app.dialogs.approval_text import approval_body
+from inspector.app.dialogs.consent_text import consent_body
+from inspector.app.pages.tools.catalog.tool_text import facts
+from inspector.cli.consent import TerminalApprover, consent_text
+from inspector.domain.approval import CLAIMED
+from inspector.domain.consent import ServerConsent
+from inspector.domain.tool import Annotations, Tool
+from inspector.engine.ports import ApprovalRequest, Decision
+from tests.support.app import app_rig, seen, until
+from tests.support.hostile import with_hostile_text
+from tests.support.told_model import Step, calls, says
+from tests.support.tools_page import FORECAST, choose, tools_page
+from tests.support.workbench import READS, Rig
+from tests.widgets.hostile import dangerous
+from widgets import Confirm, PlainInput
+
+EVALUATE = calls(("calc__evaluate", {"expression": "1"}))
+STEPS: tuple[Step, ...] = (EVALUATE, says("1"), EVALUATE, says("1"))
+DELETE = Tool("weather", "delete_forecast", "Forget a forecast.", annotations=READS)
+REQUEST = ApprovalRequest(DELETE, {}, CLAIMED, offers_trust=True)
+
+
+def decided(rig: Rig) -> list[Decision]:
+    return [event.decision for event in rig.events("approval")]
+
+
+@pytest.mark.parametrize(
+    ("keys", "answers", "received"),
+    [
+        (("enter",), [Decision.NO, Decision.NO], 0),
+        (("left", "left", "left", "enter"), [Decision.SERVER], 2),
+    ],
+)
+async def test_what_only_a_claim_says_reads_waits_for_a_deliberate_yes(
+    keys: tuple[str, ...], answers: list[Decision], received: int
+) -> None:
+    async with app_rig(*STEPS) as (pilot, rig):
+        rig.bench.trust("calc", trusted=False)
+        for asked in ("What is 1?", "And 1?"):
+            turn = pilot.app.run_worker(rig.bench.chat(asked))
+            await until(pilot, lambda: isinstance(pilot.app.screen, Confirm) or turn.is_finished)  # noqa: B023
+            if isinstance(pilot.app.screen, Confirm):
+                assert "its server claims that it only reads" in seen(pilot)
+                await pilot.press(*keys)
+            await turn.wait()
+        assert decided(rig) == answers
+        assert rig.received == received
+        assert ("calc" in rig.bench.state.trusted_servers) is (received == 2)
+
+
+async def test_a_tool_that_the_trusted_server_marks_as_changing_offers_no_trust() -> None:
+    steps = calls(("shop__refund_order", {})), says("No.")
+    async with app_rig(*steps) as (pilot, rig):
+        rig.bench.load("shop:refund_order")
+        turn = pilot.app.run_worker(rig.bench.chat("Refund."))
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        assert "trust its claims" not in seen(pilot)
+        await pilot.press("escape")
+        await turn.wait()
+
+
+async def test_t_trusts_a_server_after_a_deliberate_yes_and_no_longer_at_once() -> None:
+    async with tools_page("weather") as (pilot, rig):
+        await until(pilot, lambda: "trusted: what it says only reads" in seen(pilot))
+        await pilot.press("t")
+        await until(pilot, lambda: "not trusted: you are asked" in seen(pilot))
+        assert "weather" not in rig.bench.state.trusted_servers
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, Confirm))
+        assert "weather" not in rig.bench.state.trusted_servers
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press("left", "enter")
+        await until(pilot, lambda: "weather" in rig.bench.state.trusted_servers)
+        assert [(event.server, event.trusted) for event in rig.events("trust")] == [
+            ("weather", False),
+            ("weather", True),
+        ]
+
+
+@pytest.mark.parametrize(("key", "trusted", "received"), [("t", True, 1), ("c", False, 1), ("n", False, 0)])
+async def test_a_call_by_hand_can_trust_the_server_too(key: str, trusted: bool, received: int) -> None:
+    async with tools_page(FORECAST) as (pilot, rig):
+        rig.bench.trust("weather", trusted=False)
+        await choose(pilot, "call")
+        await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
+        await pilot.press(*"Oslo", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
+        await pilot.press(key)
+        await until(pilot, lambda: not isinstance(pilot.app.screen, Confirm))
+        await until(pilot, lambda: rig.received == received)
+        assert ("weather" in rig.bench.state.trusted_servers) is trusted
+
+
+async def test_a_contradiction_is_told_on_the_page_of_a_tool_of_a_trusted_server() -> None:
+    async with tools_page(DELETE.id, servers={"weather": MemoryServer([DELETE])}) as (pilot, _):
+        await until(pilot, lambda: "only reads   ⚠ contradicted" in seen(pilot))
+
+
+def test_a_page_tells_why_the_user_is_asked_and_why_not() -> None:
+    tame = replace(DELETE, name="get_forecast")
+    assert "you are asked: its server claims that it only reads" in facts(tame, None, CLAIMED).plain
+    assert "contradicted" not in facts(tame, None, CLAIMED).plain
+    assert "not asked: its trusted server says that it only reads" in facts(tame, None, "").plain
+
+
+def test_the_consent_says_which_servers_the_file_trusts() -> None:
+    trusted, other = ServerConsent("a", ("x",), trusted=True), ServerConsent("b", ("x",))
+    told = "what it says only reads is called without asking"
+    for text in (lambda server: consent_body("f", (server,)).plain, consent_text):
+        assert told in text(trusted)
+        assert told not in text(other)
+
+
+@pytest.mark.parametrize("offers", [True, False])
+async def test_the_terminal_offers_trust_where_it_answers_the_question(
+    offers: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def prompt(*_: object, **given: object) -> str:
+        asked.append(list(given["type"].choices))  # type: ignore[attr-defined]
+        assert given["default"] == "no"
+        return asked[-1][-2]
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("inspector.cli.consent.click.prompt", prompt)
+    answer = await TerminalApprover(yes=False).ask(replace(REQUEST, offers_trust=offers))
+    assert answer is (Decision.SERVER if offers else Decision.SESSION)
+    assert asked == [["once", "session", *["server"] * offers, "no"]]
+    assert ("this server claims to only read" in capsys.readouterr().err) is offers
+
+
+@with_hostile_text
+def test_the_name_of_a_server_does_no_harm(text: str) -> None:
+    tool = Tool(text, "get", annotations=Annotations(read_only=True))
+    shown = approval_body(ApprovalRequest(tool, {}, CLAIMED, offers_trust=True)).plain
+    assert not [letter for letter in dangerous(shown) if letter != "\n"]
