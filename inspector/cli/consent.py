@@ -6,6 +6,7 @@ import sys
 import click
 
 from inspector.cli.render import say
+from inspector.cli.run import interruptible
 from inspector.domain.configuration import Configuration
 from inspector.domain.consent import ServerConsent, describe
 from inspector.domain.error import ConfigError
@@ -34,7 +35,8 @@ def _ask(configuration: Configuration) -> bool:
     say(f"{configuration.source} would start:", err=True)
     for server in describe(configuration):
         say(consent_text(server), err=True)
-    return click.confirm("Start these?", default=False, err=True)
+    with interruptible():
+        return click.confirm("Start these?", default=False, err=True)
 
 
 def consent_text(server: ServerConsent) -> str:
@@ -66,7 +68,7 @@ class TerminalApprover:
             signed = ((sign, text) for gone, new in change.lines for sign, text in (("-", gone), ("+", new)))
             lines = [f"{sign} {text}" for sign, text in signed if text]
             say("\n    ".join((f"  {change.part}", *lines)), err=True)
-        answer = click.prompt(
-            "Call it?", type=click.Choice(["once", "session", "no"]), default="no", err=True
-        )
+        answers = click.Choice(["once", "session", "no"])
+        with interruptible():
+            answer = click.prompt("Call it?", type=answers, default="no", err=True)
         return Decision(answer)

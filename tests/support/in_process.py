@@ -18,6 +18,7 @@ from inspector.adapters.mcp.host import Channel
 from inspector.adapters.mcp.log import StderrFile
 from inspector.adapters.mcp.process import StdioChannel
 from inspector.adapters.mcp.tap import Streams
+from inspector.adapters.process.registration import Registry
 from inspector.domain.error import ConnectError
 from inspector.domain.server import ServerSpec
 from tests.support.mcp_case import SERVERS
@@ -51,12 +52,16 @@ class MemoryChannel:
 
 
 def channel(
-    spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile, on_stray: Callable[[bytes], None]
+    spec: ServerSpec,
+    environment: Mapping[str, str],
+    stderr: StderrFile,
+    on_stray: Callable[[bytes], None],
+    registry: Registry,
 ) -> Channel:
     """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
     script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
-        return StdioChannel(spec, environment, stderr, on_stray)
+        return StdioChannel(spec, environment, stderr, on_stray, registry)
     return MemoryChannel(started(script, spec.env))
 
 
