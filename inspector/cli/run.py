@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 _BY_SIGNAL = 128
+_NUDGE = 0.2
 # Windows has no SIGHUP.
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -70,21 +71,39 @@ class _Stopping:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """While a person is asked on the terminal, which holds up the event loop, a signal ends the question."""
-    numbers = [
-        number
-        for number in (*_ENDING, signal.SIGINT)
-        if _is_main() and signal.getsignal(number) is not signal.SIG_IGN
-    ]
+    if not _is_main():
+        yield
+        return
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(_BY_SIGNAL + number)
 
-    before = [signal.signal(number, interrupt) for number in numbers]
+    numbers = [n for n in (*_ENDING, signal.SIGINT) if signal.getsignal(n) is not signal.SIG_IGN]
+    # The loop would pass the signal on once more, and so interrupt the closing.
+    wakeup = signal.set_wakeup_fd(-1)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        with _nudged():
+            yield
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _nudged() -> Iterator[None]:
+    """Wake a read of the terminal now and again, or a signal just before it would be seen after its end."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, _NUDGE, _NUDGE)
     try:
         yield
     finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _is_main() -> bool:

@@ -63,7 +63,7 @@ def _group(start: Start, every: Iterable[Process], marked: Container[int], table
         return next((each.pid for each in every if each.pid == each.group and each.pid in marked), 0)
     leader = next((each for each in every if each.pid == start.pid), None)
     if leader is not None:
-        return start.pid if table.is_same(start.started, leader) else 0
+        return start.pid if leader.group == start.pid and table.is_same(start.started, leader) else 0
     # The leader has ended, but a helper has not: then no other group can have got the number.
     return next((each.group for each in every if each.group == start.pid and each.pid in marked), 0)
 
