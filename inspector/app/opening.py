@@ -1,4 +1,4 @@
-"""Opens a session in the app: consent first, then connections."""
+"""Opens a session in the app: consent first, then what an earlier run left, then connections."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.consent import ConsentDialog
+from inspector.app.dialogs.leftover import ask_about_leftovers
 from inspector.domain.consent import describe
-from inspector.engine.ports import ServerMemory
+from inspector.engine.ports import Leftovers, ServerMemory
 from inspector.engine.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ class Opened:
     """A workbench without connections, and what else the app needs.
 
     Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured;
-    without a `clipboard` only the terminal is asked to copy. `audit` reads what the other configurations on
-    this machine cost, in a thread. With `approves`, the person has given consent already.
+    without a `clipboard` only the terminal is asked to copy; without `leftovers` nobody is told what earlier
+    runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
+    the person has given consent already.
     """
 
     bench: Workbench
@@ -42,6 +44,7 @@ class Opened:
     reproduction: "Reproduction | None" = None
     clipboard: Clipboard | None = None
     audit: "Callable[[], Audit] | None" = None
+    leftovers: Leftovers | None = None
     approves: bool = False
 
 
@@ -57,5 +60,7 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
         if not (opened.approves or ConsentDialog.accepted(await app.push_screen_wait(dialog))):
             return False
         opened.memory.approve(fingerprint, configuration.source)
+    if opened.leftovers is not None:
+        await ask_about_leftovers(app, opened.leftovers)
     opened.bench.connect()
     return True

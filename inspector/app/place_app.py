@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, cast
 
 from textual import events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
-from textual.app import App
 from textual.command import CommandPalette
 from textual.keys import Keys
 from textual.reactive import reactive
@@ -15,6 +14,7 @@ from textual.timer import Timer
 
 from inspector.app.activity import Activity
 from inspector.app.place import PLACES, digit, page_after, page_info, place_of
+from inspector.app.terminal import TerminalApp
 
 if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
@@ -31,7 +31,7 @@ cast("dict[str, object]", ANSI_SEQUENCES_KEYS).update(
 _LOOKS_EVERY = 0.25
 
 
-class PlaceApp(App[None]):
+class PlaceApp(TerminalApp[None]):
     """Goes from page to page; `activities` is what their screens measure now."""
 
     activities: reactive[tuple[Activity, ...]] = reactive((), init=False)

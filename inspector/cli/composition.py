@@ -27,6 +27,7 @@ from inspector.adapters.files.typed_server import typed_configuration
 from inspector.adapters.litellm.local import LocalModelServers
 from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.adapters.mcp.connector import McpConnector
+from inspector.adapters.process.registration import Registry
 from inspector.adapters.sqlite.memory import SqliteServerMemory
 from inspector.adapters.sqlite.store import SqliteStore
 from inspector.adapters.sqlite.token_lengths import RememberedLengths
@@ -46,6 +47,7 @@ from inspector.engine.ports import (
     Connector,
     Embedder,
     EventStore,
+    Leftovers,
     LocalModels,
     Ports,
     PriceList,
@@ -196,13 +198,30 @@ def make_local_models() -> LocalModels:
     return LocalModelServers()
 
 
-def make_connector() -> Connector:
+def make_connector(options: Options) -> Connector:
     """A connector to MCP servers and stored listings; stderr goes to the user's log folder."""
-    return WithStoredListings(_mcp_connector())
+    return WithStoredListings(_mcp_connector(options))
 
 
-def _mcp_connector() -> McpConnector:
-    return McpConnector(platformdirs.user_log_path(APP))
+def _mcp_connector(options: Options) -> McpConnector:
+    registry = _registry(database_path(options))
+    return McpConnector(platformdirs.user_log_path(APP), registry=registry)
+
+
+@cache
+def _registry(database: Path) -> Registry:
+    """The one registry of this process: it has one reaper, however many sessions are opened."""
+    from inspector.adapters.process.registry import ProcessRegistry, records_folder
+
+    return ProcessRegistry(records_folder(database))
+
+
+def open_leftovers(options: Options) -> Leftovers:
+    """The processes of earlier runs on the database."""
+    from inspector.adapters.process.leftovers import ProcessLeftovers
+    from inspector.adapters.process.registry import records_folder
+
+    return ProcessLeftovers(records_folder(database_path(options)))
 
 
 def make_workbench(
@@ -221,7 +240,7 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
     embedding model is loaded, and no encoding for texts that were counted before.
     """
-    servers = _mcp_connector()
+    servers = _mcp_connector(options)
     ports = Ports(
         connector=connector or WithStoredListings(servers),
         wire=servers if connector is None else None,
@@ -328,7 +347,7 @@ async def open_lab(
         approver = (
             AllowedBefore(ground.allowed) if ground is not None and not yes else TerminalApprover(yes=yes)
         )
-        connector, clock = ChangingConnector(make_connector()), LabClock(SystemClock())
+        connector, clock = ChangingConnector(make_connector(options)), LabClock(SystemClock())
         bench = make_workbench(configuration, options, approver, memory, connector=connector, clock=clock)
         await stack.enter_async_context(bench)
         if tell is not None:

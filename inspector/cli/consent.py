@@ -5,6 +5,7 @@ import sys
 import click
 
 from inspector.cli.render import say
+from inspector.cli.run import interruptible
 from inspector.domain.configuration import Configuration
 from inspector.domain.consent import ServerConsent, describe, warnings_text
 from inspector.domain.error import ConfigError
@@ -37,7 +38,8 @@ def _ask(configuration: Configuration) -> bool:
         say(consent_text(server), err=True)
     if warnings := warnings_text(servers):
         say(f"{warnings}.", err=True)
-    return click.confirm("Start these?", default=False, err=True)
+    with interruptible():
+        return click.confirm("Start these?", default=False, err=True)
 
 
 def consent_text(server: ServerConsent) -> str:
@@ -74,5 +76,7 @@ class TerminalApprover:
         if request.offers_trust:
             answers.insert(2, Decision.SERVER)
             say("  server: as session, for all that this server claims to only read", err=True)
-        answer = click.prompt("Call it?", type=click.Choice(list(map(str, answers))), default="no", err=True)
+        choices = click.Choice(list(map(str, answers)))
+        with interruptible():
+            answer = click.prompt("Call it?", type=choices, default="no", err=True)
         return Decision(answer)

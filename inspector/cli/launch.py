@@ -1,13 +1,14 @@
 """Opens a headless session with every server connected."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from inspector.cli.composition import make_workbench, open_memory, read_configuration
+from inspector.cli.composition import make_workbench, open_leftovers, open_memory, read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.options import Options
 from inspector.cli.problem import say_problems
+from inspector.cli.run import run
 from inspector.domain.configuration import Configuration
 from inspector.engine.workbench import Workbench
 
@@ -28,6 +29,7 @@ async def headless(
     configuration = configuration or read_configuration(options)
     memory = open_memory(options)
     require_consent(configuration, memory, approve=options.approve)
+    ask_about_leftovers(open_leftovers(options))
     approver = TerminalApprover(yes=options.yes)
     making = make_workbench(configuration, options, approver, memory, record=record, listing=listing)
     async with making as bench:
@@ -49,9 +51,9 @@ def run_headless(
 ) -> None:
     """Connect, do the work, close; see `headless`. `listing` is for work that searches for nothing."""
 
-    async def run() -> None:
+    async def worked() -> None:
         opening = headless(options, record=record, listing=listing, tell_problems=tell_problems)
         async with opening as bench:
             await work(bench)
 
-    asyncio.run(run())
+    run(worked())

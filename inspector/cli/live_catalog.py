@@ -1,12 +1,12 @@
 """The tools that servers have now, for evaluation sets."""
 
-import asyncio
 from dataclasses import dataclass, replace
 
 from inspector.cli.composition import read_configuration
 from inspector.cli.launch import headless
 from inspector.cli.options import Options
 from inspector.cli.render import say
+from inspector.cli.run import run
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.server import ServerPhase
@@ -27,7 +27,7 @@ def connect_catalog(options: Options) -> LiveCatalog:
 
     Failed servers are named on stderr. Raises ConfigError.
     """
-    return asyncio.run(_listed(options, read_configuration(options)))
+    return run(_listed(options, read_configuration(options)))
 
 
 async def _listed(options: Options, configuration: Configuration) -> LiveCatalog:

@@ -11,9 +11,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textual.app import ReturnType
+
 from inspector.app.app import ToolsightApp
+from inspector.app.terminal import TerminalApp
 from inspector.cli.folder import found_in
 from inspector.cli.options import Options
+from inspector.cli.run import run
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
@@ -34,18 +38,39 @@ def open_app(options: Options, *, watch: bool = False) -> None:
 
     # Threads read servers and embed while keys are pressed: they give way to the screen after a millisecond.
     sys.setswitchinterval(_GIVE_WAY_SECONDS)
+    shown = _Shown()
 
-    async def run() -> None:
-        chosen = options if _is_named(options) else await _asked(options)
+    async def opened() -> None:
+        chosen = options if _is_named(options) else await _asked(options, shown)
         if chosen is None:
             return
         async with AsyncExitStack() as stack:
             app = ToolsightApp(lambda: _start(chosen, stack, watch=watch), _own_keys)
-            await app.run_async()
+            await shown.run(app)
             if app.failure is not None:
                 raise app.failure
 
-    asyncio.run(run())
+    run(opened(), leave=shown.leave)
+
+
+class _Shown:
+    """The app that is on the terminal."""
+
+    def __init__(self) -> None:
+        self._app: TerminalApp[Any] | None = None
+
+    async def run(self, app: TerminalApp[ReturnType]) -> ReturnType | None:
+        self._app = app
+        try:
+            return await app.run_async()
+        finally:
+            self._app = None
+
+    def leave(self) -> bool:
+        """Leave it as with its key; False if there is none."""
+        if self._app is not None:
+            self._app.exit()
+        return self._app is not None
 
 
 def _own_keys() -> "Mapping[str, Any]":
@@ -60,7 +85,7 @@ def _is_named(options: Options) -> bool:
     return bool(named) or not sys.stdin.isatty()
 
 
-async def _asked(options: Options) -> Options | None:
+async def _asked(options: Options, shown: _Shown) -> Options | None:
     """The options with what a person chose on the start page; None if they left."""
     from inspector.app.start.app import StartApp
 
@@ -74,7 +99,7 @@ async def _asked(options: Options) -> Options | None:
 
         return problem(words)
 
-    chosen = await StartApp(find, problem).run_async()
+    chosen = await shown.run(StartApp(find, problem))
     if chosen is None:
         return None
     config = Path(chosen.config) if chosen.config else None
@@ -101,8 +126,10 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     reproduction = Reproduction(lambda: _open_source(stack))
     clipboard = SystemClipboard(os.environ)
     audit = partial(_audit, options)
-    lab = ShippedLab(options)
-    return Opened(bench, memory, approver, lab, reproduction, clipboard, audit, approves=options.approve)
+    lab, leftovers = ShippedLab(options), composition.open_leftovers(options)
+    return Opened(
+        *(bench, memory, approver, lab, reproduction, clipboard, audit, leftovers), approves=options.approve
+    )
 
 
 @asynccontextmanager

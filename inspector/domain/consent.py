@@ -52,9 +52,9 @@ class ServerConsent:
     """One server: its exact command line, file and folder, or its URL; variable names.
 
     `decisive` has the values of the variables that choose what runs, all others stay unread: they may be
-    secrets. With `trusted`, tools that the server says only read are called without asking. For the predicates
-    file instead of a server, `executes` is its path and `digest` the start of its SHA-256. `program` is None
-    if the command's file has not been looked for.
+    secrets. With `trusted`, tools that the server says only read are called without asking. For the
+    predicates file instead of a server, `executes` is its path and `digest` the start of its SHA-256.
+    `program` is None if the command's file has not been looked for.
     """
 
     name: str

@@ -14,7 +14,7 @@ class Coalesced:
     """
 
     def __init__(self, act: Callable[[], None]) -> None:
-        self._act = act
+        self.act = act
         self._timer: asyncio.TimerHandle | None = None
         self._free_at = 0.0
 
@@ -31,7 +31,7 @@ class Coalesced:
         self.drop()
         clock = asyncio.get_running_loop().time
         began = clock()
-        self._act()
+        self.act()
         ended = clock()
         self._free_at = ended + (ended - began) / _SHARE
 

@@ -11,6 +11,7 @@ from inspector.domain.error import ModelError, ServerExited
 from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.leftover import Leftover
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ModelChunk, ModelRequest, ToolResult
 from inspector.domain.model_feature import ModelFeatures
@@ -247,6 +248,19 @@ class ServerMemory(Protocol):
         """The last known tools of the server with that fingerprint, or None."""
 
     def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None: ...
+
+
+class Leftovers(Protocol):
+    """What the servers of earlier runs left running. All of it may take seconds, and belongs in a thread."""
+
+    def find(self) -> tuple[Leftover, ...]:
+        """What runs of runs that have ended, oldest first. A run that is alive looks after its own."""
+
+    def end(self, chosen: Sequence[Leftover]) -> tuple[Leftover, ...]:
+        """End their processes, and return what is still there. Only what is certainly theirs is signalled."""
+
+    def keep(self, chosen: Sequence[Leftover]) -> None:
+        """Leave them alone, and find them no more."""
 
 
 class Clock(Protocol):

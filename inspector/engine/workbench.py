@@ -72,6 +72,8 @@ class Workbench:
         self.ports = ports
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
         self._background = Background()
+        # What the servers offered when the catalog was built for them.
+        self._offered: tuple[object, ...] = ()
         self._redactor = redactor = redactor_of(configuration)
         self._wires: dict[str, WireLog] = {}
         self._session = Session(session_id, ports.store, ports.clock, redactor)
@@ -96,7 +98,7 @@ class Workbench:
             clock=ports.clock,
             emit=self._session.emit,
             count_tokens=self.accounting.count,
-            on_tools=self._rebuild,
+            on_tools=self._on_servers,
             redact=redactor.once,
         )
         self._check = SettingsCheck(self._session, self._live, lambda: self._connections.tools)
@@ -336,6 +338,17 @@ class Workbench:
 
     def _measure(self) -> None:
         self._binder.measure(self._chat.loop.messages)
+
+    def _on_servers(self) -> None:
+        servers = self._connections
+        offered = servers.tools, servers.away, servers.summaries, servers.instructions
+        # A server that fails has often no part in the catalog.
+        is_first = not self._offered and not self.state.ready_servers
+        if offered == self._offered or is_first:
+            self._check.run()
+        else:
+            self._offered = offered
+            self._rebuild()
 
     def _rebuild(self) -> None:
         setup, before = self.setup, self.state

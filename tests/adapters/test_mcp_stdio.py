@@ -11,6 +11,8 @@ import pytest
 
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.mcp.log import MAX_BYTES, StderrFile
+from inspector.adapters.process.registration import Registration
+from inspector.adapters.process.table import table
 from inspector.domain.error import ConnectError, ProtocolError, ServerExited
 from inspector.domain.server import Era, ServerSpec
 from tests.support.mcp_case import PATIENCE, SERVERS, faulty, growing, is_alive, odd, opened, python
@@ -261,3 +263,37 @@ async def test_a_log_folder_that_cannot_be_written_keeps_no_server_from_starting
     blocked.write_text("", encoding="utf-8")
     async with opened(blocked / "logs", odd()) as link:
         assert link.stderr_tail() == "odd: starting"
+
+
+class Noted:
+    """A registry that keeps what it was told of one start."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def register(self, server: str) -> Registration:
+        self.told.append(server)
+        return Registration("ab.1", 1, lambda line: self.told.append(line.decode()), table())
+
+
+async def test_a_server_is_noted_before_it_starts_and_until_nothing_of_it_is_left(tmp_path: Path) -> None:
+    registry = Noted()
+    connector = McpConnector(tmp_path, registry=registry)
+    async with connector.connect(odd(), era=None, on_tools_changed=lambda: None) as link:
+        assert registry.told[0] == "odd"
+        assert registry.told[1].startswith(
+            f"started\t1\t{(await link.call('pid', {}, timeout=PATIENCE)).text}\t"
+        )
+        assert '"TOOLSIGHT_RUN": "ab.1"' in (await link.call("environment", {}, timeout=PATIENCE)).text
+    assert registry.told[2:] == ["ended\t1\n"]
+
+
+async def test_a_server_that_cannot_be_started_is_noted_as_ended(tmp_path: Path) -> None:
+    registry = Noted()
+    spec = ServerSpec("a", command="no-such-command")
+    with pytest.raises(ConnectError):
+        async with McpConnector(tmp_path, registry=registry).connect(
+            spec, era=None, on_tools_changed=lambda: None
+        ):
+            pass
+    assert registry.told == ["a", "ended\t1\n"]

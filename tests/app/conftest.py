@@ -9,6 +9,7 @@ from textual import constants
 
 from inspector.app.pages import registry
 from inspector.app.pages.find.edit.text_editor import DescriptionArea
+from inspector.engine.coalesced import Coalesced
 from tests.support.idle import quicken
 from widgets import GuardedConfirm, PlainInput, Prompt
 
@@ -31,4 +32,6 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(field, "cursor_blink", False)
     # Every look at the clock is ten seconds later: a question takes its answer at once.
     monkeypatch.setattr(GuardedConfirm, "clock", count(0, 10).__next__)
+    # Every change of a server is an event of the catalog, however fast servers follow each other.
+    monkeypatch.setattr(Coalesced, "soon", lambda changes: changes.act())
     quicken(monkeypatch)

@@ -33,6 +33,7 @@ SMOKES = {
     "cost": (("cost", "--session", SESSION), 0, "a recorded session of"),
     "settings": (("settings", "--set", "binding.capacty=3"), 1, "Did you mean `binding.capacity`?"),
     "keys": (("keys",), 0, "place.find"),
+    "leftovers": (("leftovers",), 0, "0 servers left something running"),
     "chat": (("chat", "What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),
     "models": (("models",), 0, ""),
     "sessions": (("sessions",), 0, SESSION),

@@ -26,15 +26,15 @@ _QUIT = b"\x11"
 
 
 class Terminal:
-    """A terminal of 80 by 24 in which the app runs on one light server."""
+    """A terminal of 80 by 24 in which the app, or a command, runs on one light server."""
 
-    def __init__(self, database: Path) -> None:
+    def __init__(self, database: Path, *words: str) -> None:
         self._database = database
         self.drawn = b""
         self._ours, theirs = pty.openpty()
         ioctl(theirs, termios.TIOCSWINSZ, pack("HHHH", 24, 80, 0, 0))
         server = ["--trust", "light_server", "--", sys.executable, light_server.__file__]
-        command = [sys.executable, "-m", "inspector", *server]
+        command = [sys.executable, "-m", "inspector", *words, *server]
         variables = {"TOOLSIGHT_DB": str(database), "TERM": "xterm-256color"}
         self.process = subprocess.Popen(
             command,
@@ -89,10 +89,16 @@ class Terminal:
                 os.read(self._ours, 1 << 16)
         return self.process.wait(PATIENCE)
 
+    def hang_up(self) -> None:
+        """Close the person's side, as a closed window or a dropped line does."""
+        os.close(self._ours)
+        self._ours = -1
+
     def close(self) -> None:
         self.process.kill()
         self.process.wait(PATIENCE)
-        os.close(self._ours)
+        if self._ours >= 0:
+            os.close(self._ours)
 
 
 @pytest.fixture(scope="module")

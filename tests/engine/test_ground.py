@@ -133,7 +133,7 @@ async def test_a_race_trusts_the_servers_that_the_session_trusts_now() -> None:
         loud = replace(rig.servers["shop"].tools[0], annotations=Annotations())
         for tool in (loud, rig.servers["shop"].tools[0]):
             rig.servers["shop"].change([tool])
-            await happens(rig.bench, "tools")
+            await happens(rig.bench, "catalog")
         specs = ground_of(rig.bench).configured("toolsight").servers
         assert [spec.name for spec in specs if spec.trust_annotations] == ["calc"]
 

@@ -1,1 +1,1 @@
-"""Hard cases, measured by hand: a hundred servers, ten thousand tools, kills, keys under load."""
+"""Hard cases, measured by hand with `make bench-hard`: a hundred servers, kills, keys under load."""

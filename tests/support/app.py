@@ -20,7 +20,7 @@ from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
 from inspector.domain.configuration import Configuration
 from inspector.domain.price import Prices
-from inspector.engine.ports import Embedder
+from inspector.engine.ports import Embedder, Leftovers
 from tests.support.told_model import Step
 from tests.support.workbench import Rig, opened
 
@@ -73,6 +73,7 @@ async def app_rig(
     prices: Sequence[Prices] = (),
     at_home: bool = False,
     yes: bool = False,
+    leftovers: Leftovers | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
 
@@ -89,7 +90,7 @@ async def app_rig(
         configuration=configuration,
         prices=prices,
     ) as rig:
-        app = app_on(rig, approver, at_home=at_home)
+        app = app_on(rig, approver, at_home=at_home, leftovers=leftovers)
         async with app.run_test(size=size) as pilot:
             if settled:
                 await ready(pilot, rig)
@@ -110,11 +111,13 @@ def is_up_to_date(pilot: Pilot[None], rig: Rig) -> bool:
     return view is not None and view.state == rig.bench.state
 
 
-def app_on(rig: Rig, approver: ModalApprover, *, at_home: bool) -> ToolsightApp:
+def app_on(
+    rig: Rig, approver: ModalApprover, *, at_home: bool, leftovers: Leftovers | None = None
+) -> ToolsightApp:
     """An app that shows the rig's workbench."""
 
     async def start() -> Opened:
-        return Opened(rig.bench, rig.memory, approver)
+        return Opened(rig.bench, rig.memory, approver, leftovers=leftovers)
 
     app = RigApp(start)
     app.at_home = at_home

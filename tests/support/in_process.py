@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -18,11 +19,14 @@ from inspector.adapters.mcp.host import Channel
 from inspector.adapters.mcp.log import StderrFile
 from inspector.adapters.mcp.process import StdioChannel
 from inspector.adapters.mcp.tap import Streams
+from inspector.adapters.process.registration import Registry
 from inspector.domain.error import ConnectError
 from inspector.domain.server import ServerSpec
 from tests.support.mcp_case import SERVERS
 
 AnyServer = MCPServer[Any] | Server[Any]
+# Every connector has a thread of its own, and all of them import here.
+_IMPORTING = Lock()
 _FAULTY = SERVERS / "faulty.py"
 # Longer than any test takes, so that the clock's list is the same however busy the machine is.
 _NEVER = {"TOOLSIGHT_CLOCK_ADD_AFTER": "3600", "TOOLSIGHT_CLOCK_REMOVE_AFTER": "7200"}
@@ -51,12 +55,16 @@ class MemoryChannel:
 
 
 def channel(
-    spec: ServerSpec, environment: Mapping[str, str], stderr: StderrFile, on_stray: Callable[[bytes], None]
+    spec: ServerSpec,
+    environment: Mapping[str, str],
+    stderr: StderrFile,
+    on_stray: Callable[[bytes], None],
+    registry: Registry,
 ) -> Channel:
     """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
     script = Path(spec.args[0]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
-        return StdioChannel(spec, environment, stderr, on_stray)
+        return StdioChannel(spec, environment, stderr, on_stray, registry)
     return MemoryChannel(started(script, spec.env))
 
 
@@ -65,7 +73,8 @@ def started(script: Path, variables: Mapping[str, str]) -> AnyServer:
 
     It is cached, because a server that is started again with the same variables finds its old state anyway.
     """
-    return _started(script, frozenset(variables.items()))
+    with _IMPORTING:
+        return _started(script, frozenset(variables.items()))
 
 
 @cache

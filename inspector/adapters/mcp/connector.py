@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from inspector.adapters.clock import SystemClock
 from inspector.adapters.mcp.log import StderrFile, quiet_sdk
 from inspector.adapters.mcp.server_thread import ServerThread
+from inspector.adapters.process.registration import NoRegistry, Registry
 from inspector.domain.error import ServerExited
 from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject
@@ -34,11 +35,19 @@ class McpConnector:
     """Opens connections with the MCP SDK, and keeps what is exchanged over them."""
 
     def __init__(
-        self, log_dir: Path, environment: Mapping[str, str] | None = None, clock: Clock | None = None
+        self,
+        log_dir: Path,
+        environment: Mapping[str, str] | None = None,
+        clock: Clock | None = None,
+        registry: Registry | None = None,
     ) -> None:
-        """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`."""
+        """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
+
+        Without a `registry` nobody ends the servers of a killed process.
+        """
         self._log_dir = log_dir
         self._clock = clock or SystemClock()
+        self._registry = registry or NoRegistry()
         self._frames: defaultdict[str, FrameLog] = defaultdict(FrameLog)
         self._environment = os.environ if environment is None else environment
         self._prepared = False
@@ -85,6 +94,7 @@ class McpConnector:
             on_tools_changed=on_tools_changed,
             version=_version(),
             new_recorder=lambda: Recorder(self._frames[spec.name], self._clock),
+            registry=self._registry,
         )
 
 

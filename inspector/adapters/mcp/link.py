@@ -16,6 +16,7 @@ from inspector.adapters.mcp.process import StdioChannel
 from inspector.adapters.mcp.recorder import Recorder
 from inspector.adapters.mcp.tap import RAW, SKIPPED
 from inspector.adapters.mcp.translate import MAX_INSTRUCTIONS, summary, tool_result
+from inspector.adapters.process.registration import Registry
 from inspector.domain.error import CallTimeout, ConnectError, ProtocolError, ServerExited
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
@@ -39,6 +40,7 @@ async def open_link(
     on_tools_changed: Callable[[], None],
     version: str,
     new_recorder: Callable[[], Recorder],
+    registry: Registry,
 ) -> "McpLink":
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
     deadline = asyncio.get_running_loop().time() + spec.connect_timeout
@@ -46,7 +48,9 @@ async def open_link(
     for era in eras:
         recorder = new_recorder()
         channel: Channel = (
-            HttpChannel(spec) if spec.is_http else StdioChannel(spec, environment, stderr, recorder.stray)
+            HttpChannel(spec)
+            if spec.is_http
+            else StdioChannel(spec, environment, stderr, recorder.stray, registry)
         )
         host = Host(channel, _MODES[era], on_tools_changed, recorder)
         try:

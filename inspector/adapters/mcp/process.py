@@ -21,6 +21,7 @@ from mcp.shared.message import SessionMessage
 from inspector.adapters.mcp.frame import RawMessage, read_frame, stray_hint
 from inspector.adapters.mcp.log import LOG, StderrFile
 from inspector.adapters.mcp.tap import Streams
+from inspector.adapters.process.registration import Registration, Registry
 from inspector.adapters.program import child_environment, file_to_start
 from inspector.domain.error import ConnectError, ServerExited
 from inspector.domain.server import ServerSpec
@@ -48,8 +49,9 @@ class StdioChannel:
         environment: Mapping[str, str],
         stderr: StderrFile,
         on_stray: Callable[[bytes], None],
+        registry: Registry,
     ) -> None:
-        """`on_stray` gets each line of stdout that is no message.
+        """`on_stray` gets each line of stdout that is no message; `registry` notes the process.
 
         Raises ConnectError where there are no process groups.
         """
@@ -60,6 +62,7 @@ class StdioChannel:
         self._environment = environment
         self._stderr = stderr
         self._on_stray = on_stray
+        self._registry = registry
         self._child: _Child | None = None
         self._died = False
         self._exit_code: int | None = None
@@ -80,15 +83,8 @@ class StdioChannel:
         file = await asyncio.to_thread(file_to_start, self._spec, self._environment)
         to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](inf)
         child = self._child = _Child(to_session, self._on_stray)
-        process, _ = await asyncio.get_running_loop().subprocess_exec(
-            lambda: child,
-            *self._spec.argv,
-            executable=file,
-            stderr=self._stderr.open(),
-            env=child_environment(self._spec, self._environment),
-            cwd=self._spec.cwd or None,
-            start_new_session=True,
-        )
+        registration = await asyncio.to_thread(self._registry.register, self._spec.name)
+        process = await self._start(file, child, registration)
         try:
             yield incoming, _Outgoing(process)
         finally:
@@ -97,10 +93,30 @@ class StdioChannel:
                 await self._end(process, child)
             finally:
                 # Only a cancelled cleanup leaves anything to kill here.
-                _signal_group(process, signal.SIGKILL)
+                if not _signal_group(process, signal.SIGKILL):
+                    registration.ended()
                 process.close()
                 to_session.close()
                 incoming.close()
+
+    async def _start(
+        self, file: str | None, child: "_Child", registration: Registration
+    ) -> asyncio.SubprocessTransport:
+        try:
+            process, _ = await asyncio.get_running_loop().subprocess_exec(
+                lambda: child,
+                *self._spec.argv,
+                executable=file,
+                stderr=self._stderr.open(),
+                env={**child_environment(self._spec, self._environment), **registration.variables},
+                cwd=self._spec.cwd or None,
+                start_new_session=True,
+            )
+        except BaseException:
+            registration.ended()
+            raise
+        registration.started(process.get_pid())
+        return process
 
     async def _end(self, process: asyncio.SubprocessTransport, child: "_Child") -> None:
         """Close stdin, then send SIGTERM, then SIGKILL, both to the whole group: servers start helpers."""

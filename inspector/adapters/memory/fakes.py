@@ -1,7 +1,7 @@
 """An in-memory fake of every port, for tests and offline use."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from inspector.domain.error import (
 from inspector.domain.events import CallFinished, ModelSwitched, Record, SearchPerformed, SessionStarted
 from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.leftover import Leftover
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ToolResult
 from inspector.domain.price import Prices
@@ -166,6 +167,26 @@ class MemoryServerMemory:
 
     def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> None:
         self.snapshots[fingerprint] = snapshot
+
+
+class MemoryLeftovers:
+    """Leftovers that are no processes; `stubborn` ones are not ended."""
+
+    def __init__(self, *left: Leftover, stubborn: Collection[str] = ()) -> None:
+        self.left = left
+        self.kept: tuple[Leftover, ...] = ()
+        self._stubborn = stubborn
+
+    def find(self) -> tuple[Leftover, ...]:
+        return tuple(each for each in self.left if each not in self.kept)
+
+    def end(self, chosen: Sequence[Leftover]) -> tuple[Leftover, ...]:
+        ids = {each.id for each in chosen}
+        self.left = tuple(each for each in self.left if each.id not in ids or each.id in self._stubborn)
+        return tuple(each for each in self.left if each.id in ids)
+
+    def keep(self, chosen: Sequence[Leftover]) -> None:
+        self.kept += tuple(chosen)
 
 
 class MemoryPrices:

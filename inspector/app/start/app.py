@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
@@ -14,6 +14,7 @@ from textual.widgets import Static
 from inspector.app import theme
 from inspector.app.draw.style import MUTED
 from inspector.app.start.way import Opens, Way
+from inspector.app.terminal import TerminalApp
 from widgets import Column, PlainInput, Record, RecordList, plain
 
 COLUMNS = (
@@ -26,7 +27,7 @@ _NOTHING_TYPED = "There is nothing to open yet: type how your server is started.
 _HINT = "↑ ↓ choose   enter opens   esc leaves"
 
 
-class StartApp(App[Opens]):
+class StartApp(TerminalApp[Opens]):
     """Exits with what is to be opened, or with None.
 
     `find` returns the ways to begin; it may take a while and runs in a thread. `problem` says why words

@@ -1,6 +1,5 @@
 """Audits the clients on this machine: finds their files, asks for consent, measures and counts."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,10 +22,12 @@ from inspector.adapters.litellm.prices import LitellmPrices
 from inspector.cli import composition
 from inspector.cli.consent import require_consent
 from inspector.cli.cost.assumption import Assumed
+from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.models import chosen_model, counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Progress
 from inspector.cli.render import say
+from inspector.cli.run import run
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.events import CallStarted
@@ -58,7 +59,7 @@ def run_audit(options: Options, assumed: Assumed) -> Audit:
     if not any(options.toolset in ("", *one.configuration.toolsets) for one in found.configurations):
         found.configurations[0].configuration.toolset(options.toolset)
     with closing(composition.open_memory(options)) as memory:
-        readings = _readings(found.configurations, memory, approve=options.approve)
+        readings = _readings(found.configurations, memory, options)
     return _audited(found, readings, options, assumed)
 
 
@@ -143,14 +144,14 @@ def _refuse(options: Options, candidates: Sequence[ClientFile], found: _Found) -
 
 
 def _readings(
-    configurations: Sequence[ClientConfiguration], memory: ServerMemory, *, approve: bool
+    configurations: Sequence[ClientConfiguration], memory: ServerMemory, options: Options
 ) -> dict[str, Reading]:
     """Each server's reading by fingerprint: from the server with consent, else from its snapshot."""
     specs = [spec for one in configurations for spec in one.configuration.servers]
     allowed = [
         spec
         for one in configurations
-        if _is_allowed(one, memory, approve=approve)
+        if _is_allowed(one, memory, approve=options.approve)
         for spec in one.configuration.servers
         if not spec.lacks
     ]
@@ -162,9 +163,10 @@ def _readings(
 
     readings: dict[str, Reading] = {}
     if allowed:
-        connector = composition.make_connector()
+        connector = composition.make_connector(options)
+        ask_about_leftovers(composition.open_leftovers(options))
         try:
-            readings = asyncio.run(ask_servers(allowed, connector, memory, clock, tell))
+            readings = run(ask_servers(allowed, connector, memory, clock, tell))
         finally:
             progress.clear()
     waiting = {spec.fingerprint(): spec for spec in specs if spec.fingerprint() not in readings}

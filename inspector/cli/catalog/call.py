@@ -1,6 +1,5 @@
 """Calls one tool by hand."""
 
-import asyncio
 import json
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from inspector.cli.consent import TerminalApprover
 from inspector.cli.launch import headless
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
+from inspector.cli.run import run
 from inspector.domain.approval import CLAIMED, why_ask
 from inspector.domain.closest import closest
 from inspector.domain.configuration import Configuration
@@ -42,7 +42,7 @@ def call(tool: str, pairs: tuple[str, ...], arguments: str, as_json: bool, **val
     """
     if arguments and pairs:
         raise click.UsageError("give KEY=VALUE pairs or --arguments, not both")
-    result = asyncio.run(_called(tool, pairs, arguments, options(**values)))
+    result = run(_called(tool, pairs, arguments, options(**values)))
     if as_json:
         say_json(result)
     else:

@@ -1,6 +1,5 @@
 """The demo: nine real servers, one conversation, and what discovery saved."""
 
-import asyncio
 import sys
 from dataclasses import replace
 from typing import Any
@@ -19,8 +18,9 @@ def demo(headless: bool, as_json: bool, **values: Any) -> None:
     chosen = options(**values)
     if headless or as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         from inspector.cli.chat.play import play
+        from inspector.cli.run import run
 
-        asyncio.run(play(chosen, as_json=as_json))
+        run(play(chosen, as_json=as_json))
     else:
         from inspector.cli.open_app import open_app
 

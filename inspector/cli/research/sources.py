@@ -1,6 +1,5 @@
 """The data of a reproduction: the demo servers, the shipped files, and folders named by the user."""
 
-import asyncio
 import json
 import tempfile
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from inspector.cli import composition
 from inspector.cli.launch import headless
 from inspector.cli.models import PLANNER, counter_for
 from inspector.cli.options import Options
+from inspector.cli.run import run
 from inspector.domain.error import ConfigError
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.fold import fold
@@ -127,7 +127,7 @@ class ShippedSource:
 
     @cached_property
     def _demo(self) -> NamedCatalog:
-        return asyncio.run(self._connected())
+        return run(self._connected())
 
     @cached_property
     def _others(self) -> tuple[NamedCatalog, ...]:
@@ -153,13 +153,13 @@ class ShippedSource:
             self._setup, model=f"demo/script:{path}", values={"discovery.embedding_model": self._model}
         )
 
-        async def run() -> PlayedScenario:
+        async def played() -> PlayedScenario:
             async with composition.open_lab(scenario, setup) as lab:
                 result = await lab.run.run(lambda _: steps(f"scenario {path.stem}", number, total))
                 return PlayedScenario(path.stem, fold(result.records))
 
         steps(f"scenario {path.stem}", number, total)
-        return asyncio.run(run())
+        return run(played())
 
 
 def read_poisons(path: Path) -> tuple[Poison, ...]:

@@ -1,6 +1,5 @@
 """Lists scenarios, plays them on real servers, and checks what is expected of them."""
 
-import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,9 +13,11 @@ from click.core import ParameterSource
 
 from inspector.adapters.files.scenario_file import load_scenario
 from inspector.cli import composition
+from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.model_failure import model_failure
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
+from inspector.cli.run import run
 from inspector.cli.scenario.report import (
     finding_lines,
     listing,
@@ -95,11 +96,11 @@ class Played:
 def play(chosen: NamedScenario, setup: Options, *, profile: str = "", tell: Listener | None = None) -> Played:
     """Play a scenario in its own session, on its own servers. Raises ToolsightError."""
 
-    async def run() -> Played:
+    async def played() -> Played:
         async with composition.open_lab(chosen.scenario, setup, profile, tell=tell) as lab:
             return Played(chosen.name, lab.bench.session_id, await lab.run.run())
 
-    return asyncio.run(run())
+    return run(played())
 
 
 def names_model(context: click.Context) -> bool:
@@ -166,6 +167,7 @@ def run_scenarios(
     if not wanted:
         raise click.UsageError("Name a scenario, or give --all. `toolsight scenario list` lists them.")
     setup = options(**values)
+    ask_about_leftovers(composition.open_leftovers(setup))
     played: list[Played] = []
     try:
         for one in wanted:

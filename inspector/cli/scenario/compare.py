@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from inspector.adapters.clock import SystemClock
+from inspector.cli import composition
+from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.progress import Progress
 from inspector.cli.render import say, say_json
@@ -77,6 +79,7 @@ def compare(
         raise click.UsageError("Name two or more profiles with --profile, or give --all-profiles.")
     one = NamedScenario.find(name)
     setup = options(**values)
+    ask_about_leftovers(composition.open_leftovers(setup))
     played: list[Played] = []
     try:
         _play_each(one, replace(setup, model=one.script) if script else setup, wanted, played)

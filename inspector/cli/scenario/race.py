@@ -13,8 +13,10 @@ from inspector.app.pages.chat.race.export import exported
 from inspector.app.pages.chat.race.job import both, static_file
 from inspector.app.scenario_job import ScenarioFile
 from inspector.cli import composition
+from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json
+from inspector.cli.run import run
 from inspector.cli.scenario.command import (
     NamedScenario,
     Played,
@@ -71,8 +73,9 @@ def race(
     setup = options(**values)
     one = _entry(name, setup, names_model=names_model(context))
     race = _race(one, setup)
+    ask_about_leftovers(composition.open_leftovers(setup))
     screen = RaceDrawing(race, pace) if _is_terminal() and not as_json else None
-    played = asyncio.run(_run(one, setup, race, screen))
+    played = run(_run(one, setup, race, screen))
     for path in (svg, cast):
         if path is not None:
             _write(path, exported(race, path))

@@ -3,7 +3,8 @@
 from inspector.engine.live import Live
 from inspector.engine.loop.approval import Approvals
 from inspector.engine.loop.binding.binder import Binder
-from inspector.engine.loop.discovery_loop import Connecting, DiscoveryLoop
+from inspector.engine.loop.connecting import Connecting
+from inspector.engine.loop.discovery_loop import DiscoveryLoop
 from inspector.engine.loop.dispatch import Dispatcher, ToolCaller
 from inspector.engine.loop.guards.iteration import IterationGuard
 from inspector.engine.loop.guards.redundancy import RedundancyDetector

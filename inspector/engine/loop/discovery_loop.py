@@ -31,6 +31,7 @@ from inspector.domain.setting_problem import refusal
 from inspector.domain.written_call import written_calls
 from inspector.engine.live import Live
 from inspector.engine.loop.binding.binder import Binder
+from inspector.engine.loop.connecting import Connecting
 from inspector.engine.loop.dispatch import Dispatcher
 from inspector.engine.ports import Clock
 from inspector.engine.session import Session
@@ -45,19 +46,6 @@ _THINK = (
     "repeating it cannot help, and what you will do instead. Do not call a tool now.]"
 )
 _GO_ON = "[Continue with that: search for another tool, call one that you have, or answer.]"
-
-
-class Connecting(Protocol):
-    """The servers of a session, of which some may be connecting."""
-
-    @property
-    def connecting(self) -> tuple[str, ...]: ...
-
-    async def settled(self) -> None:
-        """Wait until none is connecting."""
-
-    def catch_up(self) -> None:
-        """Put what the servers have changed into the catalog."""
 
 
 class Guard(Protocol):

@@ -1,0 +1,101 @@
+"""The terminal of an app, which may be gone at any moment: a closed window, a dropped line."""
+
+import asyncio
+import select
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from textual.app import App, ReturnType
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+
+# Seconds between two looks whether the terminal is still there.
+_LOOK = 1.0
+
+
+class TerminalApp(App[ReturnType]):
+    """An app that is left when its terminal is gone, as with its key."""
+
+    def get_driver_class(self) -> "type[Driver]":
+        """Textual's driver for this platform; a terminal's is one that survives it."""
+        chosen = super().get_driver_class()
+        if sys.platform == "win32":
+            return chosen
+        from textual.drivers.linux_driver import LinuxDriver
+
+        return _lasting(chosen) if chosen is LinuxDriver else chosen
+
+
+class LastingFile:
+    """A terminal to write to; when it is gone, that is told once, and what is written goes nowhere.
+
+    Textual writes in a thread that an error would end, and then waits for it.
+    """
+
+    def __init__(self, file: TextIO, gone: Callable[[], None]) -> None:
+        self._file = file
+        self._gone: Callable[[], None] | None = gone
+
+    def write(self, text: str) -> None:
+        self._try(lambda: self._file.write(text))
+
+    def flush(self) -> None:
+        self._try(self._file.flush)
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def _try(self, write: Callable[[], object]) -> None:
+        if self._gone is None:
+            return
+        try:
+            write()
+        except (OSError, ValueError):
+            gone, self._gone = self._gone, None
+            gone()
+
+
+def _lasting(base: "type[Any]") -> "type[Driver]":
+    """Textual's driver, made to leave the app when there is no terminal any more."""
+
+    class LastingDriver(base):  # type: ignore[misc]
+        """See `TerminalApp`."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            assert sys.__stderr__ is not None
+            self._file = cast("TextIO", LastingFile(sys.__stderr__, self._leave))
+
+        def start_application_mode(self) -> None:
+            super().start_application_mode()
+            self._look()
+
+        def run_input_thread(self) -> None:
+            try:
+                super().run_input_thread()
+            except OSError:
+                self._leave()
+
+        def _leave(self) -> None:
+            self._app.exit()
+
+        def _look(self) -> None:
+            """Notice a terminal that hung up: reading it fails nowhere, it has only ended, over and over."""
+            if is_hung_up(self.fileno):
+                self._leave()
+            else:
+                asyncio.get_running_loop().call_later(_LOOK, self._look)
+
+    return LastingDriver
+
+
+def is_hung_up(handle: int) -> bool:
+    """Whether nothing can come from a terminal any more."""
+    with suppress(OSError, AttributeError):
+        poll = select.poll()
+        poll.register(handle, 0)
+        return any(events & select.POLLHUP for _, events in poll.poll(0))
+    return False

@@ -1,0 +1,76 @@
+"""What servers of an earlier run left running: told before any server is started, and ended after a yes."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from inspector.cli.options import as_json, options, shared
+from inspector.cli.render import say, say_json
+from inspector.cli.run import interruptible
+from inspector.domain.leftover import Leftover, ended_text, since_text
+from inspector.domain.number import count
+from inspector.engine.ports import Leftovers
+
+_LATER = "`toolsight leftovers` lists them, --end ends them."
+
+
+def ask_about_leftovers(leftovers: Leftovers) -> None:
+    """Ask whether to end what an earlier run left; without a terminal only say on stderr that it is there."""
+    found = leftovers.find()
+    if not found:
+        return
+    if not sys.stdin.isatty():
+        servers = ", ".join(dict.fromkeys(each.server for each in found))
+        say(f"still running from an earlier run: {servers}; {_LATER}", err=True)
+        return
+    say("Still running from an earlier run:", err=True)
+    _say_leftovers(found, err=True)
+    with interruptible():
+        is_wanted = click.confirm("End these?", default=False, err=True)
+    if is_wanted:
+        say(ended_text(leftovers.end(found), found), err=True)
+    else:
+        say(f"They go on. {_LATER}", err=True)
+
+
+@click.command()
+@click.option("--end", is_flag=True, help="End them: SIGTERM, and SIGKILL two seconds later.")
+@click.option("--keep", is_flag=True, help="Leave them alone for good: they are not told of again.")
+@shared
+@as_json
+def leftovers(end: bool, keep: bool, as_json: bool, **values: Any) -> None:
+    """List what servers of earlier runs left running.
+
+    That is what outlived a Toolsight that was killed together with its reaper, and helpers that left their
+    server's process group. Servers of a Toolsight that is still running are its own, and not listed.
+    The exit code is 1 if something could not be ended.
+    """
+    if end and keep:
+        raise click.UsageError("give --end or --keep, not both")
+    from inspector.cli.composition import open_leftovers
+
+    store = open_leftovers(options(**values))
+    found = store.find()
+    left = store.end(found) if end else found
+    if keep:
+        store.keep(found)
+    if as_json:
+        say_json([asdict(each) for each in left])
+    elif end and found:
+        say(ended_text(left, found))
+    else:
+        _say_leftovers(found)
+        say(f"{count(len(found), 'server')} left something running" + (", kept" if keep and found else ""))
+    if end and left:
+        sys.exit(1)
+
+
+def _say_leftovers(found: Sequence[Leftover], *, err: bool = False) -> None:
+    for each in found:
+        pids = ", ".join(map(str, each.pids))
+        kind = "detached from its server" if each.detached else "its server's process group"
+        say(f"  {each.server}\n    command  {each.command}", err=err)
+        say(f"    started  {since_text(each)}\n    pid      {pids} ({kind})", err=err)

@@ -1,0 +1,111 @@
+"""Runs a session until it ends or a signal ends it: a closed terminal, a dropped line, `kill`, Ctrl+C.
+
+Its servers are closed then as when it is left with its key; only SIGKILL leaves that to the reaper.
+"""
+
+import asyncio
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+_BY_SIGNAL = 128
+_NUDGE = 0.2
+# Windows has no SIGHUP.
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+def run(main: Coroutine[Any, Any, Result], *, leave: Callable[[], bool] | None = None) -> Result:
+    """Run to the end; if a signal came, exit with 128 and its number.
+
+    A signal calls `leave`, which returns False if there is nothing to leave yet. Then, and without it, `main`
+    is cancelled. The first signal counts: the closing ends by itself.
+    """
+    with asyncio.Runner() as runner:
+        stopping = _Stopping(runner.get_loop(), leave)
+        try:
+            result = runner.run(stopping.around(main))
+        except asyncio.CancelledError:
+            if not stopping.by:
+                raise
+        if stopping.by:
+            sys.exit(_BY_SIGNAL + stopping.by)
+        return result
+
+
+class _Stopping:
+    """Passes signals on to a coroutine; `by` is the number of the first one, 0 before there is any."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, leave: Callable[[], bool] | None) -> None:
+        self.by = 0
+        self._loop = loop
+        self._leave = leave
+        self._task: asyncio.Task[Any] | None = None
+        # Ctrl+C on the command line is KeyboardInterrupt, as everywhere; in the app it is a key.
+        numbers = (*_ENDING, signal.SIGINT) if leave is not None else _ENDING
+        # Who is started with `nohup` is to outlive the terminal.
+        self._numbers = [n for n in numbers if _is_main() and signal.getsignal(n) is not signal.SIG_IGN]
+
+    async def around(self, main: Coroutine[Any, Any, Result]) -> Result:
+        self._task = asyncio.current_task()
+        for number in self._numbers:
+            self._loop.add_signal_handler(number, self._signalled, number)
+        try:
+            return await main
+        finally:
+            for number in self._numbers:
+                self._loop.remove_signal_handler(number)
+
+    def _signalled(self, number: int) -> None:
+        if self.by:
+            return
+        self.by = number
+        if self._task is not None and (self._leave is None or not self._leave()):
+            self._task.cancel()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """While a person is asked on the terminal, which holds up the event loop, a signal ends the question."""
+    if not _is_main():
+        yield
+        return
+
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(_BY_SIGNAL + number)
+
+    numbers = [n for n in (*_ENDING, signal.SIGINT) if signal.getsignal(n) is not signal.SIG_IGN]
+    # The loop would pass the signal on once more, and so interrupt the closing.
+    wakeup = signal.set_wakeup_fd(-1)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
+    try:
+        with _nudged():
+            yield
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _nudged() -> Iterator[None]:
+    """Wake a read of the terminal now and again, or a signal just before it would be seen after its end."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, _NUDGE, _NUDGE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _is_main() -> bool:
+    """Whether signals reach this thread."""
+    return threading.current_thread() is threading.main_thread()
