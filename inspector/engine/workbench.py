@@ -49,6 +49,9 @@ from inspector.engine.wire_log import WireLog
 class Workbench:
     """A session and its connections. Leaving `async with Workbench(...) as bench:` closes all connections."""
 
+    # What the servers offered when the catalog was built for them.
+    _offered: tuple[object, ...] = ()
+
     def __init__(
         self,
         configuration: Configuration,
@@ -72,8 +75,6 @@ class Workbench:
         self.ports = ports
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
         self._background = Background()
-        # What the servers offered when the catalog was built for them.
-        self._offered: tuple[object, ...] = ()
         self._redactor = redactor = redactor_of(configuration)
         self._wires: dict[str, WireLog] = {}
         self._session = Session(session_id, ports.store, ports.clock, redactor)
