@@ -62,5 +62,7 @@ async def connect(app: "App[None]", opened: Opened) -> bool:
         opened.memory.approve(fingerprint, configuration.source)
     if opened.leftovers is not None:
         await ask_about_leftovers(app, opened.leftovers)
+    # Loading the tokenizer stops everything for a moment, and for longer while servers start.
+    await asyncio.to_thread(opened.bench.accounting.warm)
     opened.bench.connect()
     return True

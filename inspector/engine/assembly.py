@@ -1,6 +1,6 @@
 """Builds the parts of a session from its configuration and the ports."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 
 from inspector.domain.configuration import Configuration
@@ -48,6 +48,7 @@ def retrieval_of(
     ports: Ports,
     report: Callable[[IndexState], None],
     cases: Sequence[EvalCase],
+    calm: Callable[[], Awaitable[None]],
 ) -> Retrieval:
     """The session's retrieval, which reports the progress of its index."""
     model = settings.discovery.embedding_model
@@ -59,6 +60,7 @@ def retrieval_of(
         tags={spec.name: spec.tags for spec in configuration.servers},
         report=report,
         cases=cases,
+        calm=calm,
     )
 
 

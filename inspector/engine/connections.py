@@ -55,7 +55,7 @@ class Connections:
         redact: Callable[[Tool], Tool] | None = None,
     ) -> None:
         self._changes = Coalesced(on_tools)
-        slots, pace = asyncio.Semaphore(_READ_AT_ONCE), StartPace()
+        slots, self._pace = asyncio.Semaphore(_READ_AT_ONCE), StartPace()
         self._servers = {
             spec.name: _Connection(
                 spec,
@@ -67,7 +67,7 @@ class Connections:
                 on_tools=self._changes.soon,
                 redact=redact,
                 slots=slots,
-                pace=pace,
+                pace=self._pace,
             )
             for spec in specs
         }
@@ -110,6 +110,10 @@ class Connections:
         for server in self._servers.values():
             await server.settled()
         self.catch_up()
+
+    async def calm(self) -> None:
+        """Wait until every server has been started, though it may not be ready."""
+        await self._pace.calm()
 
     def catch_up(self) -> None:
         """Call `on_tools` now if it is to be called soon."""

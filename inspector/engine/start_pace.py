@@ -12,11 +12,25 @@ class StartPace:
 
     def __init__(self) -> None:
         self._free = asyncio.Semaphore(_AT_ONCE)
+        self._waiting = 0
+        self._calm = asyncio.Event()
+        self._calm.set()
 
     async def begin(self) -> "Start":
         """Wait until a server may be started."""
-        await self._free.acquire()
+        self._waiting += 1
+        self._calm.clear()
+        try:
+            await self._free.acquire()
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._calm.set()
         return Start(self._free)
+
+    async def calm(self) -> None:
+        """Wait until no server waits for its start."""
+        await self._calm.wait()
 
 
 class Start:

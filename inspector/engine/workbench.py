@@ -335,7 +335,10 @@ class Workbench:
         self._rebuild()
 
     def _new_retrieval(self, configuration: Configuration, settings: Settings) -> Retrieval:
-        return retrieval_of(configuration, settings, self.ports, self._on_index, self._cases)
+        return retrieval_of(configuration, settings, self.ports, self._on_index, self._cases, self._calm)
+
+    async def _calm(self) -> None:
+        await self._connections.calm()
 
     def _measure(self) -> None:
         self._binder.measure(self._chat.loop.messages)

@@ -1,8 +1,14 @@
 """Embeds missing texts in the background, batch by batch, while searches continue."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
+from typing import TypeVar
 
 from inspector.domain.error import ToolsightError
 from inspector.domain.index_state import IndexPhase, IndexState
@@ -11,23 +17,34 @@ from inspector.engine.discovery.document import PASSAGES, SUMMARY, Key, key_of, 
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.semantics import Semantics
 
+T = TypeVar("T")
 BATCH = 16
+_NICENESS = 10
 # The share of the work between two progress reports; each report is an event in the stream.
 _REPORT_EVERY = 0.05
 
 
 class Embedding:
-    """Keeps the vectors of one index complete. `refresh` is called when searches can use new vectors.
+    """Keeps the vectors of one index complete.
+
+    `refresh` is called when searches can use new vectors, in a thread.
 
     The summaries of all tools are embedded first, so that every tool can be compared.
     """
 
     def __init__(
-        self, semantics: Semantics, refresh: Callable[[], None], report: Callable[[IndexState], None]
+        self,
+        semantics: Semantics,
+        refresh: Callable[[], None],
+        report: Callable[[IndexState], None],
+        calm: Callable[[], Awaitable[None]],
     ) -> None:
+        """`calm` waits until there is time for what takes long."""
         self._semantics = semantics
         self._refresh = refresh
         self._report = report
+        self._calm = calm
+        self._current: Callable[[], ToolIndex] | None = None
         self._queue: dict[Key, Callable[[], str]] = {}
         self._recalled: set[Key] = set()
         self._total = 0
@@ -36,19 +53,14 @@ class Embedding:
         self._is_prepared = False
         self._is_cancelled = False
         self._task: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "embedding", initializer=_give_way)
 
-    def follow(self, index: ToolIndex) -> None:
-        """Embed what the index lacks, replacing any earlier queue."""
-        self._queue = _missing(index)
-        self._total = len(set(index.keys()))
-        self._summaries = len({d.passages[SUMMARY] for d in index.documents} & self._queue.keys())
-        self._reported = -1
+    def follow(self, current: Callable[[], ToolIndex]) -> None:
+        """Embed what the current index lacks, instead of what an earlier one did; it is read in a thread."""
+        self._current = current
         self._is_cancelled = False
-        idle = self._task is None or self._task.done()
-        if idle and (self._queue or not self._is_prepared):
+        if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
-        elif idle:
-            self._report_phase(IndexPhase.READY)
 
     async def settled(self) -> None:
         """Wait until nothing is missing, or embedding failed or was canceled."""
@@ -60,10 +72,13 @@ class Embedding:
         self._is_cancelled = True
 
     async def _run(self) -> None:
+        await self._calm()
         try:
             # During any of these steps the catalog may change and the queue grow again.
-            while not self._is_cancelled and (self._queue or not self._is_prepared):
-                if not self._is_prepared:
+            while not self._is_cancelled and (self._current or self._queue or not self._is_prepared):
+                if self._current is not None:
+                    await self._look(self._current)
+                elif not self._is_prepared:
                     await self._prepare()
                 elif not await self._recall():
                     await self._embed()
@@ -71,8 +86,17 @@ class Embedding:
             phase = IndexPhase.STOPPED if self._is_cancelled else IndexPhase.FAILED
             self._report_phase(phase, error.message, error.hint)
         else:
-            self._refresh()
-            self._report_phase(IndexPhase.STOPPED if self._queue else IndexPhase.READY)
+            await self._in_thread(self._refresh)
+            self._report_phase(IndexPhase.STOPPED if self._queue or self._current else IndexPhase.READY)
+
+    async def _look(self, current: Callable[[], ToolIndex]) -> None:
+        """Find what the index lacks."""
+        self._current = None
+        index, queue = await self._in_thread(lambda: _with_missing(current()))
+        self._queue = queue
+        self._total = len(set(index.keys()))
+        self._summaries = len({d.passages[SUMMARY] for d in index.documents} & queue.keys())
+        self._reported = -1
 
     async def _prepare(self) -> None:
         """Load the model even if every vector is known; otherwise the first query would wait for it."""
@@ -82,7 +106,7 @@ class Embedding:
         def progress(done: int, total: int) -> None:
             loop.call_soon_threadsafe(self._report_download, done, total)
 
-        await asyncio.to_thread(self._semantics.prepare, progress, lambda: self._is_cancelled)
+        await self._in_thread(partial(self._semantics.prepare, progress, lambda: self._is_cancelled))
         self._is_prepared = True
         self._reported = -1
 
@@ -92,23 +116,26 @@ class Embedding:
         if not new:
             return False
         self._recalled.update(new)
-        stored = await asyncio.to_thread(self._semantics.recall, new)
+        stored = await self._in_thread(partial(self._semantics.recall, new))
         for key in stored:
             self._queue.pop(key, None)
         if stored:
-            self._refresh()
+            await self._in_thread(self._refresh)
         return True
 
     async def _embed(self) -> None:
         batch = {key: text() for key, text in list(self._queue.items())[:BATCH]}
-        await asyncio.to_thread(self._semantics.embed, batch)
+        await self._in_thread(partial(self._semantics.embed, batch))
         before = self._summaries
         for key in batch:
             self._queue.pop(key, None)
         self._summaries = max(before - len(batch), 0)
         if before and not self._summaries:
-            self._refresh()
+            await self._in_thread(self._refresh)
         self._report_phase(IndexPhase.EMBEDDING)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def _report_download(self, done: int, total: int) -> None:
         if not self._is_prepared and (self._reported < 0 or done - self._reported >= total * _REPORT_EVERY):
@@ -130,6 +157,17 @@ class Embedding:
                     hint=hint,
                 )
             )
+
+
+def _give_way() -> None:
+    """Let everything else go first, on Linux: elsewhere priorities belong to whole processes."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+
+
+def _with_missing(index: ToolIndex) -> tuple[ToolIndex, dict[Key, Callable[[], str]]]:
+    return index, _missing(index)
 
 
 def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:

@@ -3,9 +3,10 @@
 Index and rankers are imported when something is to be searched: a session that only lists tools needs none.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from inspector.domain.evaluation import EvalCase, EvalSet
@@ -31,6 +32,10 @@ _NOTHING: Mapping[str, Sequence[str]] = {}
 _NO_TEXTS: Mapping[str, str] = {}
 
 
+async def _at_once() -> None:
+    pass
+
+
 class Retrieval:
     """One session's search. It works at any time; the index is completed in the background."""
 
@@ -44,8 +49,11 @@ class Retrieval:
         tags: Mapping[str, tuple[str, ...]],
         report: Callable[[IndexState], None],
         cases: Sequence[EvalCase] = (),
+        calm: Callable[[], Awaitable[None]] = _at_once,
     ) -> None:
         """Without an `embedder` searches use words alone. `cases` are labelled requests for these tools.
+
+        Embedding begins when `calm` has returned.
 
         Raises ToolsightError for an unknown ranker.
         """
@@ -57,8 +65,11 @@ class Retrieval:
         self._embedder = embedder
         self._vectors = vectors
         self._report = report
-        self._waiting: tuple[Sequence[Tool], Mapping[str, str], Mapping[str, str]] | None = ((), {}, {})
+        self._calm = calm
+        self._wanted: tuple[Sequence[Tool], Mapping[str, str], Mapping[str, str]] = ((), {}, {})
+        self._wanted_number, self._number = 1, 0
         self._lined = False
+        self._reading = RLock()
         self._index: ToolIndex | None = None
         self._rankers: CatalogRankers | None = None
         self._embedding: Embedding | None = None
@@ -76,28 +87,32 @@ class Retrieval:
         `summaries` and `instructions` are those of the servers. Summary lines are embedded only for a ranker
         that compares with them: the gate's or the current one.
         """
-        self._waiting = (tools, summaries, instructions)
         self._lined = ISO in (gate_ranker, self.settings.ranker)
+        self._wanted = (tools, summaries, instructions)
+        self._wanted_number += 1
         if self._semantics is None:
             return
         if self._embedding is None:
             from inspector.engine.discovery.embedding import Embedding
 
-            self._embedding = Embedding(self._semantics, self._refresh, self._report)
-        self._embedding.follow(self.index)
+            self._embedding = Embedding(self._semantics, self._refresh, self._report, self._calm)
+        self._embedding.follow(lambda: self.index)
 
     @property
     def index(self) -> "ToolIndex":
-        """The tools that are searched, as they are now."""
-        index = self._index
-        if index is None:
-            from inspector.engine.discovery.index import ToolIndex
+        """The tools that are searched, as they are now; any thread may ask."""
+        # One at a time reads documents: they share a vocabulary.
+        with self._reading:
+            index = self._index
+            if index is None:
+                from inspector.engine.discovery.index import ToolIndex
 
-            index = ToolIndex(semantics=self._semantics)
-        if self._waiting is not None:
-            index = index.updated(*self._waiting, lined=self._lined)
-            self.use_index(index)
-        return index
+                index = ToolIndex(semantics=self._semantics)
+            # What is wanted may change meanwhile, in the event loop's thread.
+            while self._number != (number := self._wanted_number):
+                index = index.updated(*self._wanted, lined=self._lined)
+                self._index, self._rankers, self._number = index, None, number
+            return index
 
     @property
     def rankers(self) -> "CatalogRankers":
@@ -215,12 +230,13 @@ class Retrieval:
         return Semantics(self._embedder, self._vectors)
 
     def _refresh(self) -> None:
-        self.use_index(self.index.with_new_vectors())
-        if self._semantics is not None:
-            self._semantics.settle(self.index.vectors)
+        with self._reading:
+            self.use_index(self.index.with_new_vectors())
+            if self._semantics is not None:
+                self._semantics.settle(self.index.vectors)
 
     def use_index(self, index: "ToolIndex") -> None:
         """Answer from another index of this session from now on."""
-        self._waiting = None
+        self._number = self._wanted_number
         self._index = index
         self._rankers = None
