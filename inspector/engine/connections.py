@@ -11,6 +11,7 @@ from inspector.domain.events import (
     Event,
     ServerConnecting,
     ServerFailed,
+    ServerListing,
     ServerReady,
     ServerStopped,
     ToolsChanged,
@@ -30,6 +31,8 @@ from inspector.engine.start_pace import StartPace
 DEBOUNCE = 0.05
 # More threads than this only wait for one another, and keep the keys waiting.
 _READ_AT_ONCE = 2
+# So many more tools of a long list are an event.
+_TOLD_EVERY = 1_000
 HIDDEN = "***"
 _SECRET_FLAG = re.compile(r"--?[\w-]*(?:key|token|secret|password|passwd|pwd|auth|credential)[\w-]*", re.I)
 _USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
@@ -270,7 +273,7 @@ class _Connection:
         start, began = await self._pace.begin(), self._clock.monotonic()
         try:
             async with opening as link:
-                listing = await list_tools(link, self._spec.connect_timeout)
+                listing = await list_tools(link, self._spec.connect_timeout, self._progress())
                 start.end()
                 milliseconds = (self._clock.monotonic() - began) * 1000
                 era = link.info.era if link.info.era is not remembered else None
@@ -278,6 +281,18 @@ class _Connection:
                 await self._watch(link)
         finally:
             start.end()
+
+    def _progress(self) -> Callable[[int], None]:
+        """Tell now and then how many tools of a long list there are."""
+        told = 0
+
+        def progress(count: int) -> None:
+            nonlocal told
+            if count >= told + _TOLD_EVERY:
+                told = count
+                self._emit(ServerListing(self._spec.name, count))
+
+        return progress
 
     async def _emit_ready(
         self, link: ServerLink, listing: ToolListing, milliseconds: float, era: Era | None
@@ -360,19 +375,22 @@ class _Connection:
         """
         snapshot = Snapshot(tools, self._clock.now(), summary)
 
-        def work() -> tuple[int, tuple[ToolDefinition, ...]]:
+        def read() -> tuple[ToolDefinition, ...]:
             if era is not None:
                 self._memory.remember_era(self._spec.fingerprint(), era)
             remember_tools(self._memory, self._spec, snapshot, redact=self._redact)
-            return self._count_tokens(tools), self._definitions.new(tools)
+            return self._definitions.new(tools)
 
         async with self._slots:
-            reading = asyncio.create_task(asyncio.to_thread(work), name=f"reading {self._spec.name}")
+            # Two threads, as counting leaves a processor's time to Python.
+            counting = asyncio.create_task(asyncio.to_thread(self._count_tokens, tools))
+            reading = asyncio.create_task(asyncio.to_thread(read), name=f"reading {self._spec.name}")
             try:
-                return await asyncio.shield(reading)
+                await asyncio.wait({counting, reading})
             except asyncio.CancelledError:
-                await asyncio.wait({reading})
+                await asyncio.wait({counting, reading})
                 raise
+        return counting.result(), reading.result()
 
     def _forget(self) -> None:
         self._link, self.tools, self.summary, self.instructions = None, (), "", ""

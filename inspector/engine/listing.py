@@ -9,18 +9,33 @@ from inspector.domain.error import ConnectError
 from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListing
+from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListing, ignored
 
 
-async def list_tools(link: ServerLink, seconds: float) -> ToolListing:
-    """List a server's tools within `seconds`. Raises ConnectError, ServerExited or ProtocolError."""
+async def list_tools(
+    link: ServerLink, seconds: float, progress: Callable[[int], None] = ignored
+) -> ToolListing:
+    """List a server's tools; each page may take `seconds`. `progress` gets the number of tools so far.
+
+    Raises ConnectError, ServerExited or ProtocolError.
+    """
+    clock, so_far = asyncio.get_running_loop().time, 0
     try:
-        async with asyncio.timeout(seconds):
-            return await link.list_tools()
+        async with asyncio.timeout(seconds) as limit:
+
+            def told(count: int) -> None:
+                nonlocal so_far
+                so_far = count
+                limit.reschedule(clock() + seconds)
+                progress(count)
+
+            return await link.list_tools(told)
     except TimeoutError:
+        after = f" after {so_far:,} tools" if so_far else ""
+        hint = "The server answered the handshake but not `tools/list`."
         raise ConnectError(
-            f"No tool list within {seconds:g} s",
-            hint="The server answered the handshake but not `tools/list`.",
+            f"No tool list within {seconds:g} s{after}",
+            hint="It began its list and did not go on. Raise `connect_timeout`." if so_far else hint,
             stderr_tail=link.stderr_tail(),
         ) from None
 

@@ -31,14 +31,21 @@ class ToolListing:
     skipped: tuple[SkippedTool, ...] = ()
 
 
+def ignored(count: int) -> None:
+    """Takes progress that nobody is interested in."""
+
+
 class ServerLink(Protocol):
     """An open connection to one server. Any task may use it; only its owner task closes it."""
 
     @property
     def info(self) -> ServerInfo: ...
 
-    async def list_tools(self) -> ToolListing:
-        """List all pages. Raises ProtocolError if paging never ends, ServerExited if the server is gone."""
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        """List all pages; `progress` gets the number of tools after each that another one follows.
+
+        Raises ProtocolError if paging never ends, ServerExited if the server is gone.
+        """
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
         """Call a tool by its plain name. `timeout` is in seconds. A tool error is a value, not an exception.

@@ -71,6 +71,12 @@ def multiplied(found: list[Catalog], servers: int, tools: int) -> list[Catalog]:
     raise AssertionError
 
 
+def together(found: list[Catalog], tools: int) -> Catalog:
+    """So many tools on one server, each with a name of its own."""
+    [catalog] = multiplied([[tool for catalog in found for tool in catalog]], 1, tools)
+    return [{**tool, "name": f"{tool['name'][:100]}_{number}"} for number, tool in enumerate(catalog)]
+
+
 def written(folder: Path, world: list[Catalog]) -> Path:
     """Write what each server says, and a configuration that starts them all; return the configuration."""
     servers = {}

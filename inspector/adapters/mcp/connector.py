@@ -23,7 +23,7 @@ from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerSpec
-from inspector.engine.ports import Clock, ServerLink, ToolListing
+from inspector.engine.ports import Clock, ServerLink, ToolListing, ignored
 
 if TYPE_CHECKING:
     from inspector.adapters.mcp.link import McpLink
@@ -106,8 +106,13 @@ class _Link:
         self._link = link
         self._thread = thread
 
-    async def list_tools(self) -> ToolListing:
-        return await self._thread.run(self._link.list_tools())
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        here = asyncio.get_running_loop()
+
+        def told(count: int) -> None:
+            here.call_soon_threadsafe(progress, count)
+
+        return await self._thread.run(self._link.list_tools(told))
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
         return await self._thread.run(self._link.call(tool, arguments, timeout=timeout))

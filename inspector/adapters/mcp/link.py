@@ -22,9 +22,9 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Annotations, Tool
-from inspector.engine.ports import ToolListing
+from inspector.engine.ports import ToolListing, ignored
 
-MAX_PAGES = 200
+MAX_PAGES = 5_000
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
 _SERVER_BUG = "This is a bug in the server."
 # The SDK's message for a session that an HTTP server has forgotten, for example after a restart.
@@ -91,7 +91,7 @@ class McpLink:
         self._client = client
         self._channel = channel
 
-    async def list_tools(self) -> ToolListing:
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         tools: dict[str, Tool] = {}
         skipped: list[SkippedTool] = []
         cursor: str | None = None
@@ -110,6 +110,7 @@ class McpLink:
             if cursor in seen:
                 raise _endless(f"The server repeats the page cursor {cursor!r}", len(tools))
             seen.add(cursor)
+            progress(len(tools))
         raise _endless(f"The tool list has more than {MAX_PAGES} pages", len(tools))
 
     async def _page(self, cursor: str | None) -> types.ListToolsResult:

@@ -30,6 +30,7 @@ from inspector.engine.ports import (
     SessionSummary,
     Snapshot,
     ToolListing,
+    ignored,
 )
 
 # Long because it has every port in memory, a short class each.
@@ -239,6 +240,7 @@ class MemoryServer:
         self.eras: list[Era | None] = []
         self.calls: list[tuple[str, JsonObject]] = []
         self.lists = 0
+        self.page = 1_000
         self.listed = asyncio.Event()
         self.links: list[MemoryLink] = []
         self.log = FrameLog()
@@ -273,12 +275,15 @@ class MemoryLink:
         if not self._ended.done():
             self._ended.set_result(message)
 
-    async def list_tools(self) -> ToolListing:
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        """List the tools; each page but the last has `page` of them."""
         self._require_open()
         self._server.lists += 1
         self._server.listed.set()
         if self._server.list_error is not None:
             raise self._server.list_error
+        for listed in range(self._server.page, len(self._server.tools), self._server.page):
+            progress(listed)
         return ToolListing(self._server.tools, self._server.skipped)
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:

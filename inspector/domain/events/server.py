@@ -11,6 +11,7 @@ from inspector.domain.server import ServerInfo, SkippedTool
 __all__ = [
     "ServerConnecting",
     "ServerFailed",
+    "ServerListing",
     "ServerReady",
     "ServerStopped",
     "ToolsChanged",
@@ -28,6 +29,23 @@ class ServerConnecting(Event):
 
     def summary(self) -> str:
         return f"{self.server}  {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerListing(Event):
+    """A server with many tools has listed so many of them."""
+
+    kind: ClassVar[str] = "listing"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    server: str
+    tools: int
+
+    @property
+    def is_routine(self) -> bool:
+        return True
+
+    def summary(self) -> str:
+        return f"{self.server}  {count(self.tools, 'tool')} so far"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from inspector.domain.definition import ToolDefinition
 from inspector.domain.events import (
     ServerConnecting,
     ServerFailed,
+    ServerListing,
     ServerReady,
     ServerStopped,
     ToolsChanged,
@@ -25,6 +26,12 @@ def _with_server(state: SessionState, server: ServerState) -> SessionState:
 def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionState:
     server = ServerState(event.server, phase=ServerPhase.CONNECTING, target=event.target)
     return _with_server(state, server)
+
+
+@step.register
+def _server_listing(event: ServerListing, state: SessionState) -> SessionState:
+    known = state.servers.get(event.server, ServerState(event.server))
+    return _with_server(state, replace(known, tools=event.tools))
 
 
 @step.register

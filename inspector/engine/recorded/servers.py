@@ -11,7 +11,7 @@ from inspector.domain.message import ToolResult
 from inspector.domain.recorded_run import RecordedCall
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import ToolListing
+from inspector.engine.ports import ToolListing, ignored
 
 NO_RESULT = "[The recording has no result of this call.]"
 _UNKNOWN = ToolResult(NO_RESULT)
@@ -70,7 +70,7 @@ class RecordedLink:
         self._results = results
         self._otherwise = otherwise
 
-    async def list_tools(self) -> ToolListing:
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:  # noqa: ARG002
         return ToolListing(self._tools)
 
     async def call(

@@ -11,7 +11,7 @@ from inspector.domain.message import ToolResult
 from inspector.domain.scenario import CatalogChange
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Connector, ServerLink, ToolListing
+from inspector.engine.ports import Connector, ServerLink, ToolListing, ignored
 
 _NO_ANSWER = "The scenario added this tool: no server answers it."
 
@@ -87,8 +87,8 @@ class _ChangingLink:
             self._on_tools_changed()
         return differs
 
-    async def list_tools(self) -> ToolListing:
-        listing = await self._link.list_tools()
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        listing = await self._link.list_tools(progress)
         tools = listing.tools
         for change in self.changes:
             tools = changed(tools, change)

@@ -81,11 +81,12 @@ class CatalogRows:
 def _server_row(server: ServerState, listed: int, *, is_folded: bool) -> Record:
     word, color, tone = STATES[server.phase]
     ready = server.phase is ServerPhase.READY
+    shown = server.tools if ready or server.phase is ServerPhase.CONNECTING else 0
     fold = "▸" if is_folded else "▾"
     cells = (
         Content.assemble(f"{fold} " if listed else "  ", plain(server.name, newlines=False)).stylize("bold"),
         Content.styled(word, color),
-        f"{server.tools if ready else listed}" if ready or listed else "",
+        f"{shown or listed}" if ready or shown or listed else "",
         tokens(server.tokens) if ready else "",
         server.reason if server.phase is ServerPhase.FAILED else server.info.summary,
     )

@@ -30,6 +30,8 @@ def server_title(server: ServerState, width: int) -> Content:
     word, color, _ = STATES[server.phase]
     name = plain(middle(visible(server.name, newlines=False), max(width - len(word) - 3, 12)))
     first = Content.assemble(name.stylize("bold"), "   ", (word, color))
+    if server.phase is ServerPhase.CONNECTING and server.tools:
+        return Content.assemble(first, "\n", (f"{count(server.tools, 'tool')} listed so far", MUTED))
     if server.phase is not ServerPhase.READY:
         return first
     listed = (count(server.tools, "tool"), f"{tokens(server.tokens)} tokens")
