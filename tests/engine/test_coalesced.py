@@ -83,6 +83,7 @@ def test_many_requests_are_one_call(loop: Loop) -> None:
     for _ in range(100):
         changes.soon()
     assert work.began == []
+    assert len(loop.timers) == 1
     loop.reach(0)
     assert work.began == [0]
     loop.reach(100)
@@ -110,6 +111,18 @@ def test_what_was_requested_can_be_called_at_once_and_is_not_called_again(loop: 
     changes.now()
     loop.reach(100)
     assert work.began == [0]
+
+
+def test_a_call_at_once_is_followed_by_its_whole_pause(loop: Loop) -> None:
+    work = Work(loop, 2)
+    changes = Coalesced(work)
+    changes.soon()
+    loop.reach(10)
+    changes.soon()
+    changes.now()
+    changes.soon()
+    loop.reach(1_000)
+    assert work.began == [0, 10, 12 + 20]
 
 
 def test_a_dropped_request_is_forgotten_and_the_next_one_is_not(loop: Loop) -> None:

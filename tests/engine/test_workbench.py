@@ -183,7 +183,7 @@ async def test_a_catalog_that_could_not_be_recorded_is_built_when_its_servers_ar
             await rig.bench.wait_connected()
         store.is_full = False
         await rig.bench.reconnect("weather")
-        assert {tool.server for tool in rig.bench.catalog.tools} == rig.servers.keys()
+        assert {tool.server for tool in rig.bench.state.tools.values()} == rig.servers.keys()
 
 
 async def test_a_server_that_dies_mid_call_fails_the_call_and_takes_its_tools_along() -> None:

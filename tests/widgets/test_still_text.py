@@ -83,6 +83,7 @@ async def test_another_text_of_the_same_size_does_not_lay_the_page_out_again(
         ("one that is wrapped", "one", "width: 1fr"),
         ("one", "three", "width: auto"),
         ("three three three", "thirteen thirteen", "width: auto; max-width: 8"),
+        ("one", "\t\tone", "width: 1fr"),
     ],
 )
 async def test_a_text_of_another_size_lays_the_page_out_again(before: str, after: str, styles: str) -> None:
