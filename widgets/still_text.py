@@ -19,9 +19,13 @@ class StillText(Static):
         super().update(content, layout=layout)
 
     def _room(self, content: Content) -> tuple[int, int] | None:
-        """The width and height that the text asks for, None if it is wrapped; a given width counts as 0."""
+        """The width and height that the text asks for; a given width counts as 0.
+
+        None if that takes a layout to know: the text may be wrapped, or has tabs.
+        """
         lines = [line.cell_length for line in content.split("\n", allow_blank=True)]
         longest = max(lines)
-        if self.styles.width is not None and self.styles.width.is_auto:
-            return longest, len(lines)
-        return (0, len(lines)) if longest <= self.content_size.width else None
+        if longest > self.content_size.width or "\t" in content.plain:
+            return None
+        is_auto = self.styles.width is not None and self.styles.width.is_auto
+        return (longest if is_auto else 0), len(lines)

@@ -1,6 +1,5 @@
 """Requests to try first, made of what the tools say of themselves."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 
@@ -15,18 +14,28 @@ def example_requests(tools: Sequence[Tool], most: int = 3) -> tuple[str, ...]:
 
     Tools that only read come before the others; one without a description is no example.
     """
-    by_server: defaultdict[str, list[Tool]] = defaultdict(list)
-    for tool in sorted(tools, key=lambda tool: not tool.annotations.read_only):
-        by_server[tool.server].append(tool)
-    in_turn = chain.from_iterable(zip_longest(*map(_requests, by_server.values())))
     examples: dict[str, None] = {}
-    for example in filter(None, in_turn):
-        if len(examples) == most:
-            break
+    for example in _in_turn(sorted(tools, key=lambda tool: not tool.annotations.read_only)):
         examples[example] = None
-    return tuple(examples)
+        if len(examples) >= most:
+            break
+    return tuple(examples)[:most]
 
 
-def _requests(tools: Sequence[Tool]) -> Iterator[str]:
-    sentences = (first_sentence(tool.description).rstrip(".") for tool in tools)
-    return (shortened(sentence, _LONGEST) for sentence in sentences if sentence)
+def _in_turn(tools: Sequence[Tool]) -> Iterator[str]:
+    """The first request of each server, in the order of the tools; then their second ones, and so on."""
+    rest: dict[str, list[Tool]] = {}
+    for tool in tools:
+        if tool.server in rest:
+            rest[tool.server].append(tool)
+        elif request := _request(tool):
+            rest[tool.server] = []
+            yield request
+    others = (filter(None, map(_request, more)) for more in rest.values())
+    yield from filter(None, chain.from_iterable(zip_longest(*others)))
+
+
+def _request(tool: Tool) -> str:
+    """The first sentence of a tool's description; "" if it has none."""
+    sentence = first_sentence(tool.description).rstrip(".")
+    return shortened(sentence, _LONGEST) if sentence else ""

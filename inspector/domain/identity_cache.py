@@ -10,7 +10,7 @@ V = TypeVar("V")
 class IdentityCache(Generic[K, V]):
     """Calls `make` once an object, for immutable objects that are dear to compare or have no hash.
 
-    The newest results are kept, at most `most` and at least half as many.
+    The newest results are kept, at most `most`, which is 2 or more, and at least half as many.
     """
 
     def __init__(self, make: Callable[[K], V], most: int) -> None:

@@ -31,9 +31,11 @@ class Coalesced:
         self.drop()
         clock = asyncio.get_running_loop().time
         began = clock()
-        self.act()
-        ended = clock()
-        self._free_at = ended + (ended - began) / _SHARE
+        try:
+            self.act()
+        finally:
+            ended = clock()
+            self._free_at = ended + (ended - began) / _SHARE
 
     def drop(self) -> None:
         """Forget the request."""

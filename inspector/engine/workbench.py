@@ -351,8 +351,8 @@ class Workbench:
         if offered == self._offered or is_first:
             self._check.run()
         else:
-            self._offered = offered
             self._rebuild()
+            self._offered = offered
 
     def _rebuild(self) -> None:
         setup, before = self.setup, self.state

@@ -130,6 +130,13 @@ async def test_nothing_starts_before_consent_and_a_yes_is_remembered() -> None:
         assert rig.memory.is_approved(rig.bench.configuration.fingerprint())
 
 
+async def test_with_consent_given_on_the_command_line_the_app_starts_without_the_question() -> None:
+    async with app_rig(approved=False, approves=True) as (pilot, rig):
+        assert not isinstance(pilot.app.screen, ConsentDialog)
+        assert rig.bench.state.ready_servers == 3
+        assert rig.memory.is_approved(rig.bench.configuration.fingerprint())
+
+
 @pytest.mark.parametrize("key", ["escape", "enter"])
 async def test_a_no_leaves_without_starting_anything(key: str) -> None:
     async with app_rig(settled=False, approved=False) as (pilot, rig):

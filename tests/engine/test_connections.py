@@ -1,7 +1,8 @@
 """The connections of a session, over servers in memory."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+import threading
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
@@ -27,6 +28,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
+from inspector.engine import coalesced
 from inspector.engine.connections import Connections, target
 from inspector.engine.ports import Snapshot
 from tests.support.counting import named_characters
@@ -40,6 +42,8 @@ class Bench:
     def __init__(self, *specs: ServerSpec, **servers: MemoryServer) -> None:
         self.events: list[Event] = []
         self.rebuilds = 0
+        self.offered: list[int] = []
+        self.counting_threads: set[threading.Thread] = set()
         self.memory = MemoryServerMemory()
         self._news = asyncio.Event()
         self.connections = Connections(
@@ -48,7 +52,7 @@ class Bench:
             self.memory,
             clock=ManualClock(),
             emit=self._emit,
-            count_tokens=named_characters,
+            count_tokens=self._count,
             on_tools=self._rebuild,
         )
 
@@ -56,8 +60,13 @@ class Bench:
         self.events.append(event)
         self._news.set()
 
+    def _count(self, tools: Sequence[Tool]) -> int:
+        self.counting_threads.add(threading.current_thread())
+        return named_characters(tools)
+
     def _rebuild(self) -> None:
         self.rebuilds += 1
+        self.offered.append(len(self.connections.tools))
         self._news.set()
 
     async def until(self, condition: Callable[[], bool]) -> None:
@@ -126,6 +135,28 @@ async def test_a_changed_list_replaces_the_one_that_was_kept() -> None:
         kept = bench.memory.snapshot(spec.fingerprint())
     assert kept is not None
     assert kept.tools == tools("a", "two")
+
+
+async def test_definitions_are_counted_outside_the_event_loop() -> None:
+    server = MemoryServer(tools("a", "one"))
+    bench = Bench(a=server)
+    async with connected(bench):
+        server.change(tools("a", "two"))
+        await bench.until_event(ToolsChanged)
+    assert bench.counting_threads
+    assert threading.current_thread() not in bench.counting_threads
+
+
+async def test_a_burst_of_servers_that_get_ready_is_told_a_few_times_and_whoever_waits_has_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # After a call the next one is a long way off, so that only who waits can bring it.
+    monkeypatch.setattr(coalesced, "_SHARE", 1e-12)
+    bench = Bench(**{f"s{number}": MemoryServer(tools(f"s{number}", "one")) for number in range(20)})
+    async with connected(bench):
+        assert len(bench.of(ServerReady)) == 20
+        assert bench.offered[-1] == 20
+        assert bench.rebuilds <= 2
 
 
 async def test_start_returns_before_any_server_is_ready() -> None:

@@ -1,20 +1,31 @@
 """The facade: one session, everything that can change while it runs."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 
-from inspector.domain.error import ConfigError, ServerExited, ToolsightError
+from inspector.adapters.memory.fakes import MemoryServer, MemoryStore
+from inspector.domain.error import ConfigError, ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import CallFinished, Record
 from inspector.domain.fold import fold
-from inspector.domain.message import ToolResult
+from inspector.domain.message import ModelChunk, ModelReply, ModelRequest, ToolResult
 from inspector.domain.ranking import Outcome, SearchRequest
 from inspector.domain.server import ServerPhase
 from inspector.domain.session import Binding
 from inspector.domain.tool import Tool
+from inspector.engine import coalesced
 from inspector.engine.workbench import Workbench
 from tests.support.told_model import calls, says, searches
 from tests.support.workbench import READS, connected, happens, opened, shop_and_weather
+
+MOON = Tool("weather", "get_moon", "Moon phase.", annotations=READS)
+
+
+@pytest.fixture
+def rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a catalog was built the next one is a long way off, unless somebody needs it."""
+    monkeypatch.setattr(coalesced, "_SHARE", 1e-12)
 
 
 def bound(bench: Workbench) -> list[str]:
@@ -91,6 +102,88 @@ async def test_a_changed_list_rebuilds_the_catalog_and_keeps_what_is_loaded() ->
         assert "get_moon" in rig.bench.state.manifest
         assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.LOADED
         assert rig.bench.search(SearchRequest("moon")).results[0].tool_id == "weather:get_moon"
+
+
+async def test_a_server_that_fails_and_had_no_tools_builds_no_catalog() -> None:
+    servers = {**shop_and_weather(), "broken": MemoryServer(fault=ConnectError("no"))}
+    async with opened(servers={"broken": servers["broken"]}) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        assert rig.bench.state.servers["broken"].phase is ServerPhase.FAILED
+        assert rig.events("catalog") == []
+    async with connected(servers=servers) as rig:
+        built = len(rig.events("catalog"))
+        await rig.bench.reconnect("broken")
+        assert len(rig.events("catalog")) == built
+        await rig.bench.stop("weather")
+        assert len(rig.events("catalog")) == built + 1
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_who_waited_for_the_servers_has_the_tools_of_all_that_are_ready() -> None:
+    servers = {f"s{number}": MemoryServer([Tool(f"s{number}", "get")]) for number in range(20)}
+    async with opened(servers={**servers, "broken": MemoryServer(fault=ConnectError("no"))}) as rig:
+        rig.bench.connect()
+        await rig.bench.wait_connected()
+        assert {tool.server for tool in rig.bench.catalog.tools} == servers.keys()
+        assert len(rig.events("catalog")) <= 2
+
+
+@pytest.mark.usefixtures("rarely")
+@pytest.mark.parametrize("act", ["search", "call"])
+async def test_whoever_acts_right_after_a_change_finds_the_changed_tools(act: str) -> None:
+    async with connected() as rig:
+        rig.servers["weather"].change([MOON])
+        await happens(rig.bench, "tools")
+        built = len(rig.events("catalog"))
+        if act == "search":
+            assert rig.bench.search(SearchRequest("moon phase")).results[0].tool_id == MOON.id
+        else:
+            assert (await rig.bench.call(MOON.id, {})).text == "{}"
+        assert len(rig.events("catalog")) == built + 1
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_a_model_finds_what_changed_while_it_wrote_its_search() -> None:
+    def write(_: ModelRequest) -> ModelReply:
+        rig.servers["weather"].change([MOON])
+        return searches(query="moon phase")
+
+    async with connected(write, says("done")) as rig:
+        # The list is read again before the answer is complete.
+        stream = rig.model.stream
+
+        async def slowly(request: ModelRequest) -> AsyncIterator[ModelChunk]:
+            async for chunk in stream(request):
+                if isinstance(chunk, ModelReply) and chunk.tool_calls:
+                    await happens(rig.bench, "tools")
+                yield chunk
+
+        rig.model.stream = slowly  # type: ignore[method-assign]
+        await rig.bench.chat("When is full moon?")
+        assert rig.loaded == [MOON.id]
+
+
+@pytest.mark.usefixtures("rarely")
+async def test_a_catalog_that_could_not_be_recorded_is_built_when_its_servers_are_told_of_again() -> None:
+    class Full(MemoryStore):
+        is_full = True
+
+        def append(self, record: Record) -> None:
+            if record.kind == "catalog" and self.is_full:
+                raise StoreError("disk full")
+            super().append(record)
+
+    store = Full()
+    async with opened(store=store) as rig:
+        # What happens while nobody waits is told to the event loop only.
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+        rig.bench.connect()
+        with pytest.raises(StoreError):
+            await rig.bench.wait_connected()
+        store.is_full = False
+        await rig.bench.reconnect("weather")
+        assert {tool.server for tool in rig.bench.state.tools.values()} == rig.servers.keys()
 
 
 async def test_a_server_that_dies_mid_call_fails_the_call_and_takes_its_tools_along() -> None:

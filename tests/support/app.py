@@ -73,12 +73,13 @@ async def app_rig(
     prices: Sequence[Prices] = (),
     at_home: bool = False,
     yes: bool = False,
+    approves: bool = False,
     leftovers: Leftovers | None = None,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
 
     Tests of the session page take `at_home`; under any other page there is a blank one. With `yes` every call
-    is approved without asking.
+    is approved without asking; with `approves` so is the configuration.
     """
     approver = ModalApprover(yes=yes)
     async with opened(
@@ -90,7 +91,7 @@ async def app_rig(
         configuration=configuration,
         prices=prices,
     ) as rig:
-        app = app_on(rig, approver, at_home=at_home, leftovers=leftovers)
+        app = app_on(rig, approver, at_home=at_home, leftovers=leftovers, approves=approves)
         async with app.run_test(size=size) as pilot:
             if settled:
                 await ready(pilot, rig)
@@ -112,12 +113,17 @@ def is_up_to_date(pilot: Pilot[None], rig: Rig) -> bool:
 
 
 def app_on(
-    rig: Rig, approver: ModalApprover, *, at_home: bool, leftovers: Leftovers | None = None
+    rig: Rig,
+    approver: ModalApprover,
+    *,
+    at_home: bool,
+    leftovers: Leftovers | None = None,
+    approves: bool = False,
 ) -> ToolsightApp:
     """An app that shows the rig's workbench."""
 
     async def start() -> Opened:
-        return Opened(rig.bench, rig.memory, approver, leftovers=leftovers)
+        return Opened(rig.bench, rig.memory, approver, leftovers=leftovers, approves=approves)
 
     app = RigApp(start)
     app.at_home = at_home

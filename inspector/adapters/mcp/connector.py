@@ -70,15 +70,22 @@ class McpConnector:
         def changed() -> None:
             here.call_soon_threadsafe(on_tools_changed)
 
+        opened: list[McpLink] = []
+
+        async def open_there() -> None:
+            # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
+            opened.append(await self._open(spec, era, stderr, changed))
+
         with self._thread as thread:
             try:
-                link = await thread.run(self._open(spec, era, stderr, changed))
-                try:
-                    yield _Link(link, thread)
-                finally:
-                    await thread.run(link.close())
+                await thread.run(open_there())
+                yield _Link(opened[0], thread)
             finally:
-                stderr.close()
+                try:
+                    for link in opened:
+                        await thread.run(link.close())
+                finally:
+                    stderr.close()
 
     async def _open(
         self, spec: ServerSpec, era: Era | None, stderr: StderrFile, on_tools_changed: Callable[[], None]

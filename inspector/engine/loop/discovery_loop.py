@@ -151,6 +151,8 @@ class DiscoveryLoop:
         """
         is_loop, offered, answered = False, self._offered, 0
         try:
+            # The model took its time: servers may have changed their tools meanwhile.
+            self._servers.catch_up()
             searched = self._dispatcher.search(calls)
             for index, call in enumerate(calls):
                 self._servers.catch_up()

@@ -1,0 +1,106 @@
+"""A text that costs nothing while it stays as it is, and looks like any other."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+from textual.app import App, ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from tests.support.examples import examples
+from tests.widgets.screen import lines
+from widgets import StillText
+
+WIDTH = 12
+STYLES = ("width: 1fr", "width: auto", "width: auto; max-width: 8", "width: 8", "text-wrap: nowrap")
+TEXTS = st.text("ab 漢\t\n", max_size=20)
+
+
+class CountedText(StillText):
+    """Notes for each refresh whether it lays the page out again."""
+
+    def __init__(self) -> None:
+        self.layouts: list[bool] = []
+        super().__init__(Content(""), markup=False)
+
+    def refresh(self, *regions: Any, layout: bool = False, **more: Any) -> Any:
+        self.layouts.append(layout)
+        return super().refresh(*regions, layout=layout, **more)
+
+
+class TextApp(App[None]):
+    """One text above a line."""
+
+    def __init__(self, text: Static, styles: str = "") -> None:
+        super().__init__()
+        self.CSS = f"Static {{ {styles} }}"  # type: ignore[misc]
+        self.text = text
+
+    def compose(self) -> ComposeResult:
+        yield self.text
+        yield Static("the end", id="end")
+
+
+async def cost(before: Content, after: Content, styles: str = "width: 1fr") -> list[bool]:
+    """The refreshes that the change from one text to another takes."""
+    text = CountedText()
+    async with TextApp(text, styles).run_test(size=(WIDTH, 10)) as pilot:
+        text.update(before)
+        await pilot.pause()
+        text.layouts.clear()
+        text.update(after)
+        return text.layouts
+
+
+async def test_the_same_text_again_is_no_refresh() -> None:
+    bold = Content.styled("three", "bold")
+    assert await cost(bold, Content.styled("three", "bold")) == []
+    assert await cost(bold, Content.styled("three", "red")) == [False]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "styles"),
+    [
+        ("one", "three", "width: 1fr"),
+        ("one\ntwo", "three\nfour", "width: 1fr"),
+        ("one", "two", "width: auto"),
+    ],
+)
+async def test_another_text_of_the_same_size_does_not_lay_the_page_out_again(
+    before: str, after: str, styles: str
+) -> None:
+    assert await cost(Content(before), Content(after), styles) == [False]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "styles"),
+    [
+        ("one", "one\ntwo", "width: 1fr"),
+        ("one\ntwo", "one", "width: 1fr"),
+        ("one", "one that is wrapped", "width: 1fr"),
+        ("one that is wrapped", "one that is wrapped more", "width: 1fr"),
+        ("one that is wrapped", "one", "width: 1fr"),
+        ("one", "three", "width: auto"),
+        ("three three three", "thirteen thirteen", "width: auto; max-width: 8"),
+        ("one", "\t\tone", "width: 1fr"),
+    ],
+)
+async def test_a_text_of_another_size_lays_the_page_out_again(before: str, after: str, styles: str) -> None:
+    assert True in await cost(Content(before), Content(after), styles)
+
+
+@pytest.mark.parametrize("styles", STYLES)
+@given(texts=st.lists(TEXTS, min_size=2, max_size=8))
+@examples(share=0.2)
+async def test_a_page_looks_as_if_each_text_had_been_laid_out(styles: str, texts: list[str]) -> None:
+    still, plain = TextApp(StillText(Content(""), markup=False), styles), TextApp(Static(), styles)
+    shown: list[list[list[str]]] = []
+    for app in (still, plain):
+        async with app.run_test(size=(WIDTH, 24)) as pilot:
+            shown.append([])
+            for text in texts:
+                app.text.update(Content(text))
+                await pilot.pause()
+                shown[-1].append(lines(app))
+    assert shown[0] == shown[1]
