@@ -14,7 +14,7 @@ EDITABLE := --quiet --no-deps --no-build-isolation --editable .
 SPREAD := -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench bench-retrieval reproduce screenshots lock clean
+.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval reproduce screenshots lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -61,6 +61,13 @@ bench: $(STAMP) ## start-up and keys against a bare Textual app, what the loop c
 	$(BIN)/python -m tests.benchmark.keys
 	$(BIN)/python -m tests.benchmark.loop
 	$(BIN)/python -m tests.benchmark.budget
+
+bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 tools, and what kills leave (some 20 minutes)
+	$(BIN)/python -m tests.hard.load $(CAPTURED)
+	$(BIN)/python -m tests.hard.long_session
+	$(BIN)/python -m tests.hard.kills
+	$(BIN)/python -m tests.hard.orphans
+	$(BIN)/python -m tests.hard.reaper
 
 bench-retrieval: $(STAMP) ## every ranker over every data set, with the bars (some 20 minutes)
 	$(BIN)/python -m tests.benchmark.retrieval

@@ -5,12 +5,14 @@ from collections.abc import Callable
 
 # The share of the event loop's time that the calls may take while requests keep coming.
 _SHARE = 0.1
+LONGEST = 1.0
+"""Seconds that a request waits at most."""
 
 
 class Coalesced:
     """Calls `act` soon after a request: in the loop's next round, or after a pause if it was just called.
 
-    The pause grows with what a call takes, so that keys are answered however slow it is.
+    The pause grows with what a call takes, up to a second, so that keys are answered however slow it is.
     """
 
     def __init__(self, act: Callable[[], None]) -> None:
@@ -35,7 +37,7 @@ class Coalesced:
             self.act()
         finally:
             ended = clock()
-            self._free_at = ended + (ended - began) / _SHARE
+            self._free_at = ended + min((ended - began) / _SHARE, LONGEST)
 
     def drop(self) -> None:
         """Forget the request."""

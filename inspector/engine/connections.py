@@ -58,6 +58,7 @@ class Connections:
         redact: Callable[[Tool], Tool] | None = None,
     ) -> None:
         self._changes = Coalesced(on_tools)
+        self._is_starting = False
         slots, self._pace = asyncio.Semaphore(_READ_AT_ONCE), StartPace()
         self._servers = {
             spec.name: _Connection(
@@ -67,7 +68,7 @@ class Connections:
                 clock=clock,
                 emit=emit,
                 count_tokens=count_tokens,
-                on_tools=self._changes.soon,
+                on_tools=self._changed,
                 redact=redact,
                 slots=slots,
                 pace=self._pace,
@@ -101,9 +102,17 @@ class Connections:
         return {name: server.instructions for name, server in self._servers.items() if server.instructions}
 
     def start(self) -> None:
-        """Start every server that is not running, all at once, and return immediately."""
+        """Start every server that is not running, a few at a time, and return immediately."""
+        self._is_starting = True
         for server in self._servers.values():
             server.start()
+
+    def _changed(self) -> None:
+        self._changes.soon()
+        if self._is_starting and not self.connecting:
+            self._is_starting = False
+            # Not here: what goes wrong with the catalog is not this server's doing.
+            asyncio.get_running_loop().call_soon(self.catch_up)
 
     async def settled(self) -> None:
         """Wait until no server is connecting.
@@ -311,8 +320,8 @@ class _Connection:
             )
         )
         self._definitions.note(definitions)
-        self._on_tools()
         self._settled.set()
+        self._on_tools()
 
     async def _watch(self, link: ServerLink) -> None:
         """List the tools again after each change until the connection ends; raises why it ended."""

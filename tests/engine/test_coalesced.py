@@ -8,6 +8,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.engine import coalesced
 from inspector.engine.coalesced import Coalesced
 
 # Whole seconds, so that sums are exact.
@@ -71,7 +72,9 @@ def running(loop: Loop) -> Iterator[None]:
 
 
 @pytest.fixture
-def loop() -> Iterator[Loop]:
+def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loop]:
+    """A loop whose time is counted in whole numbers; the longest pause is far away."""
+    monkeypatch.setattr(coalesced, "LONGEST", 1_000.0)
     loop = Loop()
     with running(loop):
         yield loop
@@ -123,6 +126,17 @@ def test_a_call_at_once_is_followed_by_its_whole_pause(loop: Loop) -> None:
     changes.soon()
     loop.reach(1_000)
     assert work.began == [0, 10, 12 + 20]
+
+
+def test_no_request_waits_longer_than_the_longest_pause(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coalesced, "LONGEST", 5.0)
+    work = Work(loop, 2)
+    changes = Coalesced(work)
+    changes.soon()
+    loop.reach(1)
+    changes.soon()
+    loop.reach(1_000)
+    assert work.began == [0, 2 + 5]
 
 
 def test_a_dropped_request_is_forgotten_and_the_next_one_is_not(loop: Loop) -> None:
@@ -182,7 +196,8 @@ def test_the_pause_grows_with_what_a_call_takes_and_no_request_is_lost(
     work = Work(loop, takes)
     changes = Coalesced(work)
     requests = []
-    with running(loop):
+    with running(loop), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coalesced, "LONGEST", 1e9)
         for pause in pauses:
             loop.reach(loop.at + pause)
             changes.soon()

@@ -1,4 +1,4 @@
-"""Keys, time and memory while 107 servers connect: `python -m tests.hard.load [FOLDER]`.
+"""Keys, time and memory: 107 servers, and 10,000 tools on one. `python -m tests.hard.load [FOLDER]`
 
 In one run: a bare Textual app that gets the same keys; a script of the SDK that lists the same servers, all
 at once; Toolsight in a pseudo-terminal that connects to them without vectors, and once more while it embeds.
@@ -23,7 +23,7 @@ from pathlib import Path
 from tests.benchmark.keys import BARE
 from tests.benchmark.output import say
 from tests.benchmark.terminal import Terminal, terminal
-from tests.hard.world import SERVERS, TOOLS, catalogs, multiplied, written
+from tests.hard.world import SERVERS, TOOLS, Catalog, catalogs, multiplied, together, written
 
 LISTING = """
 import asyncio, json, sys
@@ -39,6 +39,7 @@ asyncio.run(main())
 """
 LETTERS = [chr(code) for code in (*range(0x430, 0x450), *range(0x561, 0x573))]
 """Letters of two alphabets: no escape sequence and no text of the app has them."""
+BIG = 10_000
 PAUSE = 0.03
 CLEAR = b"\x15"
 _LIMIT = 900.0
@@ -46,11 +47,11 @@ _LIMIT = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one start showed: seconds of each key, seconds until all servers were up, megabytes at most."""
+    """What one start showed: seconds of each key, seconds until all servers were up, and its memory."""
 
     keys: list[float]
     connected: float
-    memory: float
+    memory: str
 
 
 def typed(opened: Terminal, is_done: Callable[[bytes], bool]) -> list[float]:
@@ -76,11 +77,11 @@ def typed(opened: Terminal, is_done: Callable[[bytes], bool]) -> list[float]:
 class Progress:
     """Whether the app is done: all servers up on the screen and, with vectors, all texts embedded."""
 
-    def __init__(self, database: Path, *, embedding: bool) -> None:
+    def __init__(self, database: Path, servers: int, *, embedding: bool) -> None:
         self.connected = 0.0
         self._database = database
         self._embedding = embedding
-        self._up = f"{SERVERS}/{SERVERS} up".encode()
+        self._up = f"{servers}/{servers} up".encode()
         self._looked = self._began = time.perf_counter()
 
     def __call__(self, drawn: bytes) -> bool:
@@ -101,25 +102,25 @@ class Progress:
         return bool(json.loads(data).get("index", {}).get("phase") == "ready")
 
 
-def peak_megabytes(pid: int) -> float:
-    """The most memory that a process had resident."""
+def memory_of(pid: int) -> str:
+    """The memory that a process has resident, and the most that it had."""
     status = Path(f"/proc/{pid}/status").read_text()
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    return int(found[1]) / 1024 if found else 0.0
+    now, most = (int(re.findall(rf"{key}:\s+(\d+) kB", status)[0]) // 1024 for key in ("VmRSS", "VmHWM"))
+    return f"{now} MB, at most {most} MB"
 
 
-def toolsight(configuration: Path, *, embedding: bool) -> Run:
+def toolsight(configuration: Path, servers: int, *, embedding: bool) -> Run:
     """Start the app on the servers with an empty database, and type until it is done."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "hard.db"
         environment = {**os.environ, "TERM": "xterm-256color", "TOOLSIGHT_DB": str(database)}
         argv = [sys.executable, "-m", "inspector", "--config", str(configuration), "--approve"]
         argv += [] if embedding else ["--set", "discovery.embedding_model=none"]
-        progress = Progress(database, embedding=embedding)
+        progress = Progress(database, servers, embedding=embedding)
         with terminal(argv, environment, rows=36) as opened:
             opened.read_until(b"Conversation")
             keys = typed(opened, progress)
-            return Run(keys, progress.connected, peak_megabytes(opened.pid))
+            return Run(keys, progress.connected, memory_of(opened.pid))
 
 
 def bare_keys(count: int) -> list[float]:
@@ -131,7 +132,7 @@ def bare_keys(count: int) -> list[float]:
         return typed(opened, lambda _: next(left, None) is None)
 
 
-def bare_listing(configuration: Path) -> float:
+def bare_listing(configuration: Path, tools: int) -> float:
     """Seconds until a script of the SDK has listed all servers."""
     began = time.perf_counter()
     done = subprocess.Popen(
@@ -141,7 +142,7 @@ def bare_listing(configuration: Path) -> float:
     line = done.stdout.readline()
     taken = time.perf_counter() - began
     done.communicate()
-    assert int(line) == TOOLS, line
+    assert int(line) == tools, line
     return taken
 
 
@@ -157,23 +158,28 @@ def told(what: str, keys: list[float]) -> None:
     )
 
 
-def main() -> int:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    with tempfile.TemporaryDirectory() as temporary:
-        world = multiplied(catalogs(folder), SERVERS, TOOLS)
-        configuration = written(Path(temporary), world)
+def measured(what: str, world: list[Catalog], *, embedding: tuple[bool, ...]) -> None:
+    """Measure one world: the SDK's script, and the app without and with vectors."""
+    tools = sum(map(len, world))
+    with tempfile.TemporaryDirectory() as folder:
+        configuration = written(Path(folder), world)
         characters = sum(len(json.dumps(tool)) for catalog in world for tool in catalog)
-        say(f"{len(world)} servers, {sum(map(len, world))} tools, {characters:,} characters")
-        listing = bare_listing(configuration)
-        say(f"a script of the SDK lists them in {listing:.1f} s")
-        told("a bare Textual app", bare_keys(200))
-        for embedding in (False, True)[: int(os.environ.get("ONLY", "2"))]:
-            run = toolsight(configuration, embedding=embedding)
-            told("with embedding" if embedding else "without vectors", run.keys)
-            say(
-                f"  all up after {run.connected:.1f} s, ratio {run.connected / listing:.2f}; "
-                f"at most {run.memory:.0f} MB"
-            )
+        say(f"{what}: {tools:,} tools, {characters:,} characters")
+        listing = bare_listing(configuration, tools)
+        say(f"  a script of the SDK lists them in {listing:.1f} s")
+        for embeds in embedding:
+            run = toolsight(configuration, len(world), embedding=embeds)
+            told("  keys while it embeds" if embeds else "  keys without vectors", run.keys)
+            ratio = run.connected / listing
+            say(f"    all up after {run.connected:.1f} s, ratio {ratio:.2f}; {run.memory}")
+
+
+def main() -> int:
+    """Print what was measured."""
+    found = catalogs(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+    told("keys in a bare Textual app", bare_keys(200))
+    measured(f"{SERVERS} servers", multiplied(found, SERVERS, TOOLS), embedding=(False, True))
+    measured("one server", [together(found, BIG)], embedding=(False,))
     return 0
 
 

@@ -1,0 +1,87 @@
+"""A recorded session of 100,000 events, opened in the app: `python -m tests.hard.long_session`.
+
+Its events are those of the demo's session, again and again, with model calls that count on. The app is in a
+pseudo-terminal and opens it in Trace. Measured are the seconds until its calls are shown, the steps from call
+to call, and letters typed into the prompt while it is replayed; beside letters in a bare Textual app.
+"""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+from tests.benchmark.output import say
+from tests.benchmark.terminal import terminal
+from tests.hard.load import LETTERS, bare_keys, memory_of, told
+
+EVENTS = 100_000
+STEPS = 60
+ID = "a-long-session"
+TRACE, CHAT = b"\x1b[15~", b"\x1bOP"
+LEFT, DOWN, ENTER = b"\x1b[D", b"\x1b[B", b"\r"
+_INSERT = "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def lengthened(database: Path) -> None:
+    """Record the demo, and make a session of EVENTS events of it."""
+    demo = [sys.executable, "-m", "inspector", "demo", "--headless", "--db", str(database)]
+    subprocess.run(demo, check=True, capture_output=True)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        rows = connection.execute("SELECT kind, server, tool, payload FROM event ORDER BY seq").fetchall()
+        [(config, model, at)] = connection.execute("SELECT config, model, started_at FROM session")
+        first = next(place for place, row in enumerate(rows) if row[0] == "user")
+        turns = [row for row in rows[first:] if row[0] != "stopped"]
+        calls = max(json.loads(row[3])["call"] for row in turns if row[0] == "request")
+        events = [*rows[:first]]
+        while len(events) < EVENTS:
+            number = (len(events) - first) // len(turns)
+            events += [_later(row, number * calls) for row in turns]
+        # Older than the session of the demo, so that it is below it in the list.
+        connection.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", (ID, at - 9, at - 1, config, model))
+        numbered = ((ID, seq, at - 9, *row) for seq, row in enumerate(events[:EVENTS], 1))
+        connection.executemany(_INSERT, numbered)
+
+
+def _later(row: tuple[str, str, str, str], calls: int) -> tuple[str, str, str, str]:
+    """The event, so many model calls later."""
+    payload = json.loads(row[3])
+    if isinstance(payload.get("call"), int):
+        payload["call"] += calls
+    return (*row[:3], json.dumps(payload))
+
+
+def main() -> int:
+    """Print what was measured."""
+    told("keys in a bare Textual app", bare_keys(200))
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "long.db"
+        lengthened(database)
+        environment = {**os.environ, "TERM": "xterm-256color", "TOOLSIGHT_DB": str(database)}
+        with terminal([sys.executable, "-m", "inspector", "demo"], environment, rows=36) as opened:
+            opened.read_until(b"9/9 up")
+            opened.settle()
+            opened.seconds_until(TRACE, b"[5 Trace")
+            opened.seconds_until(b"o", b"Replay a session")
+            opened.press(DOWN + DOWN)
+            opened.settle()
+            began = time.perf_counter()
+            opened.press(ENTER)
+            opened.read_until(ID.encode())
+            say(f"{EVENTS:,} events: their calls are shown after {time.perf_counter() - began:.1f} s")
+            opened.settle()
+            opened.seconds_until(ENTER, b"REPLAY")
+            told("  steps from call to call", [opened.seconds_until(LEFT, b"REPLAY") for _ in range(STEPS)])
+            opened.seconds_until(CHAT, b"[1 Chat")
+            letters = [letter.encode() for letter in LETTERS]
+            told("  letters in the prompt", [opened.seconds_until(letter, letter) for letter in letters])
+            say(f"  {memory_of(opened.pid)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
