@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 from textual import constants
 
+from inspector.app import app as app_module
 from inspector.app.pages import registry
 from inspector.app.pages.find.edit.text_editor import DescriptionArea
 from inspector.engine.coalesced import Coalesced
@@ -32,6 +33,8 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(field, "cursor_blink", False)
     # Every look at the clock is ten seconds later: a question takes its answer at once.
     monkeypatch.setattr(GuardedConfirm, "clock", count(0, 10).__next__)
+    # What is drawn is drawn soon, however long it takes on a busy machine.
+    monkeypatch.setattr(app_module, "_GATHERING_FACTOR", 0)
     # Every change of a server is an event of the catalog, however fast servers follow each other.
     monkeypatch.setattr(Coalesced, "soon", lambda changes: changes.act())
     quicken(monkeypatch)

@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
+from inspector.app import app as app_module
 from inspector.app.app import ToolsightApp
 
-SHORTEST, LONGEST = 0.03, 0.5
+SHORTEST, LONGEST, FACTOR = 0.03, 0.5, 3
 
 
 class Drawing:
     """An app without a screen whose clock a test moves; `pauses` has the seconds before each drawing."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(app_module, "_GATHERING_FACTOR", FACTOR)
+
         async def never() -> Any:
             raise AssertionError
 
