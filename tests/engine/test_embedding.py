@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -27,7 +27,15 @@ class BrokenEmbedder(MemoryEmbedder):
         raise ModelError("the model is damaged", hint="Install it again.")
 
 
-def made(embedder: Embedder, vectors: MemoryVectors | None = None) -> tuple[Retrieval, list[IndexState]]:
+async def calm() -> None:
+    """There is nothing to wait for."""
+
+
+def made(
+    embedder: Embedder,
+    vectors: MemoryVectors | None = None,
+    calm: Callable[[], Awaitable[None]] = calm,
+) -> tuple[Retrieval, list[IndexState]]:
     states: list[IndexState] = []
     retrieval = Retrieval(
         DiscoverySettings(),
@@ -36,6 +44,7 @@ def made(embedder: Embedder, vectors: MemoryVectors | None = None) -> tuple[Retr
         vectors=vectors or MemoryVectors(),
         tags={},
         report=states.append,
+        calm=calm,
     )
     return retrieval, states
 
@@ -191,3 +200,21 @@ async def test_without_a_gate_no_summary_line_is_embedded() -> None:
     _, *lines = summary_pool(CATALOG, 60, len).splitlines()
     assert not set(lines) & set(embedder.texts)
     assert retrieval.rankers.get("iso").rank("number 7").note
+
+
+async def test_embedding_waits_until_there_is_calm_and_does_not_hold_up_who_leaves_before() -> None:
+    is_calm = asyncio.Event()
+
+    async def wait() -> None:
+        await is_calm.wait()
+
+    retrieval, states = made(MemoryEmbedder(), calm=wait)
+    retrieval.update(CATALOG, {})
+    await asyncio.sleep(0)
+    assert not states
+    retrieval.cancel_embedding()
+    await retrieval.settled()
+    retrieval.update(CATALOG, {})
+    is_calm.set()
+    await retrieval.settled()
+    assert retrieval.index.coverage == 1.0

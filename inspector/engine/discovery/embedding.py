@@ -44,6 +44,7 @@ class Embedding:
         self._refresh = refresh
         self._report = report
         self._calm = calm
+        self._calming: asyncio.Future[None] | None = None
         self._current: Callable[[], ToolIndex] | None = None
         self._queue: dict[Key, Callable[[], str]] = {}
         self._recalled: set[Key] = set()
@@ -68,26 +69,39 @@ class Embedding:
             await asyncio.wait([self._task])
 
     def cancel(self) -> None:
-        """Stop a download, or stop after the current batch; embedded texts stay."""
+        """Stop waiting or a download, or stop after the current batch; embedded texts stay."""
         self._is_cancelled = True
+        if self._calming is not None:
+            self._calming.cancel()
 
     async def _run(self) -> None:
-        await self._calm()
+        self._calming = asyncio.ensure_future(self._calm())
+        await asyncio.wait({self._calming})
         try:
-            # During any of these steps the catalog may change and the queue grow again.
-            while not self._is_cancelled and (self._current or self._queue or not self._is_prepared):
-                if self._current is not None:
-                    await self._look(self._current)
-                elif not self._is_prepared:
-                    await self._prepare()
-                elif not await self._recall():
-                    await self._embed()
+            # During any of these steps the catalog may change and there may be more to do again.
+            while self._is_due:
+                await self._step()
+                if not self._is_due:
+                    await self._in_thread(self._refresh)
         except ToolsightError as error:
             phase = IndexPhase.STOPPED if self._is_cancelled else IndexPhase.FAILED
             self._report_phase(phase, error.message, error.hint)
         else:
-            await self._in_thread(self._refresh)
-            self._report_phase(IndexPhase.STOPPED if self._queue or self._current else IndexPhase.READY)
+            left = self._queue or self._current
+            self._report_phase(IndexPhase.STOPPED if left else IndexPhase.READY)
+
+    @property
+    def _is_due(self) -> bool:
+        missing = self._current is not None or self._queue or not self._is_prepared
+        return bool(missing) and not self._is_cancelled
+
+    async def _step(self) -> None:
+        if self._current is not None:
+            await self._look(self._current)
+        elif not self._is_prepared:
+            await self._prepare()
+        elif not await self._recall():
+            await self._embed()
 
     async def _look(self, current: Callable[[], ToolIndex]) -> None:
         """Find what the index lacks."""

@@ -36,6 +36,7 @@ async def _at_once() -> None:
     pass
 
 
+# Long because everything that a session searches with is asked of it.
 class Retrieval:
     """One session's search. It works at any time; the index is completed in the background."""
 
