@@ -29,7 +29,7 @@ from inspector.engine.start_pace import StartPace
 
 # Seconds in which a burst of change notifications counts as one.
 DEBOUNCE = 0.05
-# More threads than this only wait for one another, and keep the keys waiting.
+# More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.
 _READ_AT_ONCE = 2
 # So many more tools of a long list are an event.
 _TOLD_EVERY = 1_000
@@ -194,7 +194,7 @@ class _Connection:
         self.instructions = ""
         self._last: tuple[Tool, ...] = ()
         self._definitions = DefinitionRecord(redact or (lambda tool: tool))
-        self._redact = redact
+        self._redacts = redact is not None
         self._spec = spec
         self._connector = connector
         self._memory = memory
@@ -380,15 +380,17 @@ class _Connection:
     ) -> tuple[int, tuple[ToolDefinition, ...]]:
         """Count the tools' tokens, find the definitions that are new, and remember both tools and era.
 
-        All of it is done in a thread, which is awaited even if the connection ends meanwhile.
+        All of it is done in threads, which are awaited even if the connection ends meanwhile.
         """
         snapshot = Snapshot(tools, self._clock.now(), summary)
 
         def read() -> tuple[ToolDefinition, ...]:
             if era is not None:
                 self._memory.remember_era(self._spec.fingerprint(), era)
-            remember_tools(self._memory, self._spec, snapshot, redact=self._redact)
-            return self._definitions.new(tools)
+            new = self._definitions.new(tools)
+            redacted = {one.name: one.tool for one in new if one.tool} if self._redacts else {}
+            remember_tools(self._memory, self._spec, snapshot, redacted=redacted)
+            return new
 
         async with self._slots:
             # Two threads, as counting leaves a processor's time to Python.

@@ -1,7 +1,7 @@
 """Lists a server's tools, remembers them, and knows which definitions the session has recorded."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from inspector.domain.definition import ToolDefinition, definition_hash
@@ -10,6 +10,8 @@ from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.ports import ServerLink, ServerMemory, Snapshot, ToolListing, ignored
+
+_NONE: Mapping[str, Tool] = {}
 
 
 async def list_tools(
@@ -25,6 +27,8 @@ async def list_tools(
 
             def told(count: int) -> None:
                 nonlocal so_far
+                if limit.expired():
+                    return  # What the server's thread still told.
                 so_far = count
                 limit.reschedule(clock() + seconds)
                 progress(count)
@@ -45,14 +49,14 @@ def remember_tools(
     spec: ServerSpec,
     snapshot: Snapshot,
     *,
-    redact: Callable[[Tool], Tool] | None = None,
+    redacted: Mapping[str, Tool] = _NONE,
 ) -> None:
     """Store a server's tools without the values in its spec, which it may repeat. Thread-safe.
 
-    `redact` is for who has redacted them already.
+    `redacted` are those that have been redacted already, by name.
     """
     own = Redactor({**spec.env, **spec.headers})
-    tools = tuple(map(redact or own.value, snapshot.tools))
+    tools = tuple(redacted.get(tool.name) or own.value(tool) for tool in snapshot.tools)
     memory.remember_tools(
         spec.fingerprint(), replace(snapshot, tools=tools, summary=own.value(snapshot.summary))
     )

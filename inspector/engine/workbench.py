@@ -121,7 +121,7 @@ class Workbench:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._check.close()
-        self.retrieval.cancel_embedding()
+        self.retrieval.close()
         await self.retrieval.settled()
         try:
             await self._background.settled()
@@ -328,7 +328,7 @@ class Workbench:
         if any(path.startswith("record.") for path in changed):
             self._retention.run_now()
         if "discovery.embedding_model" in changed:
-            self.retrieval.cancel_embedding()
+            self.retrieval.close()
             self._live.retrieval = self._new_retrieval(self.configuration, settings)
         else:
             self.retrieval.use_settings(settings.discovery)

@@ -210,3 +210,20 @@ def test_the_pause_grows_with_what_a_call_takes_and_no_request_is_lost(
     for request in requests:
         # A request waits for one call and its pause at most.
         assert any(request <= began <= request + 11 * takes for began in work.began)
+
+
+def test_a_call_that_failed_is_made_again_by_who_needs_it(loop: Loop) -> None:
+    work = Work(loop)
+    changes = Coalesced(work)
+
+    def fail() -> None:
+        raise RuntimeError
+
+    work.meanwhile = fail
+    changes.soon()
+    with pytest.raises(RuntimeError):
+        loop.reach(0)
+    work.meanwhile = lambda: None
+    changes.now()
+    changes.now()
+    assert len(work.began) == 2

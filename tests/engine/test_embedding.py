@@ -15,6 +15,7 @@ from inspector.domain.ranking import SearchRequest
 from inspector.domain.settings import DiscoverySettings
 from inspector.domain.summary_pool import summary_pool
 from inspector.domain.tool import Tool
+from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.ports import Embedder
 from tests.support.retrieval import CountingEmbedder
@@ -218,3 +219,36 @@ async def test_embedding_waits_until_there_is_calm_and_does_not_hold_up_who_leav
     is_calm.set()
     await retrieval.settled()
     assert retrieval.index.coverage == 1.0
+
+
+async def test_a_catalog_that_changes_while_vectors_are_taken_up_is_searched(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    retrieval, _ = made(MemoryEmbedder())
+    retrieval.update(CATALOG[:3], {})
+    await retrieval.settled()
+    renew = ToolIndex.with_new_vectors
+
+    def slowly(index: ToolIndex) -> ToolIndex:
+        renewed = renew(index)
+        retrieval.update(CATALOG, {})
+        assert len(retrieval.index.tools) == len(CATALOG)
+        monkeypatch.setattr(ToolIndex, "with_new_vectors", renew)
+        return renewed
+
+    monkeypatch.setattr(ToolIndex, "with_new_vectors", slowly)
+    retrieval.update(CATALOG[:2], {})
+    await retrieval.settled()
+    assert len(retrieval.index.tools) == len(CATALOG)
+    assert retrieval.index.coverage == 1.0
+
+
+async def test_after_its_end_nothing_is_embedded() -> None:
+    retrieval, states = made(MemoryEmbedder())
+    retrieval.update(CATALOG[:2], {})
+    retrieval.close()
+    await retrieval.settled()
+    told = len(states)
+    retrieval.update(CATALOG, {})
+    await retrieval.settled()
+    assert len(states) == told

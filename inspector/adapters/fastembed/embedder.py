@@ -5,7 +5,9 @@ import hashlib
 import importlib.util
 import json
 import shutil
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,9 +112,9 @@ class FastembedEmbedder:
 
 def _give_back_memory() -> None:
     """Return to the system what loading and embedding have freed, some 70 MB, which the C library keeps."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 _HINT = "Install the model with `pip install 'toolsight[offline]'`."

@@ -66,6 +66,7 @@ class McpConnector:
             self._prepared = True
             quiet_sdk(self._log_dir)
         here, stderr = asyncio.get_running_loop(), StderrFile(self._log_dir, spec.name)
+        frames = self._frames[spec.name]
 
         def changed() -> None:
             here.call_soon_threadsafe(on_tools_changed)
@@ -74,7 +75,7 @@ class McpConnector:
 
         async def open_there() -> None:
             # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
-            opened.append(await self._open(spec, era, stderr, changed))
+            opened.append(await self._open(spec, era, stderr, changed, frames))
 
         with self._thread as thread:
             try:
@@ -88,7 +89,12 @@ class McpConnector:
                     stderr.close()
 
     async def _open(
-        self, spec: ServerSpec, era: Era | None, stderr: StderrFile, on_tools_changed: Callable[[], None]
+        self,
+        spec: ServerSpec,
+        era: Era | None,
+        stderr: StderrFile,
+        on_tools_changed: Callable[[], None],
+        frames: FrameLog,
     ) -> "McpLink":
         from inspector.adapters.mcp.link import eras_to_try, open_link
         from inspector.adapters.mcp.recorder import Recorder
@@ -100,7 +106,7 @@ class McpConnector:
             stderr=stderr,
             on_tools_changed=on_tools_changed,
             version=_version(),
-            new_recorder=lambda: Recorder(self._frames[spec.name], self._clock),
+            new_recorder=lambda: Recorder(frames, self._clock),
             registry=self._registry,
         )
 

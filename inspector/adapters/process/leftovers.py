@@ -35,8 +35,10 @@ class ProcessLeftovers:
                     continue
                 left = remains(run, self._processes) if run.place == place() else []
                 found += [self._leftover(run, each) for each in left]
-                if not left and (run.place == place() or _is_old(path)):
-                    path.unlink(missing_ok=True)
+                if not left:
+                    with suppress(OSError):
+                        if run.place == place() or _is_old(path):
+                            path.unlink()
         return tuple(sorted(found, key=lambda each: each.since))
 
     def end(self, chosen: Sequence[Leftover]) -> tuple[Leftover, ...]:
@@ -94,9 +96,11 @@ def _unheld(path: Path) -> Iterator[Run | None]:
         yield None
         return
     try:
-        yield None if lock.is_held(handle) else record.read(path)
+        run = None if lock.is_held(handle) else record.read(path)
     except OSError:
-        return
+        run = None  # Its reaper has removed it meanwhile.
+    try:
+        yield run
     finally:
         os.close(handle)
 

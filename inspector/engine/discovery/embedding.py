@@ -53,11 +53,14 @@ class Embedding:
         self._summaries = 0
         self._is_prepared = False
         self._is_cancelled = False
+        self._is_closed = False
         self._task: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, "embedding", initializer=_give_way)
 
     def follow(self, current: Callable[[], ToolIndex]) -> None:
         """Embed what the current index lacks, instead of what an earlier one did; it is read in a thread."""
+        if self._is_closed:
+            return
         self._current = current
         self._is_cancelled = False
         if self._task is None or self._task.done():
@@ -68,6 +71,12 @@ class Embedding:
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
 
+    def close(self) -> None:
+        """Cancel, and follow nothing more."""
+        self._is_closed = True
+        self.cancel()
+        self._thread.shutdown(wait=False)
+
     def cancel(self) -> None:
         """Stop waiting or a download, or stop after the current batch; embedded texts stay."""
         self._is_cancelled = True
@@ -75,8 +84,9 @@ class Embedding:
             self._calming.cancel()
 
     async def _run(self) -> None:
-        self._calming = asyncio.ensure_future(self._calm())
-        await asyncio.wait({self._calming})
+        if not self._is_cancelled:
+            self._calming = asyncio.ensure_future(self._calm())
+            await asyncio.wait({self._calming})
         try:
             # During any of these steps the catalog may change and there may be more to do again.
             while self._is_due:

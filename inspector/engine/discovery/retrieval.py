@@ -118,12 +118,13 @@ class Retrieval:
     @property
     def rankers(self) -> "CatalogRankers":
         """The rankers over that index: the same object until index or settings change."""
-        index = self.index
-        if self._rankers is None:
-            from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
+        with self._reading:
+            index = self.index
+            if self._rankers is None:
+                from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 
-            self._rankers = CatalogRankers(index, self.settings)
-        return self._rankers
+                self._rankers = CatalogRankers(index, self.settings)
+            return self._rankers
 
     def use_settings(self, settings: DiscoverySettings) -> None:
         """Use other settings from now on; the embedding model stays. Raises ToolsightError."""
@@ -179,7 +180,9 @@ class Retrieval:
             form="full" if full else self.rules.form,
             away=away,
         )
-        search = ToolSearch(self.index, self.rankers.names, self.ranker, rules, self.clock)
+        rankers = self.rankers
+        ranker = rankers.get(self.ranker_name)
+        search = ToolSearch(rankers.index, rankers.names, ranker, rules, self.clock)
         return search.run(request, load=load, misses=misses)
 
     def _limit(self, asked: int) -> int:
@@ -217,6 +220,11 @@ class Retrieval:
         if self._embedding is not None:
             await self._embedding.settled()
 
+    def close(self) -> None:
+        """Embed nothing more."""
+        if self._embedding is not None:
+            self._embedding.close()
+
     def cancel_embedding(self) -> None:
         """Stop embedding and continue with what is embedded so far."""
         if self._embedding is not None:
@@ -231,10 +239,14 @@ class Retrieval:
         return Semantics(self._embedder, self._vectors)
 
     def _refresh(self) -> None:
+        index = self.index
+        # Nobody waits for this; another index that came meanwhile has these vectors too.
+        renewed = index.with_new_vectors()
         with self._reading:
-            self.use_index(self.index.with_new_vectors())
-            if self._semantics is not None:
-                self._semantics.settle(self.index.vectors)
+            if self._index is index:
+                self._index, self._rankers = renewed, None
+                if self._semantics is not None:
+                    self._semantics.settle(renewed.vectors)
 
     def use_index(self, index: "ToolIndex") -> None:
         """Answer from another index of this session from now on."""

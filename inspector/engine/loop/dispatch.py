@@ -28,9 +28,10 @@ _AVAILABLE = 20
 
 
 class ToolCaller(Protocol):
-    """Sends a call to a connected server; raises ToolsightError."""
+    """Sends a call to a connected server; raises ToolsightError. `catch_up` is as in `Connecting`."""
 
     async def call(self, server: str, tool: str, arguments: JsonObject) -> ToolResult: ...
+    def catch_up(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +101,14 @@ class Dispatcher:
         """
         call = unwrapped(call)
         if call.error:
-            return self._reject(
-                call, "unreadable arguments", f"The arguments could not be read: {call.error}"
-            )
+            text = f"The arguments could not be read: {call.error}"
+            return self._reject(call, "unreadable arguments", text)
         tool = self._resolve(call.name)
         if tool is None:
             return self._reject_missing(call)
         if refused := refusal(self._session.state.problems):
             return self._reject(call, "settings", refused, (tool.id,))
-        unmet = self._binder.unmet_of(tool.id)
-        if unmet:
+        if unmet := self._binder.unmet_of(tool.id):
             text = f"{tool.id} cannot be used yet: {'; '.join(unmet)} does not hold."
             return self._reject(call, "precondition not met", text, (tool.id,))
         binding = self._session.state.tools[tool.id].binding
@@ -120,6 +119,7 @@ class Dispatcher:
     async def _ask_and_call(self, call: ToolCall, tool: Tool) -> Dispatched:
         """Call the tool if the user allows it as it is when they have answered, which may take long."""
         while await self._approvals.allows(tool, call.arguments):
+            self._caller.catch_up()
             now = self._binder.catalog.get(tool.id)
             if now is None:
                 return self._reject_missing(call)
