@@ -23,7 +23,7 @@ EVENTS = 100_000
 STEPS = 60
 ID = "a-long-session"
 TRACE, CHAT = b"\x1b[15~", b"\x1bOP"
-LEFT, DOWN, ENTER = b"\x1b[D", b"\x1b[B", b"\r"
+RIGHT, DOWN, ENTER = b"\x1b[C", b"\x1b[B", b"\r"
 _INSERT = "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -66,16 +66,16 @@ def main() -> int:
             opened.read_until(b"9/9 up")
             opened.settle()
             opened.seconds_until(TRACE, b"[5 Trace")
+            opened.seconds_until(TRACE, b"[timeline]")
             opened.seconds_until(b"o", b"Replay a session")
             opened.press(DOWN + DOWN)
             opened.settle()
             began = time.perf_counter()
             opened.press(ENTER)
-            opened.read_until(ID.encode())
+            opened.read_until(b"REPLAY")
             say(f"{EVENTS:,} events: their calls are shown after {time.perf_counter() - began:.1f} s")
             opened.settle()
-            opened.seconds_until(ENTER, b"REPLAY")
-            told("  steps from call to call", [opened.seconds_until(LEFT, b"REPLAY") for _ in range(STEPS)])
+            told("  steps from call to call", [opened.seconds_until(RIGHT, b"REPLAY") for _ in range(STEPS)])
             opened.seconds_until(CHAT, b"[1 Chat")
             letters = [letter.encode() for letter in LETTERS]
             told("  letters in the prompt", [opened.seconds_until(letter, letter) for letter in letters])
