@@ -25,6 +25,7 @@ def until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it never came to that"
+        # Nobody tells when a process that is no child has ended.
         time.sleep(_NAP)
 
 

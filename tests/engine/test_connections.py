@@ -29,8 +29,9 @@ from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.tool import Tool
 from inspector.engine import coalesced
-from inspector.engine.connections import Connections, target
+from inspector.engine.connections import Connections
 from inspector.engine.ports import Snapshot
+from inspector.engine.target import target
 from tests.support.counting import named_characters
 
 PATIENCE = 5.0

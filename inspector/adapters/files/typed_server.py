@@ -15,7 +15,7 @@ from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import DiscoverySettings, Settings
-from inspector.engine.connections import target, without_secrets
+from inspector.engine.target import target, without_secrets
 
 _RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
 _VERSION = re.compile(r"(?<=.)@.*$")

@@ -12,7 +12,7 @@ from inspector.adapters.process.record import Run
 from inspector.adapters.process.remains import Remains, end, remains
 from inspector.adapters.process.table import Table, place, table
 from inspector.domain.leftover import Leftover
-from inspector.engine.connections import without_secrets
+from inspector.engine.target import without_secrets
 
 # Records of another machine or container that shares the folder are none of ours; those of an earlier start
 # of this machine cannot be told from them, and go when they are old.

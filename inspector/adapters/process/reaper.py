@@ -79,6 +79,7 @@ def reap(path: Path) -> list[Remains]:
     unknown = {start.number for start in run.unknown}
     while unknown and time.monotonic() < appears_until:
         unknown -= {each.start.number for each in remains(run, processes)}
+        # Nobody tells when a process that is no child appears, and the reaper has nothing else to do.
         time.sleep(_LOOK)
     return end(lambda: remains(run, processes), detached=False, first=_BY_ITSELF)
 

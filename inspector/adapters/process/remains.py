@@ -86,6 +86,7 @@ def end(find: Callable[[], list[Remains]], *, detached: bool, first: float = 0.0
                 _signal(each, number, detached=detached)
         end_at = time.monotonic() + seconds
         while running and time.monotonic() < end_at:
+            # Nobody tells when a process that is no child has ended.
             time.sleep(_LOOK)
             running = left()
         if not running:

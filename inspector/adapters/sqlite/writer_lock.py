@@ -9,6 +9,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from inspector.adapters.file_lock import locked
+
 _PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
 
@@ -29,7 +31,7 @@ class WriterLocks:
         handle = os.open(self._file(session), os.O_RDWR | os.O_CREAT, _PRIVATE_FILE)
         # Shared, as several writers do not exclude one another. Where files cannot be locked, nobody can tell
         # whether this session is being written either, see `is_held`.
-        _lock(handle, exclusive=False)
+        locked(handle, exclusive=False)
         self._held[session] = handle
 
     def is_held(self, session: str) -> bool:
@@ -39,7 +41,7 @@ class WriterLocks:
         except FileNotFoundError:
             return False
         try:
-            return not _lock(handle, exclusive=True)
+            return not locked(handle, exclusive=True)
         finally:
             os.close(handle)
 
@@ -64,16 +66,3 @@ class WriterLocks:
     def _file(self, session: str) -> Path:
         # A session's id may contain anything, a file's name may not.
         return self._folder / hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _lock(handle: int, *, exclusive: bool) -> bool:
-    """Lock an open file until it is closed; False if it is locked already or cannot be locked."""
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
-    except ImportError:
-        return False
-    try:
-        flock(handle, LOCK_NB | (LOCK_EX if exclusive else LOCK_SH))
-    except OSError:
-        return False
-    return True
