@@ -1,9 +1,9 @@
 """Keys, time and memory: 107 servers, and 10,000 tools on one. `python -m tests.hard.load [FOLDER]`
 
 In one run: a bare Textual app that gets the same keys; a script of the SDK that lists the same servers, all
-at once; Toolsight in a pseudo-terminal that connects to them without vectors, and once more while it embeds.
-Every key is a letter typed into the prompt, from the press until it reaches the terminal. FOLDER holds what
-`capture` wrote.
+at once, alone and beside the bare app; Toolsight in a pseudo-terminal that connects to them without vectors,
+and once more while it embeds. Every key is a letter typed into the prompt, from the press until it reaches
+the terminal. FOLDER holds what `capture` wrote.
 """
 
 import json
@@ -132,18 +132,31 @@ def bare_keys(count: int) -> list[float]:
         return typed(opened, lambda _: next(left, None) is None)
 
 
+def listing_script(configuration: Path) -> subprocess.Popen[str]:
+    """The script of the SDK, started."""
+    argv = [sys.executable, "-c", LISTING, str(configuration)]
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+
+
 def bare_listing(configuration: Path, tools: int) -> float:
     """Seconds until a script of the SDK has listed all servers."""
     began = time.perf_counter()
-    done = subprocess.Popen(
-        [sys.executable, "-c", LISTING, str(configuration)], stdout=subprocess.PIPE, text=True
-    )
-    assert done.stdout is not None
-    line = done.stdout.readline()
+    script = listing_script(configuration)
+    assert script.stdout is not None
+    line = script.stdout.readline()
     taken = time.perf_counter() - began
-    done.communicate()
+    script.communicate()
     assert int(line) == tools, line
     return taken
+
+
+def bare_keys_beside(configuration: Path) -> list[float]:
+    """Type into a bare Textual app while the script lists the servers: what this machine can do at best."""
+    with terminal([sys.executable, "-c", BARE], {**os.environ, "TERM": "xterm-256color"}, rows=36) as opened:
+        opened.read_until(b"Toolsight")
+        opened.settle()
+        with listing_script(configuration) as script:
+            return typed(opened, lambda _: script.poll() is not None)
 
 
 def told(what: str, keys: list[float]) -> None:
@@ -167,6 +180,7 @@ def measured(what: str, world: list[Catalog], *, embedding: tuple[bool, ...]) ->
         say(f"{what}: {tools:,} tools, {characters:,} characters")
         listing = bare_listing(configuration, tools)
         say(f"  a script of the SDK lists them in {listing:.1f} s")
+        told("  keys in a bare Textual app meanwhile", bare_keys_beside(configuration))
         for embeds in embedding:
             run = toolsight(configuration, len(world), embedding=embeds)
             told("  keys while it embeds" if embeds else "  keys without vectors", run.keys)
