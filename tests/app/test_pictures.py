@@ -44,6 +44,7 @@ from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.pages.tools.clients.screen import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
@@ -80,6 +81,7 @@ from tests.support.picture import (
 from tests.support.reproduction import MemorySource
 from tests.support.told_model import Step, ToldModel, calls, says, searches
 from tests.support.tools_page import WEATHER_FRAMES
+from tests.support.wordy import library
 from tests.support.workbench import shop_and_weather
 from widgets import Confirm
 
@@ -242,6 +244,11 @@ PAGES: Mapping[str, Picture] = {
         _acts(Opens(ToolsScreen, ServerPage("weather")), "right", "right", Shows("→  initialize")),
     ),
     "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
+    "clients": Picture(
+        ClientsScreen,
+        lambda: Shown(servers=library()),
+        _acts(Opens(ClientsScreen), Lacks(" …  "), "tab", "enter", "pagedown"),
+    ),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
     "budget": Picture(

@@ -32,7 +32,8 @@ def clients(name: str, *, markdown: bool, as_json: bool) -> None:
     if as_json:
         say_json([{**asdict(one), "confidence": _confidence(one)} for one in chosen])
     elif markdown:
-        say("\n".join(_page(chosen)))
+        for line in _page(chosen):
+            say(line)
     elif name:
         _say_client(chosen[0])
     else:

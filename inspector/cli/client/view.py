@@ -58,11 +58,10 @@ def _say_view(view: ClientView, tokenizer: str) -> None:
         say(f"All {count(len(view.offered), 'definition')}: {count(view.definition_tokens, 'token')}")
     if view.prompt:
         say("\nin the prompt, as far as it is known:")
-        _say_lines("|", view.prompt)
-    for server in view.servers:
-        if server.instructions.lost and client.listing.instructions:
-            say()
-            _say_lost(f"the instructions of {server.name}", server.instructions, how_sure(client, Topic.CUTS))
+    for paragraph in view.paragraphs:
+        _say_lines("|", paragraph.text)
+        if paragraph.cut is not None and paragraph.cut.lost:
+            _say_lost(f"the instructions of {paragraph.of}", paragraph.cut, how_sure(client, Topic.CUTS))
     for problem in view.problems:
         say(f"⚠ {problem}")
     say(

@@ -8,6 +8,7 @@ from itertools import accumulate
 from inspector.domain.client import Client
 from inspector.domain.jsonvalue import compact
 from inspector.domain.number import count
+from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
 from inspector.engine.agents.seen import Cut, SeenTool, cut, see
 from inspector.engine.view import SessionView
@@ -24,21 +25,35 @@ class SeenServer:
 
 
 @dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A part of the prompt; `cut` is the text of which it shows the beginning, `of` whose it is."""
+
+    text: str
+    cut: Cut | None = None
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ClientView:
     """A catalog as one client gets it; tokens are counted by Toolsight's tokenizer, not the client's.
 
-    `prompt` is what is known of the text in front of the first message, and `prompt_tokens` counts it; the
-    definition of a search tool, which is the client's own, is in neither. `tokens` are those of each tool's
-    definition by its id. `problems` are those of the catalog as a whole.
+    `paragraphs` are what is known of the text in front of the first message, and `prompt_tokens` counts it;
+    the definition of a search tool, which is the client's own, is in neither. `tokens` are those of each
+    tool's definition by its id. `problems` are those of the catalog as a whole.
     """
 
     client: Client
     servers: tuple[SeenServer, ...]
     tools: tuple[SeenTool, ...]
-    prompt: str
+    paragraphs: tuple[Paragraph, ...]
     prompt_tokens: int
     tokens: Mapping[str, int]
     problems: tuple[str, ...] = ()
+
+    @property
+    def prompt(self) -> str:
+        """What is known of the text in front of the first message."""
+        return _joined(self.client, self.paragraphs)
 
     @property
     def offered(self) -> tuple[SeenTool, ...]:
@@ -67,9 +82,14 @@ class ClientView:
 
 def session_as(session: SessionView, client: Client) -> ClientView:
     """What a client makes of a session's catalog."""
-    servers = session.state.servers
-    instructions = {name: server.info.instructions for name, server in servers.items()}
-    return view_as(client, session.catalog.tools, instructions, session.accounting.meter.text)
+    return view_as(
+        client, session.catalog.tools, instructions_of(session.state), session.accounting.meter.text
+    )
+
+
+def instructions_of(state: SessionState) -> dict[str, str]:
+    """What each server has to tell a model, by its name."""
+    return {name: server.info.instructions for name, server in state.servers.items()}
 
 
 def view_as(
@@ -81,12 +101,13 @@ def view_as(
     servers = tuple(
         _server(client, name, instructions.get(name, ""), number) for name, number in numbers.items()
     )
-    prompt = _prompt(client, servers, seen)
+    paragraphs = tuple(_paragraphs(client, servers, seen))
+    prompt = _joined(client, paragraphs)
     return ClientView(
         client,
         servers,
         seen,
-        prompt,
+        paragraphs,
         count_text(prompt) if prompt else 0,
         {each.tool.id: count_text(compact(each.definition)) for each in seen},
         tuple(_problems(client, servers, seen)),
@@ -116,19 +137,26 @@ def _server(client: Client, name: str, instructions: str, tools: int) -> SeenSer
     return SeenServer(name, kept, tools, f"- {name}: {shown}" if shown else f"- {name}")
 
 
-def _prompt(client: Client, servers: Sequence[SeenServer], tools: Sequence[SeenTool]) -> str:
+def _paragraphs(
+    client: Client, servers: Sequence[SeenServer], tools: Sequence[SeenTool]
+) -> Iterator[Paragraph]:
     """What is known of the text in front of the first message, without definitions that are bound."""
     before = client.listing.before
-    if before == "nothing":
-        return ""
     if before == "servers":
-        return "\n".join(server.line for server in _within(client.texts.block, servers))
-    blocks = [
-        f"# {server.name}\n{server.instructions.shown}" for server in servers if server.instructions.shown
-    ]
+        for server in _within(client.texts.block, servers):
+            yield Paragraph(server.line, server.instructions, server.name)
+    elif before != "nothing":
+        for server in servers:
+            if server.instructions.shown:
+                text = f"# {server.name}\n{server.instructions.shown}"
+                yield Paragraph(text, server.instructions, server.name)
     if before == "names":
-        blocks.append("\n".join(sorted(seen.name for seen in tools if not seen.refused)))
-    return "\n\n".join(block for block in blocks if block)
+        yield Paragraph("\n".join(sorted(seen.name for seen in tools if not seen.refused)))
+
+
+def _joined(client: Client, paragraphs: Sequence[Paragraph]) -> str:
+    between = "\n" if client.listing.before == "servers" else "\n\n"
+    return between.join(paragraph.text for paragraph in paragraphs if paragraph.text)
 
 
 def _within(limit: int, servers: Sequence[SeenServer]) -> Sequence[SeenServer]:
