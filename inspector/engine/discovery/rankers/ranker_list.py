@@ -107,7 +107,7 @@ _LIST = (
     ),
     RankerInfo(
         "claude-code",
-        "as Claude Code: keywords",
+        "as Claude Code (assumed): keywords",
         "words in names and descriptions; its weights are assumed",
         "Σ 3 in the name or 2 within it + 1 in the description",
     ),
@@ -119,15 +119,15 @@ _LIST = (
     ),
     RankerInfo(
         "vscode",
-        "as VS Code: cosine",
+        "as VS Code (our model): cosine",
         "meaning of name and description; our model stands in for its own",
         "cosine of query and summary, above zero",
         matching="meaning",
     ),
     RankerInfo(
         "anthropic-bm25",
-        "as Claude's API: BM25",
-        "words of name, description and arguments; its constants are assumed",
+        "as Claude's API (assumed): BM25",
+        "words of all fields in one text; its constants are assumed",
         "BM25, k1 1.2, one text of name, description, arguments",
     ),
     RankerInfo(
