@@ -8,7 +8,7 @@ import pytest
 
 from inspector.domain.client import Client, Confidence, Fact, Topic
 from inspector.domain.error import ToolsightError
-from inspector.engine.agents.library import NAMES, all_clients, find_client
+from inspector.engine.agents.client.library import NAMES, all_clients, find_client
 from inspector.engine.discovery.rankers.ranker_list import RANKERS
 
 every_client = pytest.mark.parametrize("client", all_clients(), ids=NAMES)

@@ -9,9 +9,9 @@ from hypothesis import given, strategies as st
 from inspector.domain.client import Client, NameRule, SchemaRule
 from inspector.domain.jsonvalue import compact
 from inspector.domain.tool import Tool
-from inspector.engine.agents.client_view import ClientView, view_as
-from inspector.engine.agents.library import all_clients, find_client
-from inspector.engine.agents.seen import cut, see, sent_name, sent_schema
+from inspector.engine.agents.client.library import all_clients, find_client
+from inspector.engine.agents.client.seen import cut, see, sent_name, sent_schema
+from inspector.engine.agents.client.view import ClientView, view_as
 from tests.support.wordy import DESCRIPTION, INSTRUCTIONS, LONG_NAME, RULE, TOOLS
 
 clients = st.sampled_from(all_clients())

@@ -9,7 +9,7 @@ from inspector.cli.client.option import how_sure
 from inspector.cli.options import as_json
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.client import Client, Fact, Topic
-from inspector.engine.agents.library import all_clients, find_client
+from inspector.engine.agents.client.library import all_clients, find_client
 
 _INTRO = """\
 # Real clients
@@ -18,7 +18,7 @@ What Toolsight knows of the clients that `--as` names, and how sure it is. Every
 and a date: of its publication or of its commit where that is known, else of the day on which it was looked
 up. Clients change fast: look at the date first. A rule that Toolsight follows is as sure as the weakest fact
 behind it; a remark is behind none. `toolsight clients --markdown` prints this page from the files in
-`inspector/engine/agents/clients/`, one a client.
+`inspector/engine/agents/client/known/`, one a client.
 """
 
 

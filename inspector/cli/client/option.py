@@ -7,7 +7,7 @@ import click
 from inspector.cli.render import say
 from inspector.domain.client import Client, Confidence, Topic
 from inspector.domain.error import ConfigError
-from inspector.engine.agents.library import NAMES, find_client
+from inspector.engine.agents.client.library import NAMES, find_client
 from inspector.engine.workbench import Workbench
 
 

@@ -8,8 +8,8 @@ from inspector.cli.render import say, say_json, say_table
 from inspector.domain.client import Client, Topic
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count
-from inspector.engine.agents.client_view import ClientView, SeenServer, session_as
-from inspector.engine.agents.seen import Cut, SeenTool
+from inspector.engine.agents.client.seen import Cut, SeenTool
+from inspector.engine.agents.client.view import ClientView, SeenServer, session_as
 from inspector.engine.workbench import Workbench
 
 _BEFORE = {

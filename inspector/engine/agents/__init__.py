@@ -1,1 +1,1 @@
-"""The user's real agents: their clients, and what a server's tools become there."""
+"""The user's real agents: their clients, and what their sessions did."""

@@ -8,8 +8,8 @@ from textual.content import Content
 from inspector.app.draw.style import MUTED
 from inspector.domain.client import Client, Confidence, Topic
 from inspector.domain.number import count, percent
-from inspector.engine.agents.client_view import ClientView
-from inspector.engine.agents.seen import Cut, SeenTool
+from inspector.engine.agents.client.seen import Cut, SeenTool
+from inspector.engine.agents.client.view import ClientView
 from widgets import Column, Record, plain
 
 CLIENTS = (

@@ -16,8 +16,8 @@ from inspector.app.pages.tools.clients import content
 from inspector.app.tool_keys import ToolKeys
 from inspector.domain.client import Client
 from inspector.domain.tool import Tool
-from inspector.engine.agents.client_view import ClientView, instructions_of, view_as
-from inspector.engine.agents.library import all_clients
+from inspector.engine.agents.client.library import all_clients
+from inspector.engine.agents.client.view import ClientView, instructions_of, view_as
 from widgets import KeyBar, RecordList, RecordRows
 
 _READING = "-reading"

@@ -10,7 +10,7 @@ from inspector.domain.jsonvalue import compact
 from inspector.domain.number import count
 from inspector.domain.session import SessionState
 from inspector.domain.tool import Tool
-from inspector.engine.agents.seen import Cut, SeenTool, cut, see
+from inspector.engine.agents.client.seen import Cut, SeenTool, cut, see
 from inspector.engine.view import SessionView
 
 

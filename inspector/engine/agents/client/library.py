@@ -1,4 +1,4 @@
-"""Reads what is known of real clients from the files in `clients/`, one each; read once, on use."""
+"""Reads what is known of real clients from the files in `known/`, one each; read once, on use."""
 
 import tomllib
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def find_client(name: str) -> Client:
 
 @cache
 def _read(name: str) -> Client:
-    text = files(__package__).joinpath("clients", f"{name}.toml").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("known", f"{name}.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     return Client(
         name,
