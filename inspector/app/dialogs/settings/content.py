@@ -44,6 +44,7 @@ _SECTIONS: Mapping[str, str] = {
     "redundancy": "Redundant searches",
     "budget": "Window and budget",
     "chat": "Conversation",
+    "client": "What servers are told that their client can do",
 }
 # Prefix of the headings' keys; no setting's path begins like it.
 HEADING = "\0"
