@@ -17,6 +17,13 @@ _ASKS = {
     "sampling": "asks for an answer of the model",
 }
 
+_ASKED = {
+    "roots": "the folder",
+    "form": "a form",
+    "link": "an address to visit",
+    "sampling": "an answer of the model",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ServerAsked(Event):
@@ -60,9 +67,14 @@ class ServerAnswered(Event):
     def is_routine(self) -> bool:
         return self.what == "roots" and not self.why
 
+    @property
+    def outcome(self) -> str:
+        """What was asked and the answer."""
+        return f"{_ASKED[self.what]}: {self.answer}"
+
     def summary(self) -> str:
         said = f"  {arguments_text(self.content)}" if self.content else ""
-        return f"{self.server}  {self.what}: {self.answer}" + (f", {self.why}" if self.why else "") + said
+        return f"{self.server}  {self.outcome}" + (f", {self.why}" if self.why else "") + said
 
 
 @dataclass(frozen=True, slots=True)
