@@ -77,9 +77,8 @@ class Workbench:
         self.policy = Policy(configuration, profile=profile, values=values, on_change=self._on_settings)
         self.ports = ports
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
-        self._background = Background()
+        self._background, self._wires = Background(), dict[str, WireLog]()
         self._redactor = redactor = redactor_of(configuration)
-        self._wires: dict[str, WireLog] = {}
         self._session = Session(session_id, ports.store, ports.clock, redactor)
         settings = self.policy.settings
         self._live = Live(

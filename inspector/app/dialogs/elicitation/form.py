@@ -29,11 +29,12 @@ _KINDS: Mapping[FieldKind, Kind] = {
 }
 
 
-class FormDialog(Withdrawable, ModalScreen[ElicitationAnswer], Guarded):
+class FormDialog(ModalScreen[ElicitationAnswer], Withdrawable, Guarded):
     """Returns the answer. The focus is on “not now”, as esc is; letters are for a chosen field only."""
 
     CSS_PATH = "form.tcss"
     AUTO_FOCUS = "#elicitation-later"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (40, "-tall")]  # noqa: RUF012 - as Textual declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "answer('cancel')", "not now", show=False),
         Binding("ctrl+r", "send", "send", show=False),
@@ -57,10 +58,11 @@ class FormDialog(Withdrawable, ModalScreen[ElicitationAnswer], Guarded):
             yield Static(plain(title(self._request), limit=400), id="elicitation-title")
             with VerticalScroll(id="elicitation-body", can_focus=False):
                 yield Static(Hanging(form_body(self._request, self._fields), 0))
-            yield SchemaForm(tuple(map(shown_field, self._fields)), submit="send")
-            with Horizontal(id="elicitation-refusals"):
-                yield Button("decline", id="elicitation-decline")
-                yield Button("not now", id="elicitation-later")
+            yield SchemaForm(tuple(map(shown_field, self._fields)))
+            with Horizontal(id="elicitation-answers"):
+                yield Button("send", variant="primary", compact=True, id="elicitation-send")
+                yield Button("decline", compact=True, id="elicitation-decline")
+                yield Button("not now", compact=True, id="elicitation-later")
 
     def show_waiting(self, waiting: bool) -> None:
         """Say whether it takes an answer now."""
@@ -83,6 +85,7 @@ class FormDialog(Withdrawable, ModalScreen[ElicitationAnswer], Guarded):
         """Give an answer without values."""
         self.dismiss(ElicitationAnswer(Action(action)))
 
+    @on(Button.Pressed, "#elicitation-send")
     def action_send(self) -> None:
         """Check the form and send it."""
         self.query_one(SchemaForm).action_submit()

@@ -10,7 +10,7 @@ _GO = (Choice("", "open in the browser", OPEN), Choice("", "copy it, I go there"
 _STAY = (Choice("", "decline", DECLINE), Choice("", "not now", LATER))
 
 
-class LinkDialog(Withdrawable, GuardedConfirm):
+class LinkDialog(GuardedConfirm, Withdrawable):
     """Shows the whole address with its host marked. The focus is on “not now”; it opens nothing by itself."""
 
     DEFAULT_CSS = "LinkDialog > Vertical { width: 90; }"
