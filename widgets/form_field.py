@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from rich.text import Text
 from textual import on
@@ -19,15 +18,10 @@ from textual.widgets import Input, Select, SelectionList, Static, TextArea
 from widgets.plain_input import PlainInput, typeable
 from widgets.terminal_text import visible
 from widgets.text import plain
-
-Kind = Literal["string", "integer", "number", "boolean", "enum", "many", "json"]
+from widgets.typed_value import InvalidValue, Kind, parse
 
 NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
 """Stands for "no default", because `None` is a value."""
-
-
-class InvalidValue(ValueError):
-    """The typed text is no value of the field; the message says what would be."""
 
 
 def _accepts_all(_value: Any) -> str:
@@ -74,39 +68,6 @@ class Field:
         """The values to choose from, as they are shown."""
         shown = self.titles if len(self.titles) == len(self.options) else map(_written, self.options)
         return [visible(text, limit=200, newlines=False) or '""' for text in shown]
-
-
-def parse(kind: Kind, text: str) -> object:
-    """Parse typed text. Raises InvalidValue with what is expected."""
-    readers: dict[str, Callable[[str], object]] = {"integer": _integer, "number": _number, "json": _json}
-    return readers[kind](text) if kind in readers else text
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text.strip())
-    except ValueError:
-        raise InvalidValue("not a whole number such as 10") from None
-
-
-def _number(text: str) -> int | float:
-    try:
-        value = float(text.strip())
-    except ValueError:
-        raise InvalidValue("not a number such as 2.5") from None
-    if not math.isfinite(value):
-        raise InvalidValue("JSON has no infinity and no NaN")
-    return int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 400 else value
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InvalidValue(f"not JSON: {error.msg} at {where}") from None
-    except (RecursionError, ValueError):
-        raise InvalidValue("the JSON is nested too deeply, or one of its numbers is too long") from None
 
 
 _KINDS = {"enum": "one of", "many": "any of", "boolean": "true or false"}

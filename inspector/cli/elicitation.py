@@ -20,7 +20,7 @@ from inspector.domain.elicitation import (
 )
 from inspector.domain.elicitation_form import FormField, form_fields
 from widgets import visible
-from widgets.form_field import InvalidValue, Kind, parse
+from widgets.typed_value import InvalidValue, Kind, parse
 
 _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 _TYPED: dict[str, Kind] = {"integer": "integer", "number": "number"}

@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from tests.support.mcp_case import ROOT
 
 pytestmark = pytest.mark.slow
 
+PACKAGE = "@modelcontextprotocol/conformance"
 FOLDER_VARIABLE = "TOOLSIGHT_CONFORMANCE"
 EXPECTED_FAILURES = Path(__file__).with_name("expected-failures.yml")
 SECONDS = 60
@@ -37,42 +40,49 @@ SCENARIOS = (
 )
 
 
-def suite() -> tuple[Path, Mapping[str, str]]:
-    """The suite's command, and an environment in which it runs."""
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The suite's command, an environment in which it runs, and the names of its scenarios."""
+
+    command: Path
+    environment: Mapping[str, str]
+    scenarios: str
+
+
+@cache
+def suite() -> Suite | str:
+    """The suite, or why it cannot run here."""
     folder = os.environ.get(FOLDER_VARIABLE, "")
     if not folder:
-        pytest.skip(
-            f"{FOLDER_VARIABLE} names no folder with the npm package @modelcontextprotocol/conformance"
-        )
+        return f"{FOLDER_VARIABLE} names no folder with the npm package {PACKAGE}"
     programs = Path(folder).absolute() / "node_modules" / ".bin"
     command = programs / "conformance"
     if not command.exists():
-        pytest.skip(f"{command} is not there: install @modelcontextprotocol/conformance in {folder}")
+        return f"{command} is not there: install {PACKAGE} in {folder}"
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     node = shutil.which("node", path=environment["PATH"])
     if node is None:
-        pytest.skip("the suite needs node")
-    probe = subprocess.run(
-        [command, "--version"], env=environment, capture_output=True, text=True, timeout=SECONDS
+        return "the suite needs node"
+    listed = subprocess.run(
+        [command, "list", "--client"], env=environment, capture_output=True, text=True, timeout=SECONDS
     )
-    if probe.returncode:
-        pytest.skip(f"the suite does not run with {node}: {probe.stderr.strip().splitlines()[-1]}")
-    return command, environment
+    if listed.returncode:
+        return f"the suite does not run with {node}: {listed.stderr.strip().splitlines()[-1]}"
+    return Suite(command, environment, listed.stdout)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_scenario_of_the_official_suite_passes(scenario: str, tmp_path: Path) -> None:
-    command, environment = suite()
-    known = subprocess.run(
-        [command, "list", "--client"], env=environment, capture_output=True, text=True, timeout=SECONDS
-    )
-    if scenario not in known.stdout:
+    found = suite()
+    if isinstance(found, str):
+        pytest.skip(found)
+    if f" {scenario} " not in found.scenarios:
         pytest.skip(f"this version of the suite has no scenario {scenario}")
     ours = shlex.join([sys.executable, "-m", "tests.conformance.client"])
-    asked = [command, "client", "--command", ours, "--scenario", scenario]
+    told = ["--expected-failures", str(EXPECTED_FAILURES), "--output-dir", str(tmp_path)]
     done = subprocess.run(
-        [*asked, "--expected-failures", EXPECTED_FAILURES, "--output-dir", tmp_path],
-        env=environment,
+        [str(found.command), "client", "--command", ours, "--scenario", scenario, *told],
+        env=found.environment,
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -15,7 +15,7 @@ from inspector.app.dialogs.elicitation.withdrawn import Withdrawable
 from inspector.domain.elicitation import CANCELLED, DECLINED, Action, ElicitationAnswer, FormRequest
 from inspector.domain.elicitation_form import FieldKind, FormField, form_fields
 from widgets import NOTHING, Field, Guarded, Hanging, SchemaForm, plain
-from widgets.form_field import Kind
+from widgets.typed_value import Kind
 
 _WAITING = "one moment: what you type goes on"
 _READY = "tab to the fields   ctrl+r sends   esc not now"
