@@ -116,6 +116,7 @@ async def test_letters_are_for_the_form_only_once_a_field_was_chosen() -> None:
     async with asking(FORM) as (pilot, _task):
         await pilot.press(*"late")
         assert all("late" not in field.value for field in pilot.app.screen.query(Input))
+        assert pilot.app.screen_stack[0].query_one("Prompt").value == "late"  # type: ignore[attr-defined]
         await pilot.press("tab", *"late")
         assert pilot.app.screen.query(Input).first().value == "late"
 
