@@ -64,7 +64,7 @@ def suite() -> Suite | str:
     if node is None:
         return "the suite needs node"
     listed = subprocess.run(
-        [command, "list", "--client"], env=environment, capture_output=True, text=True, timeout=SECONDS
+        [str(command), "list", "--client"], env=environment, capture_output=True, text=True, timeout=SECONDS
     )
     if listed.returncode:
         return f"the suite does not run with {node}: {listed.stderr.strip().splitlines()[-1]}"
