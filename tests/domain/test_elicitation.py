@@ -59,7 +59,7 @@ def test_any_schema_is_read(schema: dict[str, Any]) -> None:
 
 
 def test_a_form_that_floods_is_cut() -> None:
-    schema = {"properties": {str(number): {} for number in range(MAX_FIELDS + 1)}}
+    schema: dict[str, Any] = {"properties": {str(number): {} for number in range(MAX_FIELDS + 1)}}
     assert len(form_fields(schema)) == MAX_FIELDS
 
 
