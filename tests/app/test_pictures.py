@@ -19,6 +19,8 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.elicitation.form import FormDialog
+from inspector.app.dialogs.elicitation.link import LinkDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
 from inspector.app.dialogs.settings.screen import SettingsDialog
@@ -53,6 +55,7 @@ from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
 from inspector.demo.planner import DemoPlanner
 from inspector.domain.consent import Handed, ServerConsent
+from inspector.domain.elicitation import FormRequest, LinkRequest
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import Program
 from tests.app.test_confusable_page import offices
@@ -302,6 +305,25 @@ PAGES: Mapping[str, Picture] = {
         ReproduceScreen, Shown, _acts(Opens(_measured), Shows("exactly 420", "#section-text"))
     ),
 }
+FORM = FormRequest(
+    "shop",
+    "Where do we send the bill?",
+    {
+        "properties": {
+            "email": {
+                "type": "string",
+                "format": "email",
+                "title": "Your e-mail",
+                "description": "for the bill",
+            },
+            "nights": {"type": "integer", "default": 2},
+            "extras": {"type": "array", "items": {"type": "string", "enum": ["tea", "towel"]}},
+            "api_key": {"type": "string"},
+        },
+        "required": ["email"],
+    },
+)
+LINK = LinkRequest("shop", "Log in to go on.", "http://bank.example@login.example/start?id=1")
 PAGES_FOLDER = Path(registry.__file__).parent
 # Pages on which colour says what words do not say again.
 LIGHT = ("session", "find")
@@ -316,6 +338,8 @@ DIALOGS: Mapping[str, Picture] = {
     "approval": Picture(
         Confirm, Shown, _acts(Opens(ToolsScreen, ToolPage("shop:refund_order")), *CALL, "ctrl+r")
     ),
+    "form": Picture(FormDialog, Shown, _acts(Opens(lambda: FormDialog(FORM)), "tab", *"ada", "ctrl+r")),
+    "link": Picture(LinkDialog, Shown, _acts(Opens(lambda: LinkDialog(LINK)))),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
     "detail": Picture(
         DetailScreen,
