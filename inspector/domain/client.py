@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from inspector.domain.settings import ClientCapabilities
+
 
 class Confidence(StrEnum):
     """How sure a fact is, the surest first."""
@@ -125,20 +127,12 @@ class SearchRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Handshake:
-    """What the client says of itself when it connects; `list_changed` is whether it follows changed lists."""
-
-    name: str = ""
-    roots: bool = False
-    sampling: bool = False
-    elicitation_form: bool = False
-    elicitation_url: bool = False
-    list_changed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Client:
-    """A client, its rules and the facts behind them."""
+    """A client, its rules and the facts behind them.
+
+    `declares` is what it says of itself when it connects, with its name; `follows_changes` is whether it
+    lists tools again when a server says that they changed.
+    """
 
     name: str
     title: str
@@ -148,7 +142,8 @@ class Client:
     schemas: SchemaRule
     listing: ListingRule
     search: SearchRule
-    handshake: Handshake
+    declares: ClientCapabilities
+    follows_changes: bool
     facts: tuple[Fact, ...]
 
     def confidence(self, topic: Topic) -> Confidence:

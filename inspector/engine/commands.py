@@ -7,6 +7,7 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
+from inspector.domain.settings import ClientCapabilities
 
 
 class Commands(Protocol):
@@ -38,6 +39,10 @@ class Commands(Protocol):
 
     def reset_setting(self, path: str) -> None:
         """Reset a setting to the value from the file or the profile. Raises ConfigError."""
+        ...
+
+    async def declare(self, client: ClientCapabilities) -> None:
+        """Declare this to the servers from now on; return when those that it changes are connected anew."""
         ...
 
     def use_profile(self, name: str) -> None:

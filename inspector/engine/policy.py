@@ -43,6 +43,11 @@ class Policy:
         """Change one setting. Raises ConfigError and changes nothing on failure."""
         self._change(self.profile, {**self.session_values, path: find_knob(path).check(value)})
 
+    def set_all(self, values: Mapping[str, Any]) -> None:
+        """Change these settings, by path, at once. Raises ConfigError and changes nothing on failure."""
+        checked = {path: find_knob(path).check(value) for path, value in values.items()}
+        self._change(self.profile, {**self.session_values, **checked})
+
     def reset(self, path: str) -> None:
         """Reset a setting to the value from the file or the profile. Raises ConfigError."""
         find_knob(path)

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from inspector.domain.catalog import Catalog
-from inspector.domain.client_capabilities import declared, is_about_client
+from inspector.domain.client_capabilities import declared, is_about_client, setting_values
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import (
@@ -28,7 +28,7 @@ from inspector.domain.message import ModelRequest, ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.server import ServerSpec
 from inspector.domain.session import SessionState
-from inspector.domain.settings import Settings
+from inspector.domain.settings import ClientCapabilities, Settings
 from inspector.engine.assembly import preconditions_of, redactor_of, retrieval_of, started
 from inspector.engine.background import Background
 from inspector.engine.client_side import SessionClient
@@ -288,6 +288,11 @@ class Workbench:
     def reset_setting(self, path: str) -> None:
         """Reset a setting to the value from the file or the profile. Raises ConfigError."""
         self.policy.reset(path)
+
+    async def declare(self, client: ClientCapabilities) -> None:
+        """Declare this to the servers from now on; return when those that it changes are connected anew."""
+        self.policy.set_all(setting_values(client))
+        await self._connections.declare_again()
 
     def use_profile(self, name: str) -> None:
         """Switch the profile; settings changed in this session stay. Raises ConfigError."""

@@ -12,11 +12,11 @@ from inspector.engine.agents.client.library import NAMES, all_clients, find_clie
 from inspector.engine.agents.client.view import view_as
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
-from tests.support.wordy import RULE, library
+from tests.support.wordy import RULE, TOOLS, library
 from tests.widgets.hostile import dangerous
 from widgets import Record, RecordList
 
-CLIENTS, TOOLS = "#clients", "#tools"
+CLIENTS, LISTED = "#clients", "#tools"
 
 
 def _rows(pilot: Pilot[None], which: str) -> Sequence[Record]:
@@ -80,11 +80,28 @@ async def test_w_asks_in_find_about_the_tool_under_the_cursor() -> None:
         assert went == [WhyNotPage("town.library:search_catalogue", SearchRequest())]
 
 
+async def test_d_declares_what_the_client_does_and_tells_which_tools_that_changes() -> None:
+    async with app_rig(servers=library()) as (pilot, rig):
+        await _opened(pilot)
+        rig.servers["town.library"].tools = TOOLS[:2]
+        await pilot.press("down", "down", "d")
+        await until(pilot, lambda: rig.bench.settings.client == find_client("codex").declares)
+        await until(pilot, lambda: "2 tools instead of 4" in _notified(pilot))
+        assert "− town.library:lend, town.library:loan.renew" in _notified(pilot)
+        await until(pilot, lambda: "elicitation (form) (as codex-mcp-client)" in said(pilot, "#facts"))
+        await pilot.press("d")
+        await until(pilot, lambda: "is declared already" in _notified(pilot))
+
+
+def _notified(pilot: Pilot[None]) -> str:
+    return "\n".join(notification.message for notification in pilot.app._notifications)
+
+
 async def test_a_changed_catalog_is_looked_at_again() -> None:
     async with app_rig(servers=library()) as (pilot, rig):
         await _opened(pilot)
         rig.bench.switch_toolset("sums")
-        await until(pilot, lambda: "No server is ready yet" in seen(pilot) and not _rows(pilot, TOOLS))
+        await until(pilot, lambda: "No server is ready yet" in seen(pilot) and not _rows(pilot, LISTED))
 
 
 @with_hostile_text

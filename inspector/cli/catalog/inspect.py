@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from inspector.cli.catalog.wire import named, say_wire
-from inspector.cli.client.option import as_client
+from inspector.cli.client.option import as_client, options_as
 from inspector.cli.client.view import say_catalog_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
@@ -113,7 +113,7 @@ def tools(tool_id: str, client: Client | None, as_json: bool, **values: Any) -> 
             if against := contradiction(tool):
                 say(f"⚠ {tool.id}: {against}")
 
-    run_headless(options(**values), work, listing=True)
+    run_headless(options_as(client, **values), work, listing=True)
 
 
 @click.command()

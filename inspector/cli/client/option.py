@@ -1,11 +1,15 @@
 """`--as CLIENT`: the option with which commands look at tools as a real client does."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import click
 
+from inspector.cli.options import Options, options
 from inspector.cli.render import say
 from inspector.domain.client import Client, Confidence, Topic
+from inspector.domain.client_capabilities import setting_values
 from inspector.domain.error import ConfigError
 from inspector.engine.agents.client.library import NAMES, find_client
 from inspector.engine.workbench import Workbench
@@ -63,6 +67,14 @@ def search_as(bench: Workbench, client: Client, *, quiet: bool = False) -> None:
     bench.change_setting("discovery.max_search_results", client.search.results)
     if not quiet:
         say_search_as(client)
+
+
+def options_as(client: Client | None, **values: Any) -> Options:
+    """A command's shared options; servers are told what the client declares, if `--set` says nothing else."""
+    chosen = options(**values)
+    if client is None:
+        return chosen
+    return replace(chosen, values={**setting_values(client.declares), **chosen.values})
 
 
 def how_sure(client: Client, topic: Topic) -> str:

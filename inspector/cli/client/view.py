@@ -6,6 +6,7 @@ from typing import Any
 from inspector.cli.client.option import how_sure
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.client import Client, Topic
+from inspector.domain.client_capabilities import in_words
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count
 from inspector.engine.agents.client.seen import Cut, SeenTool
@@ -55,7 +56,7 @@ def _say_view(view: ClientView, tokenizer: str) -> None:
     first = count(view.before_search, "token")
     say(f"{_BEFORE[client.listing.before]} ({listed}): {first} of tools in a first call")
     if view.is_deferred:
-        say(f"All {count(len(view.offered), 'definition')}: {count(view.definition_tokens, 'token')}")
+        say(f"all {count(len(view.offered), 'definition')}: {count(view.definition_tokens, 'token')}")
     if view.prompt:
         say("\nin the prompt, as far as it is known:")
     for paragraph in view.paragraphs:
@@ -64,8 +65,10 @@ def _say_view(view: ClientView, tokenizer: str) -> None:
             _say_lost(f"the instructions of {paragraph.of}", paragraph.cut, how_sure(client, Topic.CUTS))
     for problem in view.problems:
         say(f"⚠ {problem}")
+    declares = ", ".join(in_words(client.declares)) or "nothing"
+    say(f"\ndeclared to the servers: {declares} ({how_sure(client, Topic.PROTOCOL)})")
     say(
-        f"\ntokens by {tokenizer}, not by the client's own; names: {how_sure(client, Topic.NAMES)}; "
+        f"tokens by {tokenizer}, not by the client's own; names: {how_sure(client, Topic.NAMES)}; "
         f"cuts: {how_sure(client, Topic.CUTS)}; "
         f"schemas: {how_sure(client, Topic.SCHEMAS)}. `toolsight clients {client.name}` has the sources."
     )
@@ -133,6 +136,6 @@ def _view_json(view: ClientView) -> dict[str, Any]:
         "problems": view.problems,
         "servers": [_server_json(server) for server in view.servers],
         "tools": [_tool_json(view, seen) for seen in view.tools],
-        "handshake": asdict(client.handshake),
+        "declares": asdict(client.declares),
         "search": asdict(client.search),
     }

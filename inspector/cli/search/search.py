@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from inspector.cli.client.comparison import compare_clients
-from inspector.cli.client.option import as_clients, require_searches, search_as
+from inspector.cli.client.option import as_clients, options_as, require_searches, search_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
@@ -94,7 +94,7 @@ def search(
         else:
             _search(bench, asked)
 
-    run_headless(options(**values), work)
+    run_headless(options_as(clients[0] if len(clients) == 1 else None, **values), work)
 
 
 def _search(bench: Workbench, asked: _Search) -> None:

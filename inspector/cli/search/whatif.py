@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from inspector.cli.client.option import as_client, require_searches, search_as
+from inspector.cli.client.option import as_client, options_as, require_searches, search_as
 from inspector.cli.launch import run_headless
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.client import Client
 from inspector.domain.number import count
@@ -65,7 +65,7 @@ def whatif(
                 "nothing was sent."
             )
 
-    run_headless(options(**values), work)
+    run_headless(options_as(client, **values), work)
 
 
 def _tokens(bench: Workbench, tool: Tool) -> int:

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeVar
@@ -11,7 +11,6 @@ from inspector.domain.client import (
     Client,
     Confidence,
     Fact,
-    Handshake,
     ListingRule,
     NameRule,
     SchemaRule,
@@ -21,8 +20,10 @@ from inspector.domain.client import (
 )
 from inspector.domain.closest import closest
 from inspector.domain.error import ToolsightError
+from inspector.domain.settings import ClientCapabilities
 
 Rule = TypeVar("Rule")
+_NOTHING = ClientCapabilities(roots=False, forms=False, links=False)
 NAMES = (
     "claude-code",
     "claude-desktop",
@@ -64,7 +65,8 @@ def _read(name: str) -> Client:
         schemas=_rule(SchemaRule, data, "schemas"),
         listing=_rule(ListingRule, data, "listing"),
         search=_rule(SearchRule, data, "search"),
-        handshake=_rule(Handshake, data, "handshake"),
+        declares=replace(_NOTHING, **data["declares"]),
+        follows_changes=data.get("follows_changes", False),
         facts=tuple(map(_fact, data["facts"])),
     )
 

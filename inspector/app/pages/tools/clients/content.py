@@ -1,16 +1,18 @@
 """The texts of the page about real clients: each client as a row, and what becomes of the tools there."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from textual.content import Content
 
 from inspector.app.draw.style import MUTED
 from inspector.domain.client import Client, Confidence, Topic
+from inspector.domain.client_capabilities import in_words
 from inspector.domain.number import count, percent
+from inspector.domain.settings import ClientCapabilities
 from inspector.engine.agents.client.seen import Cut, SeenTool
 from inspector.engine.agents.client.view import ClientView
-from widgets import Column, Record, plain
+from widgets import Column, Record, plain, visible
 
 CLIENTS = (
     Column("client", "client", weight=4, min_width=15),
@@ -48,17 +50,45 @@ _MARKS = {
 }
 _LOST = "$text-warning"
 _LIMIT = 20_000
+_NAMED = 6
 
 
-def facts(tools: int) -> Content:
-    """Return what the page shows, and what its marks mean."""
+def facts(tools: int, declared: ClientCapabilities) -> Content:
+    """Return what the page shows, what is declared to the servers now, and what the marks mean."""
     marks = f"{_MARKS[Confidence.DOCUMENTED]} documented or open source"
     marks += f"   {_MARKS[Confidence.REPORTED]} by third parties   {_MARKS[Confidence.ASSUMED]} assumed"
     return Content.assemble(
         (count(tools, "tool"), "bold"),
-        " as real clients get them; of each, what its model reads",
+        " as real clients get them",
+        ("   declared to the servers: ", MUTED),
+        _declared(declared),
         (f"\n{marks}", MUTED),
     )
+
+
+def _declared(client: ClientCapabilities) -> str:
+    """What is declared, and under which name if it is another's."""
+    told = ", ".join(in_words(client)) or "nothing"
+    return f"{told} (as {visible(client.name, newlines=False, limit=40)})" if client.name else told
+
+
+def declaring(client: Client) -> str:
+    """Return what happens now that the servers are told what a client declares."""
+    return f"Connecting anew, declaring {', '.join(in_words(client.declares)) or 'nothing'}."
+
+
+def difference(before: Set[str], after: Set[str]) -> str:
+    """Return which tools are new and which are gone."""
+    if before == after:
+        return "The same tools as before."
+    new, gone = sorted(after - before), sorted(before - after)
+    parts = [f"{sign} {_names(ids)}" for sign, ids in (("+", new), ("−", gone)) if ids]
+    return f"{count(len(after), 'tool')} instead of {len(before):,}: {'   '.join(parts)}"
+
+
+def _names(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return visible(", ".join(ids[:_NAMED]), newlines=False, limit=400) + more
 
 
 def client_rows(clients: Sequence[Client], views: Mapping[str, ClientView]) -> tuple[Record, ...]:
@@ -106,6 +136,10 @@ def client_detail(view: ClientView) -> Content:
             f"{count(view.before_search, 'token')} of tools in a first call",
             (f", {count(len(view.offered), 'definition')} would be {view.definition_tokens:,}", MUTED),
             (_share(view), "$text-success"),
+        ),
+        Content.assemble(
+            f"declares {', '.join(in_words(client.declares)) or 'nothing'}",
+            (f"   {_sure(client, Topic.PROTOCOL)}", MUTED),
         ),
         *(Content.styled(f"⚠ {problem}", _LOST) for problem in view.problems),
     ]

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
@@ -18,6 +19,7 @@ from inspector.domain.client import Client
 from inspector.domain.tool import Tool
 from inspector.engine.agents.client.library import all_clients
 from inspector.engine.agents.client.view import ClientView, instructions_of, view_as
+from inspector.engine.commands import Commands
 from widgets import KeyBar, RecordList, RecordRows
 
 _READING = "-reading"
@@ -29,11 +31,15 @@ class ClientsScreen(ToolKeys):
     page = "clients"
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#clients RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("d", "declare", "declare as it", id="clients.declare"),
+    ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "What the model of a real client gets of these tools; nothing is sent to any client.",
         "first call: tokens of tools before any search. refused: tools that the model never gets.",
         "cut: descriptions and instructions that end early there; the text beside the list shows where.",
         "Each rule is as sure as the weakest fact behind it: ● ◐ ○ say how sure, the text names the sources.",
+        "d connects the servers anew and declares what the client does: many list other tools then.",
         "enter reads the chosen client or tool, esc goes back to the lists.",
         "In Find, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",
     )
@@ -69,7 +75,8 @@ class ClientsScreen(ToolKeys):
             return
         self._seen = (tools, instructions)
         self._views, self._shown = {}, None
-        self.query_one("#facts", Static).update(content.facts(len(tools)))
+        declared = self.session.settings.client
+        self.query_one("#facts", Static).update(content.facts(len(tools), declared))
         self.query_one("#tools", RecordList).empty = content.WORKING if tools else content.NO_TOOLS
         self._draw()
         count = self.session.accounting.meter.text
@@ -82,6 +89,26 @@ class ClientsScreen(ToolKeys):
                 job.tell(partial(self._found, found))
 
         self.run_job("clients", look, lambda _: None)
+
+    def action_declare(self) -> None:
+        """Declare to every server what the client does, and tell which tools that changes."""
+        client = self._client
+        if self.session.settings.client == client.declares:
+            self.warn(f"What {client.title} declares is declared already.")
+            return
+        self.notify(content.declaring(client), title=client.title, markup=False)
+        self.run_command(lambda commands: self._declare(commands, client))
+
+    async def _declare(self, commands: Commands, client: Client) -> None:
+        before = self._ids
+        await commands.declare(client.declares)
+        self._seen = None
+        self.show_view(self.view)
+        self.notify(content.difference(before, self._ids), title="Tools listed", markup=False, timeout=10)
+
+    @property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(tool.id for tool in self.session.catalog.tools)
 
     def _found(self, view: ClientView) -> None:
         self._views[view.client.name] = view
