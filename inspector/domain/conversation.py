@@ -262,7 +262,8 @@ def _tool_evicted(event: ToolEvicted, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
-    title = f"window nearly full, {event.step}: {event.before:,} -> {count(event.after, 'token')}"
+    cause = "" if event.step == "compaction" else "window nearly full, "
+    title = f"{cause}{event.step}: {event.sizes}"
     return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
 
 

@@ -35,7 +35,8 @@ class SearchPerformed(Event):
 
     def summary(self) -> str:
         results = self.report.results
-        best = f", best {results[0].tool_id} {results[0].score.value:.2f}" if results else ""
+        score = "" if self.report.unscored or not results else f" {results[0].score.value:.2f}"
+        best = f", best {results[0].tool_id}{score}" if results else ""
         return f"{self.report.request.label()} -> {len(results)}{best}"
 
 

@@ -1,0 +1,1 @@
+"""Sessions of real agents: transcripts become events, and events tell what to make better."""
