@@ -8,6 +8,7 @@ from inspector.domain.cache_rewrite import CacheRewrite, cache_rewrites
 from inspector.domain.events import (
     CallStarted,
     CatalogBuilt,
+    ContextReduced,
     Event,
     ModelRequested,
     ModelResponded,
@@ -16,20 +17,21 @@ from inspector.domain.events import (
     SearchPerformed,
     ServerFailed,
     SessionStarted,
+    ToolEvicted,
     ToolLoaded,
+    TurnEnded,
+    UserSaid,
 )
 from inspector.domain.price import Prices
 from inspector.domain.reported import reported_dollars
 from inspector.domain.session import CallCost
 from inspector.engine.agents.miss import Miss, misses
 
-KINDS = tuple(
-    kind.kind
-    for kind in (
-        *(SessionStarted, ModelSwitched, CatalogBuilt, ServerFailed, ModelRequested, ModelResponded),
-        *(SearchPerformed, ToolLoaded, CallStarted),
-    )
-) + ("user", "end", "reduce", "evict")
+_READ: tuple[type[Event], ...] = (
+    *(SessionStarted, ModelSwitched, CatalogBuilt, ServerFailed, UserSaid, TurnEnded, ModelRequested),
+    *(ModelResponded, SearchPerformed, ToolLoaded, ToolEvicted, CallStarted, ContextReduced),
+)
+KINDS = tuple(event.kind for event in _READ)
 """The kinds of events that findings are made of: what tools returned is not among them."""
 
 
@@ -136,12 +138,18 @@ def _note(
             use.trouble, use.needs_login = event.reason, event.needs_login
         case CatalogBuilt():
             _note_catalog(found, event, tokens)
+        case ModelResponded():
+            found.reported.add(_reported(event, found.model, prices))
+        case _:
+            _note_use(found, event, tokens)
+
+
+def _note_use(found: Findings, event: Event, tokens: dict[str, int]) -> None:
+    match event:
         case ModelRequested():
             found.model_calls += 1
             for tool_id in event.bound:
                 found.server_of(tool_id).tokens += tokens.get(tool_id, 0)
-        case ModelResponded():
-            found.reported.add(_reported(event, found.model, prices))
         case SearchPerformed(by="model"):
             found.searches += 1
         case ToolLoaded(tool=tool):

@@ -149,7 +149,7 @@ def _missed(report: AgentReport) -> Iterator[str]:
     top = report.backlog[0] if report.backlog else None
     if top is not None:
         searches = count(top.count, "search", "searches")
-        yield f"“{top.queries[0]}” and the like missed in {searches}: say these words in a tool's description."
+        yield f"“{top.queries[0]}” and the like missed in {searches}: a description should say these words."
 
 
 def _rewritten(report: AgentReport) -> Iterator[str]:
