@@ -1,0 +1,84 @@
+"""What a reader of one format is, and how a line becomes a record."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from inspector.domain.transcript import Entry, Tally
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Format(StrEnum):
+    """A format of transcripts, by the program that writes it."""
+
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    VSCODE = "vscode"
+    RESPONSES = "openai-responses"
+    OTEL = "opentelemetry"
+
+
+class RecordReader(Protocol):
+    """Reads the records of one transcript, in the order of the file. Nothing in a record makes it fail."""
+
+    def read(self, record: dict[str, Any]) -> list[Entry]:
+        """The entries that are finished with this record."""
+        ...
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more; what comes after that makes entries of its own."""
+        ...
+
+
+ReaderFactory = Callable[[Tally], RecordReader]
+
+
+@dataclass(slots=True)
+class LineReader:
+    """Reads a transcript line by line, as its agent appends to it."""
+
+    records: RecordReader
+    tally: Tally
+
+    def feed(self, line: bytes) -> list[Entry]:
+        """The entries that are finished with this line; a line that is no record is counted."""
+        record = parsed(line, self.tally)
+        if record is None:
+            return []
+        self.tally.records += 1
+        return self.records.read(record)
+
+    def finish(self) -> list[Entry]:
+        """The entries that waited for more lines.
+
+        May also be called when nothing was appended for a while: what comes later makes entries of its own,
+        and no usage is counted twice.
+        """
+        return self.records.finish()
+
+
+def parsed(line: bytes, tally: Tally) -> dict[str, Any] | None:
+    """The object on a line, or None: for a blank line, and, counted, for one that holds none."""
+    line = line.removeprefix(_BYTE_ORDER_MARK).strip()
+    if not line:
+        return None
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        tally.count_malformed("not UTF-8")
+        text = line.decode(errors="replace")
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        tally.count_malformed("nested too deeply")
+        return None
+    except ValueError:
+        tally.count_malformed("not JSON")
+        return None
+    if not isinstance(value, dict):
+        tally.count_malformed("not an object")
+        return None
+    return value
