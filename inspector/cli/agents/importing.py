@@ -36,9 +36,7 @@ _LISTED = 20
 )
 @click.option("--yes", is_flag=True, help="With --agent: do not ask.")
 @click.option("--last", type=click.IntRange(min=1), help="Only the N newest transcripts.")
-@click.option(
-    "--follow", "follows", is_flag=True, help="Follow the newest one as it is written, until Ctrl+C."
-)
+@click.option("--follow", "follows", is_flag=True, help="Follow the newest one as it grows, until Ctrl+C.")
 @json_option
 @database
 def import_sessions(
@@ -120,9 +118,8 @@ def _say(report: ImportReport) -> None:
     if new:
         say()
         rows = [(one.id, one.agent, f"{one.added:,}", f"{one.events:,}") for one in new[-_LISTED:]]
-        say_table(
-            ("session", "agent", "new events", "events"), rows, right=frozenset({2, 3}), whole=frozenset({0})
-        )
+        headers = ("session", "agent", "new events", "events")
+        say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0}))
     if len(new) > _LISTED:
         say(f"and {count(len(new) - _LISTED, 'older session')}")
     say("`toolsight agents` sums up what they did; `toolsight timeline SESSION` shows one.")
