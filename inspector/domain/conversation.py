@@ -179,8 +179,8 @@ def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items
 
 @_step.register
 def _tool_loaded(event: ToolLoaded, _seq: int, items: _Items) -> _Items:
-    """Note it with the newest search that found it; what is loaded by hand belongs to none."""
-    if not event.place:
+    """Note its tokens with the newest search that found it; what is loaded by hand belongs to none."""
+    if not event.place or not event.tokens:
         return items
     return _with_searches(
         items,

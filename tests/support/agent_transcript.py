@@ -64,7 +64,9 @@ class ClaudeTranscript:
         }
         self._cached = usage["cache_read_input_tokens"] + 2000
         content: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
-        content += [{"type": "tool_use", "id": id_, "name": name, "input": given} for id_, name, given in calls]
+        content += [
+            {"type": "tool_use", "id": id_, "name": name, "input": given} for id_, name, given in calls
+        ]
         message = {
             "id": f"msg_{self._session}_{self._records}",
             "role": "assistant",
@@ -89,7 +91,10 @@ class ClaudeTranscript:
 
     def compacted(self, summary: str, before: int = 150_000) -> tuple[str, str]:
         """The conversation is replaced by a summary."""
-        boundary = {"subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": before}}
+        boundary = {
+            "subtype": "compact_boundary",
+            "compactMetadata": {"trigger": "auto", "preTokens": before},
+        }
         message = {"role": "user", "content": summary}
         return self.record("system", **boundary), self.record("user", isCompactSummary=True, message=message)
 

@@ -70,7 +70,8 @@ class ServerReady(Event):
     def summary(self) -> str:
         skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
         took = f", {milliseconds(self.milliseconds)}" if self.milliseconds else ""
-        return f"{self.server}  {count(self.tools, 'tool')}{skipped}, {count(self.tokens, 'token')}{took}"
+        size = f", {count(self.tokens, 'token')}" if self.tokens or not self.tools else ""
+        return f"{self.server}  {count(self.tools, 'tool')}{skipped}{size}{took}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,9 @@ class AgentSession:
             manifest=tools.manifest_tokens,
             searches=self._searches,
         )
-        yield BudgetMeasured(Budget(self._window, parts, tools.static_tokens, self._tokenizer))
+        # Without every size and the window, a budget would be a guess.
+        if self._window and not tools.uncounted:
+            yield BudgetMeasured(Budget(self._window, parts, tools.static_tokens, self._tokenizer))
         charge = Charge(plain=parts.input)
         yield ModelRequested(self._calls, tools.bound, parts, self._messages, charge=charge)
 

@@ -74,6 +74,11 @@ class KnownTools:
         return sum(known.tokens for known in self._tools.values() if known.is_bound)
 
     @property
+    def uncounted(self) -> int:
+        """How many tools have a definition that the transcript does not hold."""
+        return sum(known.tool is None for known in self._tools.values())
+
+    @property
     def static_tokens(self) -> int:
         """The tokens of every known tool's definition, as far as the transcript holds them."""
         return sum(known.tokens for known in self._tools.values())
@@ -187,7 +192,7 @@ class KnownTools:
 
     def _catalog(self) -> CatalogBuilt:
         tools = tuple(self._tools.values())
-        unknown = sum(known.tool is None for known in tools)
+        unknown = self.uncounted
         decision = f"{self._agent} decides which tools are deferred"
         if unknown:
             decision += f"; the transcript does not hold the definitions of {count(unknown, 'tool')}"
