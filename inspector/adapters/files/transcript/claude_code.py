@@ -5,38 +5,15 @@ each of them. What was resumed or forked begins with a copy of what went before.
 """
 
 import re
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any
 
+from inspector.adapters.files.transcript.claude_answer import Answers
 from inspector.adapters.files.transcript.claude_attachment import Attachments
-from inspector.adapters.files.transcript.claude_message import (
-    call_of,
-    is_search,
-    references,
-    usage_of,
-    wanted,
-)
-from inspector.adapters.files.transcript.field import (
-    count,
-    items,
-    mapping,
-    mappings,
-    moment,
-    said,
-    text,
-    texts,
-)
-from inspector.adapters.files.transcript.flow import Answer, Flow, Seen
-from inspector.domain.message import Usage
-from inspector.domain.transcript import (
-    Asked,
-    Begun,
-    Compacted,
-    Entry,
-    Interrupted,
-    Searched,
-    Tally,
-)
+from inspector.adapters.files.transcript.claude_result import Results
+from inspector.adapters.files.transcript.field import count, mapping, mappings, moment, said, text
+from inspector.adapters.files.transcript.flow import Flow, Seen
+from inspector.domain.transcript import Asked, Begun, Compacted, Entry, Interrupted, Tally
 
 CONVERSATION = frozenset({"user", "assistant", "system", "attachment"})
 STATES = frozenset(
@@ -45,7 +22,7 @@ STATES = frozenset(
     | {"agent-name", "agent-color", "atis-latch", "worktree-state", "relocated", "frame-link", "cost-state"}
     | {"fork-context-ref"}
 )
-_COPY, _SIDECHAIN, _SYNTHETIC = "copied history", "sidechain", "<synthetic>"
+_COPY, _SIDECHAIN = "copied history", "sidechain"
 _INTERRUPTED = "[Request interrupted by user"
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _NOT_ASKED = (
@@ -68,7 +45,8 @@ class ClaudeCodeReader:
         self._flow = Flow()
         self._attachments = Attachments(self._flow, tally)
         self._seen = Seen()
-        self._told: dict[str, Usage] = {}
+        self._results = Results(self._flow, self._attachments, self._seen, tally)
+        self._answers = Answers(self._flow, self._results, self._seen, tally)
         self._compacted: Compacted | None = None
         self._of_sidechain: bool | None = None
 
@@ -81,14 +59,15 @@ class ClaudeCodeReader:
             self._begin(record)
             at = moment(record.get("timestamp"))
             if kind == "assistant":
-                self._assistant(record, at)
+                self._tell_compaction()
+                self._answers.read(record, at)
             else:
                 self._between_answers(kind, record, at)
         return self._flow.take()
 
     def finish(self) -> list[Entry]:
         """The entries that waited for more; a piece of the last answer that comes later is one by itself."""
-        self._close()
+        self._answers.close()
         self._tell_compaction()
         return self._flow.finish()
 
@@ -132,7 +111,7 @@ class ClaudeCodeReader:
         answer = self._flow.answer
         # A reply that is still streamed has no stop reason yet; results of its first calls may come already.
         if answer is not None and answer.finish_reason:
-            self._close()
+            self._answers.close()
         if record.get("isCompactSummary") is True:
             self._summary(said(mapping(record.get("message")).get("content")), at)
             return
@@ -145,82 +124,6 @@ class ClaudeCodeReader:
         else:
             self._system(record, at)
 
-    def _assistant(self, record: dict[str, Any], at: float | None) -> None:
-        message = mapping(record.get("message"))
-        if not message:
-            self._tally.count_malformed("an answer without a message")
-            return
-        self._tell_compaction()
-        if record.get("isApiErrorMessage") is True:
-            self._close()
-            self._flow.add(Interrupted(said(message.get("content")) or text(record.get("error")), at=at))
-            return
-        if message.get("model") == _SYNTHETIC:
-            self._tally.leave_out("synthetic answer")
-            return
-        key = text(message.get("id")) or text(record.get("requestId")) or text(record.get("uuid"))
-        answer = self._flow.answer
-        if answer is None or answer.id != key:
-            self._close()
-            answer = Answer(key, text(message.get("model")), at)
-            self._flow.open(answer)
-        self._piece(answer, message, at)
-        if key in self._told and not (answer.texts or answer.calls or self._unpaid(answer)):
-            self._flow.answer = None
-            self._flow.close()
-            self._tally.leave_out(_COPY)
-
-    def _piece(self, answer: Answer, message: dict[str, Any], at: float | None) -> None:
-        usage = usage_of(mapping(message.get("usage")))
-        if (usage.output_tokens or 0) >= (answer.usage.output_tokens or 0) and usage != Usage():
-            answer.usage = usage
-        answer.finish_reason = text(message.get("stop_reason")) or answer.finish_reason
-        content = message.get("content")
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
-        for block in blocks:
-            if isinstance(block, dict):
-                self._block(answer, block, at)
-            else:
-                self._tally.count_malformed("a block that is no object")
-
-    def _block(self, answer: Answer, block: dict[str, Any], at: float | None) -> None:
-        kind = text(block.get("type"))
-        if kind == "text":
-            words = text(block.get("text"))
-            if self._seen.add("text", answer.id, words):
-                answer.say(words)
-        elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-            call = call_of(block)
-            if self._seen.add("call", call.id):
-                self._flow.call(call)
-        elif kind.endswith("tool_result"):
-            self._result(block, {}, at)
-        elif kind in ("thinking", "redacted_thinking"):
-            self._tally.leave_out(kind)
-        else:
-            self._tally.count_unknown(f"block {kind}")
-
-    def _close(self) -> None:
-        """Finish the open answer. One that was told in part already tells the rest, and costs the rest."""
-        answer = self._flow.answer
-        if answer is None:
-            return
-        usage = answer.usage
-        answer.usage = self._unpaid(answer)
-        if usage != Usage():
-            self._told[answer.id] = usage
-        else:
-            self._told.setdefault(answer.id, usage)
-        self._flow.close()
-
-    def _unpaid(self, answer: Answer) -> Usage:
-        before = self._told.get(answer.id, Usage())
-        if before == Usage():
-            return answer.usage
-        counts = zip(astuple(answer.usage), astuple(before), strict=True)
-        more = [max(0, (new or 0) - (old or 0)) for new, old in counts]
-        return Usage(*more) if any(more) else Usage()
-
     def _user(self, record: dict[str, Any], at: float | None) -> None:
         message = mapping(record.get("message"))
         content = message.get("content")
@@ -229,7 +132,7 @@ class ClaudeCodeReader:
         for block in mappings(content):
             kind = text(block.get("type"))
             if kind == "tool_result":
-                self._result(block, mapping(details), at)
+                self._results.read(block, mapping(details), at)
             elif kind == "text":
                 words.append(text(block.get("text")))
             elif kind in ("image", "document"):
@@ -244,47 +147,20 @@ class ClaudeCodeReader:
     def _said_by_user(self, words: str, record: dict[str, Any], at: float | None) -> None:
         words = _REMINDER.sub("", words).strip()
         if words.startswith(_INTERRUPTED):
-            self._close()
+            self._answers.close()
             self._flow.add(Interrupted(words, by_user=True, at=at))
         elif record.get("isMeta") is True or words.startswith(_NOT_ASKED) or not _by_human(record):
             self._tally.leave_out("not written by the user")
         elif words:
-            self._close()
+            self._answers.close()
             self._flow.add(Asked(words, at))
-
-    def _result(self, block: dict[str, Any], details: dict[str, Any], at: float | None) -> None:
-        call_id = text(block.get("tool_use_id"))
-        if not self._seen.add("result", call_id):
-            self._tally.leave_out(_COPY)
-            return
-        content = block.get("content")
-        call = self._flow.calls.get(call_id)
-        failed = block.get("is_error") is True or text(mapping(content).get("type")).endswith("_error")
-        if not is_search(call, block, details):
-            self._flow.returned(call_id, said(content), ok=not failed, at=at)
-            return
-        self._flow.calls.pop(call_id, None)
-        query, names, limit = wanted(call, details)
-        found = references(content) or texts(details.get("matches"))
-        self._flow.add(
-            Searched(
-                call_id,
-                query,
-                names,
-                tuple(self._attachments.tool(name) for name in dict.fromkeys(found)),
-                limit,
-                count(details.get("total_deferred_tools")),
-                (said(content) or text(mapping(content).get("error_code"))) if failed else "",
-                at,
-            )
-        )
 
     def _system(self, record: dict[str, Any], at: float | None) -> None:
         kind = text(record.get("subtype"))
         if kind != "compact_boundary":
             self._tally.leave_out(f"system {kind}")
             return
-        self._close()
+        self._answers.close()
         told = mapping(record.get("compactMetadata"))
         self._compacted = Compacted(
             before=count(told.get("preTokens")),
@@ -294,7 +170,7 @@ class ClaudeCodeReader:
         )
 
     def _summary(self, summary: str, at: float | None) -> None:
-        self._close()
+        self._answers.close()
         self._compacted = replace(self._compacted or Compacted(at=at), text=summary)
         self._tell_compaction()
 

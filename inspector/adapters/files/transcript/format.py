@@ -48,7 +48,6 @@ class LineReader:
         record = parsed(line, self.tally)
         if record is None:
             return []
-        self.tally.records += 1
         return self.records.read(record)
 
     def finish(self) -> list[Entry]:
@@ -63,22 +62,28 @@ class LineReader:
 def parsed(line: bytes, tally: Tally) -> dict[str, Any] | None:
     """The object on a line, or None: for a blank line, and, counted, for one that holds none."""
     line = line.removeprefix(_BYTE_ORDER_MARK).strip()
-    if not line:
-        return None
+    value = decoded(line, tally) if line else None
+    if isinstance(value, dict):
+        tally.records += 1
+        return value
+    if line and value is not None:
+        tally.count_malformed("not an object")
+    return None
+
+
+def decoded(data: bytes, tally: Tally) -> object:
+    """The JSON value, or None, counted, if it is none. What is not UTF-8 is replaced, and counted."""
     try:
-        text = line.decode()
+        text = data.decode()
     except UnicodeDecodeError:
         tally.count_malformed("not UTF-8")
-        text = line.decode(errors="replace")
+        text = data.decode(errors="replace")
     try:
-        value = json.loads(text)
+        value: object = json.loads(text)
     except RecursionError:
         tally.count_malformed("nested too deeply")
         return None
     except ValueError:
         tally.count_malformed("not JSON")
-        return None
-    if not isinstance(value, dict):
-        tally.count_malformed("not an object")
         return None
     return value

@@ -7,20 +7,31 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from inspector.adapters.files import content
 from inspector.adapters.files.transcript.claude_code import ClaudeCodeReader
-from inspector.adapters.files.transcript.format import Format, LineReader, ReaderFactory
+from inspector.adapters.files.transcript.codex import CodexReader
+from inspector.adapters.files.transcript.document import read_value
+from inspector.adapters.files.transcript.format import Format, LineReader, ReaderFactory, parsed
 from inspector.adapters.files.transcript.line import read_lines
-from inspector.adapters.files.transcript.recognition import recognized
+from inspector.adapters.files.transcript.otel import OTelReader
+from inspector.adapters.files.transcript.recognition import Found, recognized
+from inspector.adapters.files.transcript.responses import ResponsesReader
+from inspector.adapters.files.transcript.vscode import VSCodeReader
 from inspector.domain.error import ConfigError
 from inspector.domain.transcript import Entry, Tally
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the size of the file."""
 
-_READERS: Mapping[Format, ReaderFactory] = {Format.CLAUDE_CODE: ClaudeCodeReader}
+_READERS: Mapping[Format, ReaderFactory] = {
+    Format.CLAUDE_CODE: ClaudeCodeReader,
+    Format.CODEX: CodexReader,
+    Format.VSCODE: VSCodeReader,
+    Format.RESPONSES: ResponsesReader,
+    Format.OTEL: OTelReader,
+}
 _SUFFIXES = (".jsonl", ".json")
 _NOT_CONVERSATIONS = frozenset({"tool-results", "workflows"})
 _HINT = "docs/transcripts.md says which files of which agents Toolsight reads."
@@ -28,10 +39,14 @@ _HINT = "docs/transcripts.md says which files of which agents Toolsight reads."
 
 @dataclass(slots=True)
 class Transcript:
-    """A file of a known format. `tally` is that of the latest reading, and grows with it."""
+    """A file of a known format; `whole` if it is one JSON value and not one a line.
+
+    `tally` is that of the latest reading, and grows with it.
+    """
 
     path: Path
     format: Format
+    whole: bool = False
     tally: Tally = field(default_factory=Tally)
 
     def entries(
@@ -44,13 +59,11 @@ class Transcript:
         self.tally = reader.tally
         with _opened(self.path) as file:
             size = os.fstat(file.fileno()).st_size
-            for line, done in read_lines(file):
+            records = read_value(file, self.tally) if self.whole else _records(file, self.tally)
+            for record, done in records:
                 if stopped():
                     return
-                if line is None:
-                    reader.tally.count_malformed("a line that is too long")
-                else:
-                    yield from reader.feed(line)
+                yield from reader.records.read(record) if record else ()
                 progress(done, size)
         yield from reader.finish()
 
@@ -63,16 +76,16 @@ def line_reader(kind: Format) -> LineReader:
 
 def recognize(path: Path) -> Format | None:
     """The format of a file by its first records, or None if it is no transcript. Raises ConfigError."""
-    with _opened(path) as file:
-        return recognized(file)
+    found = _found(path)
+    return found and found.format
 
 
 def open_transcript(path: Path) -> Transcript:
     """Open a transcript. Raises ConfigError if it cannot be read, or nothing in it is known."""
-    found = recognize(path)
+    found = _found(path)
     if found is None:
         raise ConfigError(f"{path} is no transcript that Toolsight knows", hint=_HINT)
-    return Transcript(path, found)
+    return Transcript(path, found.format, found.whole)
 
 
 def find_transcripts(folder: Path) -> list[Path]:
@@ -87,6 +100,19 @@ def find_transcripts(folder: Path) -> list[Path]:
         raise ConfigError(f"{folder} does not exist", hint="Name a transcript, or a folder with transcripts.")
     found = [(path.stat().st_mtime, path) for path in _files(folder) if _is_transcript(path)]
     return [path for _, path in sorted(found)]
+
+
+def _found(path: Path) -> Found | None:
+    with _opened(path) as file:
+        return recognized(file)
+
+
+def _records(file: BinaryIO, tally: Tally) -> Iterator[tuple[dict[str, Any] | None, int]]:
+    """The record of each line, if it is one, with the bytes read so far."""
+    for line, done in read_lines(file):
+        if line is None:
+            tally.count_malformed("a line that is too long")
+        yield (None if line is None else parsed(line, tally)), done
 
 
 def _files(folder: Path) -> Iterator[Path]:

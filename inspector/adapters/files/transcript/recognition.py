@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from inspector.adapters.files.content import MEGABYTE
 from inspector.adapters.files.transcript import claude_code
@@ -34,17 +34,25 @@ _DOCUMENTS = (
 )
 
 
-def recognized(file: BinaryIO) -> Format | None:
+class Found(NamedTuple):
+    """A format; `whole` if the file is one value over many lines, or a list."""
+
+    format: Format
+    whole: bool = False
+
+
+def recognized(file: BinaryIO) -> Found | None:
     """The format of an open file, or None. Reads its beginning only."""
     for number, (line, done) in enumerate(read_lines(file, _BYTES)):
         record = None if line is None else parsed(line, Tally())
         found = None if record is None else format_of(record)
         if found is not None:
-            return found
+            return Found(found)
         if number >= _RECORDS or done > _BYTES:
             break
     file.seek(0)
-    return _document(file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip())
+    whole = _document(file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip())
+    return Found(whole, whole=True) if whole else None
 
 
 def format_of(record: dict[str, Any]) -> Format | None:
