@@ -135,6 +135,7 @@ def report_json(report: ImportReport) -> dict[str, Any]:
         "events_stored": done.added,
         "not_understood": dict(done.tally.unknown),
         "malformed": dict(done.tally.malformed),
+        "left_out": dict(done.tally.left_out),
         "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
         "complete": done.is_complete,
     }

@@ -24,11 +24,11 @@ def requests(sessions: tuple[str, ...], out: str, database: Path | None) -> None
     not have been right, so look through them. What FILE has already is not added again.
     """
     added = MachineLibrary(database_options(database)).write_requests(sessions, out)
-    say(
-        f"{count(added, 'request')} added to {out}" if added else "no search led to a call of a tool it found"
-    )
-    if added:
-        say(f"`toolsight bench --data {out}` measures rankers on them, with the same servers.")
+    if not added:
+        say("nothing to add: no other search led to a call of a tool that it found")
+        return
+    say(f"{count(added, 'request')} added to {out}")
+    say(f"`toolsight bench --data {out}` measures rankers on them, with the same servers.")
 
 
 @click.command()

@@ -57,6 +57,7 @@ class Imported:
         self.tally.records += other.tally.records
         self.tally.unknown.update(other.tally.unknown)
         self.tally.malformed.update(other.tally.malformed)
+        self.tally.left_out.update(other.tally.left_out)
         self.is_complete = self.is_complete and other.is_complete
 
 
