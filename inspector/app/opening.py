@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
+    from inspector.engine.agents.library import AgentLibrary
     from inspector.engine.tokens.audit.result import Audit
 
 
@@ -33,8 +34,8 @@ class Opened:
 
     Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured;
     without a `clipboard` only the terminal is asked to copy; without `leftovers` nobody is told what earlier
-    runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
-    the person has given consent already.
+    runs left. `audit` reads what the other configurations on this machine cost, in a thread. Without
+    `agents`, no transcripts can be imported. With `approves`, the person has given consent already.
     """
 
     bench: Workbench
@@ -46,6 +47,7 @@ class Opened:
     audit: "Callable[[], Audit] | None" = None
     leftovers: Leftovers | None = None
     approves: bool = False
+    agents: "AgentLibrary | None" = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:

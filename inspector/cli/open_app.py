@@ -114,6 +114,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     from inspector.app.opening import Opened
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
+    from inspector.cli.agents.library import MachineLibrary
     from inspector.cli.scenario.lab import ShippedLab
 
     configuration = composition.read_configuration(options)
@@ -128,7 +129,9 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     audit = partial(_audit, options)
     lab, leftovers = ShippedLab(options), composition.open_leftovers(options)
     return Opened(
-        *(bench, memory, approver, lab, reproduction, clipboard, audit, leftovers), approves=options.approve
+        *(bench, memory, approver, lab, reproduction, clipboard, audit, leftovers),
+        approves=options.approve,
+        agents=MachineLibrary(options),
     )
 
 

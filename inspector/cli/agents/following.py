@@ -10,7 +10,7 @@ from pathlib import Path
 from inspector.adapters.files.followed import followed_lines
 from inspector.adapters.files.transcript import line_reader, open_transcript
 from inspector.cli.composition import open_store
-from inspector.cli.models import counter_for
+from inspector.cli.models import bulk_counter_for
 from inspector.cli.options import Options
 from inspector.cli.progress import Cancellation, cancellation
 from inspector.cli.render import say
@@ -38,7 +38,7 @@ def follow(path: Path, options: Options, *, as_json: bool) -> None:
     """Import a transcript as it grows, and print each new event, until Ctrl+C. Raises ToolsightError."""
     transcript = open_transcript(path)
     reader = line_reader(transcript.format)
-    run = Importer(open_store(options), cache(counter_for)).follow(
+    run = Importer(open_store(options), cache(bulk_counter_for)).follow(
         file=path.name, at=path.stat().st_mtime, agent=str(transcript.format)
     )
     say(f"following {path}; Ctrl+C ends it", err=True)

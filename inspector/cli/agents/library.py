@@ -8,7 +8,7 @@ from inspector.adapters.files.evalset import read_cases
 from inspector.adapters.files.evalset_append import append_cases, is_there
 from inspector.adapters.files.transcript import find_transcripts, open_transcript
 from inspector.cli.composition import make_prices, open_store
-from inspector.cli.models import counter_for
+from inspector.cli.models import bulk_counter_for
 from inspector.cli.options import Options
 from inspector.domain.error import ConfigError, StoreError
 from inspector.engine.agents.finding import KINDS, Findings, findings
@@ -45,7 +45,7 @@ class MachineLibrary:
     ) -> ImportReport:
         """Import one transcript after another; one that cannot be read does not hold up the others."""
         files = transcripts(paths, last)
-        importer = Importer(self._store, cache(counter_for))
+        importer = Importer(self._store, cache(bulk_counter_for))
         sizes = [file.stat().st_size for file in files]
         total, before = sum(sizes), 0
         report = ImportReport()
