@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from inspector.app.activity import Activity
 from inspector.app.base_screen import BaseScreen, HeaderLine
@@ -36,7 +36,7 @@ class SessionsScreen(BaseScreen):
     CSS_PATH = "screen.tcss"
     AUTO_FOCUS = "#sessions RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "replay", "replay", id="sessions.replay"),
+        Binding("enter", "replay", "replay", priority=True, id="sessions.replay"),
         Binding("i", "import", "import", id="sessions.import"),
         Binding("w", "requests", "write requests", id="sessions.requests"),
         Binding("r", "again", "read again", id="sessions.again"),
@@ -55,6 +55,7 @@ class SessionsScreen(BaseScreen):
         super().__init__()
         self._found: Sequence[SessionSummary] = ()
         self._findings: Findings | None = None
+        self._news: Content | None = None
         self._rest: Timer | None = None
         self._job: Job | None = None
 
@@ -99,7 +100,7 @@ class SessionsScreen(BaseScreen):
     def _show(self, found: Sequence[SessionSummary]) -> None:
         self._found = found
         if self._job is None:
-            self._say(content.facts(found))
+            self._say(self._news or content.facts(found))
         listed = self.query_one("#sessions", RecordList)
         listed.empty = content.EMPTY
         listed.records = content.rows(found, self.context.replay.session.session_id)
@@ -109,9 +110,8 @@ class SessionsScreen(BaseScreen):
         self.query_one("#facts", Static).update(text)
 
     def _fail(self, error: Exception) -> None:
-        self._job = None
-        self.refresh_bindings()
-        self._say(failure_line(error))
+        self._news = failure_line(error)
+        self._end()
 
     @on(RecordList.Highlighted, "#sessions")
     def _look_soon(self) -> None:
@@ -167,14 +167,15 @@ class SessionsScreen(BaseScreen):
         self.refresh_bindings()
 
     def _imported(self, report: ImportReport) -> None:
-        self._say(content.imported(report))
+        self._news = content.imported(report)
+        self._end()
         self.action_again()
-        # Last, so that the list that is read now does not take the place of what was told.
-        self.call_later(self._end)
 
     def _end(self) -> None:
         self._job = None
         self.refresh_bindings()
+        if self._news is not None:
+            self._say(self._news)
 
     def action_stop(self) -> None:
         """Stop importing; what was imported so far stays."""
@@ -188,9 +189,11 @@ class SessionsScreen(BaseScreen):
             await super().action_leave()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only the keys that work now."""
+        """Offer only the keys that work now, and leave enter to the filter while it has the focus."""
         if action == "import":
             return self._job is None
+        if action == "replay":
+            return not isinstance(self.focused, Input)
         return super().check_action(action, parameters)
 
     def action_requests(self) -> None:
