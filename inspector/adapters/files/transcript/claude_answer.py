@@ -43,7 +43,8 @@ class Answers:
             answer = Answer(key, text(message.get("model")), at)
             self._flow.open(answer)
         self._piece(answer, message, at)
-        if key in self._told and not (answer.texts or answer.calls or self._unpaid(answer)):
+        is_told = key in self._told and self._unpaid(answer) == Usage()
+        if is_told and not (answer.texts or answer.calls):
             self._flow.answer = None
             self._flow.close()
             self._tally.leave_out("copied history")

@@ -41,7 +41,12 @@ class Results:
                 tuple(self._attachments.tool(name) for name in dict.fromkeys(found)),
                 limit,
                 count(details.get("total_deferred_tools")),
-                (said(content) or text(mapping(content).get("error_code"))) if failed else "",
+                _error(content) if failed else "",
                 at,
             )
         )
+
+
+def _error(content: object) -> str:
+    told = mapping(content)
+    return text(told.get("error_message")) or text(told.get("error_code")) or said(content)

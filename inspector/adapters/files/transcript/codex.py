@@ -16,6 +16,7 @@ from inspector.domain.transcript import Begun, Called, Compacted, Entry, Interru
 
 _COPY = "copied history"
 _USAGE = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")
+_CONVERSATION = frozenset({"response_item", "event_msg", "turn_context"})
 _STATES = frozenset(
     {"world_state", "inter_agent_communication", "inter_agent_communication_metadata", "retained_context"}
     | {"security_risk_score", "realtime_item"}
@@ -37,6 +38,7 @@ class CodexReader:
         self._tally = tally
         self._flow = Flow()
         self._items = Items(self._flow, tally)
+        self._has_session = False
         self._began: float | None = None
         self._is_fork = False
         self._total: tuple[int | None, ...] = ()
@@ -56,7 +58,8 @@ class CodexReader:
         elif self._is_copy(at):
             self._tally.leave_out(_COPY)
         else:
-            self._begin(Begun("codex", at=at))
+            if kind in _CONVERSATION and self._flow.begun is None:
+                self._flow.begin(Begun("codex", at=at))
             self._own(kind, payload, at)
         return self._flow.take()
 
@@ -64,18 +67,15 @@ class CodexReader:
         """The entries that waited for more, such as an answer whose usage has not come."""
         return self._flow.finish()
 
-    def _begin(self, begun: Begun) -> None:
-        if self._flow.begun is None:
-            self._flow.begin(begun)
-
     def _is_copy(self, at: float | None) -> bool:
         """Whether a fork took the record over from its parent, if it kept its time."""
         return self._is_fork and at is not None and self._began is not None and at < self._began
 
     def _session(self, payload: dict[str, Any], at: float | None) -> None:
-        if self._flow.begun is not None:
+        if self._has_session:
             self._tally.leave_out(_COPY)
             return
+        self._has_session = True
         spawned = mapping(mapping(mapping(payload.get("source")).get("subagent")).get("thread_spawn"))
         parents = (
             payload.get("parent_thread_id"),
@@ -84,7 +84,7 @@ class CodexReader:
         )
         parent = next((text(one) for one in parents if text(one)), "")
         self._is_fork, self._began = bool(parent), moment(payload.get("timestamp")) or at
-        self._begin(
+        self._flow.begin(
             Begun(
                 "codex",
                 session=text(payload.get("id")) or text(payload.get("session_id")),

@@ -53,8 +53,8 @@ class Items:
         """Say that a result was read elsewhere: what the model says next is another answer."""
         self._returned = True
 
-    def read(self, item: dict[str, Any], at: float | None) -> None:
-        """Add what an item says to the flow."""
+    def read(self, item: dict[str, Any], at: float | None) -> bool:
+        """Add what an item says to the flow; False if nobody knows its kind."""
         kind = text(item.get("type")) or ("message" if "role" in item else "")
         if kind == "message":
             self._message(item, at)
@@ -74,6 +74,8 @@ class Items:
             self._tally.leave_out(kind)
         else:
             self._tally.count_unknown(f"item {kind}")
+            return False
+        return True
 
     def offer(self, tools: object, at: float | None) -> None:
         """Add the tools of a list of definitions, those that are new or changed."""

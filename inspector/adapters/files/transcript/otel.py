@@ -3,6 +3,7 @@
 Spans are exported when they end, in no order: they are put in order when the file has ended.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from inspector.adapters.files.transcript.field import (
@@ -69,7 +70,7 @@ class OTelReader:
 
     def finish(self) -> list[Entry]:
         """The entries of the spans read so far."""
-        waiting, self._waiting = sorted(self._waiting, key=lambda span: span.begun), []
+        waiting, self._waiting = sorted(self._waiting, key=_outer_first), []
         if waiting:
             self._begin(waiting)
         told = _told_by(waiting)
@@ -83,12 +84,11 @@ class OTelReader:
 
     def _begin(self, waiting: list[Span]) -> None:
         if self._flow.begun is None:
-            session = next((one for span in waiting if (one := span.text("gen_ai.conversation.id"))), "")
-            agent = next(
-                (one for span in waiting if (one := span.text("gen_ai.agent.name") or span.service)), ""
-            )
+            session = _first(span.text("gen_ai.conversation.id") for span in waiting)
+            agent = _first(span.text("gen_ai.agent.name") for span in waiting)
+            agent = agent or _first(span.service for span in waiting) or "opentelemetry"
             first = waiting[0]
-            self._flow.begin(Begun(agent or "opentelemetry", session=session or first.trace, at=first.at))
+            self._flow.begin(Begun(agent, session=session or first.trace, at=first.at))
 
     def _span(self, span: Span, other: Span) -> None:
         operation, method = _operation(span), span.text("mcp.method.name")
@@ -157,6 +157,14 @@ class OTelReader:
         failed = span.failed or bool(span.text("error.type"))
         known = given or (call.arguments if call else {})
         self._flow.add(Called(call_id, tool, known, words, not failed, span.milliseconds, span.at))
+
+
+def _outer_first(span: Span) -> tuple[int, int, str]:
+    return span.begun, -span.ended, span.id
+
+
+def _first(given: Iterable[str]) -> str:
+    return next((one for one in given if one), "")
 
 
 def _told_by(waiting: list[Span]) -> dict[str, Span]:

@@ -8,11 +8,11 @@ from inspector.adapters.files.content import MEGABYTE
 from inspector.adapters.files.transcript import claude_code
 from inspector.adapters.files.transcript.field import mapping, text
 from inspector.adapters.files.transcript.format import Format, parsed
-from inspector.adapters.files.transcript.line import read_lines
+from inspector.adapters.files.transcript.line import MAX_LINE, read_lines
 from inspector.domain.transcript import Tally
 
 _RECORDS = 20
-_BYTES = 4 * MEGABYTE
+_LONGEST = 4 * MEGABYTE
 _HEAD = 64 * 1024
 _CODEX = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted", "token_usage_record"}
@@ -43,12 +43,12 @@ class Found(NamedTuple):
 
 def recognized(file: BinaryIO) -> Found | None:
     """The format of an open file, or None. Reads its beginning only."""
-    for number, (line, done) in enumerate(read_lines(file, _BYTES)):
+    for number, (line, done) in enumerate(read_lines(file, _LONGEST)):
         record = None if line is None else parsed(line, Tally())
         found = None if record is None else format_of(record)
         if found is not None:
             return Found(found)
-        if number >= _RECORDS or done > _BYTES:
+        if number >= _RECORDS or done > MAX_LINE:
             break
     file.seek(0)
     whole = _document(file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip())

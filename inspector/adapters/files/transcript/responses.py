@@ -31,8 +31,7 @@ class ResponsesReader:
         if "output" in response:
             self._response(response, mapping(record.get("request")))
         else:
-            self._begin(Begun("openai-responses"))
-            self._item(record, None)
+            self._alone(record)
         return self._flow.take()
 
     def finish(self) -> list[Entry]:
@@ -41,7 +40,7 @@ class ResponsesReader:
         return self._flow.finish()
 
     def _begin(self, begun: Begun) -> None:
-        if self._flow.begun is None:
+        if self._flow.begun is None or not self._flow.begun.session:
             self._flow.begin(begun)
 
     def _response(self, response: dict[str, Any], request: dict[str, Any]) -> None:
@@ -88,9 +87,15 @@ class ResponsesReader:
             elif continues or self._items.seen.add("input", place, canonical(found)):
                 self._items.read(found, at)
 
-    def _item(self, item: dict[str, Any], at: float | None) -> None:
+    def _alone(self, item: dict[str, Any]) -> None:
+        begun = self._flow.begun
+        self._begin(Begun("openai-responses"))
+        if not self._item(item, None) and begun is None:
+            self._flow.begun = None
+
+    def _item(self, item: dict[str, Any], at: float | None) -> bool:
         item_id = text(item.get("id"))
         if item_id and not self._items.seen.add("item", item_id):
             self._tally.leave_out(_COPY)
-        else:
-            self._items.read(item, at)
+            return True
+        return self._items.read(item, at)
