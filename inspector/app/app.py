@@ -41,6 +41,7 @@ _LONGEST_GATHERING = 0.5
 HOME = "session"
 
 
+# Long because it is all that a page has of the app.
 class ToolsightApp(PlaceApp):
     """Shows one workbench; the app is the `Context` of its pages.
 

@@ -12,8 +12,6 @@ from inspector.adapters.files.evalset import read_cases
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.opening import Opened
 from inspector.app.pages.trace.sessions import content
-from inspector.cli.agents.library import MachineLibrary
-from inspector.cli.options import Options
 from inspector.domain.error import ConfigError
 from inspector.domain.price import Prices
 from inspector.engine.agents.finding import Findings
@@ -23,15 +21,8 @@ from inspector.engine.ports import SessionSummary
 from tests.support.agent_transcript import MODEL, story, written
 from tests.support.app import RigApp, goes, ready, seen, until
 from tests.support.hostile import with_hostile_text
+from tests.support.imported_story import StoreLibrary
 from tests.support.workbench import Rig, opened
-
-
-class RigLibrary(MachineLibrary):
-    """The library over the store of the rig."""
-
-    def __init__(self, rig: Rig) -> None:
-        super().__init__(Options())
-        self._store = rig.store  # type: ignore[assignment]
 
 
 class Stubborn:
@@ -64,9 +55,13 @@ class Stubborn:
         raise ConfigError(f"{path} cannot be written")
 
 
+def _over_its_store(rig: Rig) -> AgentLibrary:
+    return StoreLibrary(rig.store)
+
+
 @asynccontextmanager
 async def page(
-    library: Callable[[Rig], AgentLibrary] | None = RigLibrary, size: tuple[int, int] = (120, 36)
+    library: Callable[[Rig], AgentLibrary] | None = _over_its_store, size: tuple[int, int] = (120, 36)
 ) -> AsyncGenerator[Pilot[None], None]:
     approver = ModalApprover()
     async with opened(approver=approver, prices=(Prices(MODEL, 3e-6, 15e-6),)) as rig:
@@ -121,7 +116,7 @@ async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
         await until(pilot, lambda: "REPLAY end of 5" in seen(pilot))
         for name, tells in (
             ("servers", "late_orders"),
-            ("calls", f"priced as {MODEL}"),
+            ("calls", f"priced {MODEL}"),
             ("budget", "does not hold the definitions of 3 tools"),
             ("events", "compaction"),
         ):

@@ -21,9 +21,13 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "record" / "toolsight.db"
 
 
+_UNMOVED = {"CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""}
+
+
 @pytest.fixture
 def run(database: Path, tmp_path: Path) -> Toolsight:
-    return in_process({"TOOLSIGHT_DB": str(database), "COLUMNS": "200", "HOME": str(tmp_path / "home")})
+    home = str(tmp_path / "home")
+    return in_process({"TOOLSIGHT_DB": str(database), "COLUMNS": "200", "HOME": home, **_UNMOVED})
 
 
 @pytest.fixture
@@ -105,6 +109,13 @@ def test_an_agents_folder_is_not_opened_without_a_yes(run: Toolsight, tmp_path: 
     assert json_of(run, "sessions") == []
     assert run("sessions", "import", "--agent", "claude-code", "--yes").exit_code == 0
     assert [one["id"] for one in json_of(run, "sessions")] == [STORY]
+
+
+def test_an_agents_folder_that_was_moved_is_found(run: Toolsight, tmp_path: Path) -> None:
+    written(tmp_path / "moved" / "projects" / "a.jsonl", story())
+    moved = str(tmp_path / "moved")
+    done = run("sessions", "import", "--agent", "claude-code", "--yes", CLAUDE_CONFIG_DIR=moved)
+    assert "1 session: 1 new" in done.stdout
 
 
 def test_an_agent_without_transcripts_is_said_to_have_none(run: Toolsight) -> None:

@@ -1,5 +1,6 @@
 """The transcripts of this machine, and the sessions in the database."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,21 +16,26 @@ from inspector.engine.agents.finding import KINDS, Findings, findings
 from inspector.engine.agents.importing import Importer
 from inspector.engine.agents.library import Found, ImportReport
 from inspector.engine.measure.logged import added_cases
+from inspector.engine.ports import EventStore
 
 AGENT_FOLDERS = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
 """Where agents keep their transcripts, by the agent's name."""
+# A variable that moves an agent's own folder, and where its transcripts are in there.
+_MOVED = {"claude-code": ("CLAUDE_CONFIG_DIR", "projects"), "codex": ("CODEX_HOME", "sessions")}
 
 
 def agent_folder(agent: str) -> Path:
     """The folder of an agent's transcripts, which may be missing."""
-    return Path(AGENT_FOLDERS[agent]).expanduser()
+    variable, within = _MOVED[agent]
+    moved = os.environ.get(variable)
+    return Path(moved, within) if moved else Path(AGENT_FOLDERS[agent]).expanduser()
 
 
 class MachineLibrary:
     """An AgentLibrary over the files of this machine."""
 
     def __init__(self, options: Options) -> None:
-        self._store = open_store(options)
+        self._store: EventStore = open_store(options)
         self._prices = cache(make_prices().prices)
 
     def folders(self) -> tuple[Found, ...]:

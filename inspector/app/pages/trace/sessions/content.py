@@ -58,6 +58,13 @@ def imported(report: ImportReport) -> Content:
     return Content("; ".join(parts))
 
 
+def requests(added: int, path: str) -> Content:
+    """Return what became of a session's searches."""
+    if not added:
+        return Content("Nothing to add: no other search led to a call of a tool that it found.")
+    return Content.assemble(f"{count(added, 'request')} added to ", plain(path, newlines=False))
+
+
 def rows(found: Sequence[SessionSummary], current: str) -> tuple[Record, ...]:
     """Return a row a session, newest first; the one that is shown has a mark."""
     return tuple(

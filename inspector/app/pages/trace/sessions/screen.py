@@ -18,11 +18,10 @@ from inspector.app.draw.failure import failure_line
 from inspector.app.job import Job
 from inspector.app.navigation import TracePage
 from inspector.app.pages.trace.sessions import content
-from inspector.domain.number import count
 from inspector.engine.agents.finding import Findings
 from inspector.engine.agents.library import AgentLibrary, Found, ImportReport
 from inspector.engine.ports import SessionSummary
-from widgets import KeyBar, RecordList, visible
+from widgets import KeyBar, RecordList
 
 # Padding and scroll bar; and the seconds that the cursor rests on a session before it is read.
 _BESIDE, _REST = 4, 0.1
@@ -71,7 +70,7 @@ class SessionsScreen(BaseScreen):
         super().on_mount()
         self.query_one("#sessions").border_title = "Sessions"
         self.query_one("#session").border_title = "What this session shows"
-        self.action_again()
+        self._list()
 
     @property
     def activity(self) -> Activity | None:
@@ -94,6 +93,10 @@ class SessionsScreen(BaseScreen):
 
     def action_again(self) -> None:
         """Read the list of sessions again."""
+        self._news = None
+        self._list()
+
+    def _list(self) -> None:
         replay = self.context.replay
         self.run_job("sessions", lambda _: replay.sessions(), self._show, failed=self._fail)
 
@@ -143,7 +146,7 @@ class SessionsScreen(BaseScreen):
         """Ask for transcripts, with the folders of the known agents at hand, and import them."""
         library = self._library
         if library is None:
-            self.warn(content.NOT_HERE)
+            self._tell(Content(content.NOT_HERE))
             return
         self.run_job("folders", lambda _: library.folders(), self._ask)
 
@@ -169,7 +172,7 @@ class SessionsScreen(BaseScreen):
     def _imported(self, report: ImportReport) -> None:
         self._news = content.imported(report)
         self._end()
-        self.action_again()
+        self._list()
 
     def _end(self) -> None:
         self._job = None
@@ -200,7 +203,7 @@ class SessionsScreen(BaseScreen):
         """Ask for a file, and add the session's searches with the calls after them."""
         session = self._current
         if self._library is None or not session:
-            self.warn(content.NOT_HERE if session else content.EMPTY)
+            self._tell(Content(content.NOT_HERE if session else content.EMPTY))
             return
         note = "A file that is there gets what it does not have yet. `toolsight bench --data FILE` reads it."
         dialog = PathDialog("Write labelled requests", "writes", "requests.jsonl", note)
@@ -213,9 +216,11 @@ class SessionsScreen(BaseScreen):
         self.run_job(
             "requests",
             lambda _: library.write_requests([session], path),
-            lambda added: self.notify(
-                f"{count(added, 'request')} added to {visible(path, newlines=False)}",
-                title="Requests",
-                markup=False,
-            ),
+            lambda added: self._tell(content.requests(added, path)),
+            failed=self._fail,
         )
+
+    def _tell(self, news: Content) -> None:
+        """Say in the first line what was done, until the list is read again."""
+        self._news = news
+        self._say(news)
