@@ -274,7 +274,7 @@ PAGES: Mapping[str, Picture] = {
     "sessions": Picture(
         SessionsScreen,
         _with_a_story,
-        _acts(Goes("sessions"), Shows("2 sessions, 1"), "home", Shows("overdue deliveries")),
+        _acts(Goes("sessions"), Shows("2 sessions, 1"), "home", Shows("1 missed")),
     ),
     "profile": Picture(
         SettingsDialog,
