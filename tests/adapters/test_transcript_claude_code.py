@@ -200,7 +200,7 @@ def test_servers_in_trouble_are_told_when_it_begins_and_not_again() -> None:
     claude = Claude()
     failed = {
         "failedMcpServers": [{"name": "my ovens", "errorCode": "-32000"}],
-        "needsAuthMcpServers": ["post"],
+        "needsAuthMcpServers": ["my post"],
     }
     better: dict[str, object] = {"failedMcpServers": [], "needsAuthMcpServers": None}
     states = (failed, failed, better, failed)
@@ -209,7 +209,7 @@ def test_servers_in_trouble_are_told_when_it_begins_and_not_again() -> None:
     )
     assert [(one.server, one.reason, one.needs_login) for one in told] == [
         ("my_ovens", "-32000", False),
-        ("post", "needs a login", True),
+        ("my_post", "needs a login", True),
     ] * 2
 
 

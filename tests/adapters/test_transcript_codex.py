@@ -84,6 +84,22 @@ def test_calls_of_one_answer_stay_together_and_what_comes_after_their_results_is
     assert [one.text for one in of(Answered, entries)] == ["I look.", "Done."]
 
 
+def test_what_comes_after_the_result_of_an_mcp_call_is_the_next_answer_too() -> None:
+    invocation = {"server": "mill", "tool": "grind"}
+    end = event("mcp_tool_call_end", call_id="a", invocation=invocation, result={"Ok": {}})
+    result = item("function_call_output", call_id="a", output="ok")
+    entries = read(CODEX, answer("I grind."), call("a"), end, result, answer("Done."))
+    assert [type(entry) for entry in entries] == [Begun, Answered, Called, Answered]
+
+
+def test_a_call_and_its_result_that_are_written_again_are_told_once() -> None:
+    written = [call("a"), item("function_call_output", call_id="a", output="ok")]
+    reader = line_reader(CODEX)
+    entries = fed(reader, map(line, written * 2))
+    assert [type(entry) for entry in entries] == [Begun, Answered, Called]
+    assert reader.tally.left_out == {"copied history": 2}
+
+
 def test_a_search_has_its_query_and_the_definitions_that_it_loaded() -> None:
     (search,) = of(Searched, whole(FILES[CODEX]))
     assert (search.query, search.limit) == ("order flour", 4)
