@@ -150,7 +150,8 @@ def test_only_the_newest_events_are_compared(monkeypatch: pytest.MonkeyPatch) ->
     assert grown.added == 2
 
 
-def test_what_other_rules_imported_is_imported_anew() -> None:
+def test_what_other_rules_imported_is_imported_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imported_stream, "_COMPARED", 1)
     store = MemoryStore()
     imported(store, BEGUN, Asked("hi"), Asked("there"))
     [(session, stream)] = streams(store).items()
@@ -204,6 +205,12 @@ def test_times_are_the_transcripts_and_what_has_none_has_the_last_one() -> None:
     [stream] = of(BEGUN, Asked("hi", 105.5), Called("c", LATE), Asked("there", 107.0)).values()
     assert [record.at for record in stream if record.kind in ("session", "user")] == [100.0, 105.5, 107.0]
     assert {record.at for record in stream if record.kind in ("call", "result")} == {105.5}
+
+
+def test_a_session_without_a_time_begins_when_the_first_thing_happens() -> None:
+    [stream] = of(Begun("vscode", "s"), Asked("hi", 105.5)).values()
+    assert [record.at for record in stream] == [105.5, 105.5]
+    assert [len(stream) for stream in of(Begun("vscode", "s")).values()] == [1]
 
 
 def test_several_sessions_of_one_file_stay_apart() -> None:

@@ -131,15 +131,26 @@ class Following:
         self._done = Imported()
         self._open: dict[str, _Open] = {}
         self._current: _Open | None = None
+        self._untimed: Begun | None = None
 
     def take(self, entry: Entry) -> list[Record]:
         """Take one entry, and return the records that are new to the store. Raises StoreError."""
         if entry.at is not None:
             self._at = entry.at
+        # A beginning without a time has that of what comes next.
+        begun, self._untimed = self._untimed, None
+        before = self._begun(begun) if begun is not None else []
         if not isinstance(entry, Begun):
             if self._current is None:
-                return [*self._begin(self._named(Begun(""))), *self._go_on(entry)]
-            return self._go_on(entry)
+                before += self._begin(self._named(Begun("")))
+            return before + self._go_on(entry)
+        if entry.at is None:
+            self._untimed = entry
+            return before
+        return before + self._begun(entry)
+
+    def _begun(self, entry: Begun) -> list[Record]:
+        """A session begins, or one of this transcript goes on."""
         begun = self._named(entry)
         known = self._open.get(session_id(begun, self._file))
         if known is None:
@@ -154,6 +165,9 @@ class Following:
 
     def close(self, *, complete: bool = True) -> Imported:
         """End the import; a `complete` one has read the whole transcript. Raises StoreError."""
+        if self._untimed is not None and complete:
+            self._begun(self._untimed)
+        self._untimed = None
         for one in self._open.values():
             try:
                 if complete:
