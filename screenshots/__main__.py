@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -24,6 +25,7 @@ from inspector.cli.composition import demo_configuration, fixtures_path, make_wo
 from inspector.cli.options import Options
 from inspector.cli.research.sources import ShippedSource
 from inspector.cli.scenario.lab import ShippedLab
+from inspector.domain.configuration import Configuration
 from inspector.domain.index_state import IndexPhase
 from inspector.engine.workbench import Workbench
 from widgets import PlainInput, RecordList
@@ -36,17 +38,27 @@ EXPECTED = "office:send_message"
 ORDERS = "Which orders shipped late? Mail the list to sales@example.com."
 
 
+def wordy(configuration: Configuration) -> Configuration:
+    """The demo with one more server, whose texts and names exceed what clients take."""
+    shop = next(server for server in configuration.servers if server.name == "shop")
+    library = replace(shop, name="library", args=(str(fixtures_path() / "servers" / "library.py"),))
+    return replace(configuration, servers=(library, *configuration.servers))
+
+
 @asynccontextmanager
 async def running(
-    size: tuple[int, int], scenario: str = "demo"
+    size: tuple[int, int],
+    scenario: str = "demo",
+    configured: Callable[[Configuration], Configuration] = lambda configuration: configuration,
 ) -> AsyncIterator[tuple[Pilot[None], Workbench]]:
-    """Run the app on the demo servers, with everything connected."""
+    """Run the app on the demo servers, or on those of its configuration, with everything connected."""
     with tempfile.TemporaryDirectory() as folder:
         script = fixtures_path() / "scenarios" / f"{scenario}.yaml"
         options = Options(model=f"demo/script:{script}", database=Path(folder) / "toolsight.db", yes=True)
         memory = open_memory(options)
         approver = ModalApprover(yes=True)
-        bench = make_workbench(demo_configuration(Path(folder)), options, approver, memory)
+        configuration = configured(demo_configuration(Path(folder)))
+        bench = make_workbench(configuration, options, approver, memory)
         source = ShippedSource(database=Path(folder) / "vectors.db")
         async with bench:
 
@@ -202,6 +214,16 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
     save(pilot, "reproduction")
 
 
+async def clients(pilot: Pilot[None]) -> None:
+    """Take the tools as real clients get them, at the place where a description is cut."""
+    await goes(pilot, "clients")
+    rows = pilot.app.screen.query_one("#clients", RecordList)
+    await until(pilot, lambda: all(str(row.cells[1]) != "…" for row in rows.shown))
+    await pilot.press("tab", "enter", "pagedown")
+    await pilot.pause(0.3)
+    save(pilot, "clients")
+
+
 async def search(pilot: Pilot[None], query: str) -> None:
     """Go to Find and search for a query."""
     await goes(pilot, "search")
@@ -221,6 +243,8 @@ async def main() -> None:
         await xray(pilot)
     async with running((120, 32)) as (pilot, bench):
         await money(pilot, bench)
+    async with running((140, 36), configured=wordy) as (pilot, _):
+        await clients(pilot)
     async with running((80, 24)) as (pilot, bench):
         await ask(pilot, bench, ORDERS)
         save(pilot, "session-80x24")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from widgets.filter_bar import FilterBar
     from widgets.focus_border import FocusBorder, FocusFrame
     from widgets.form_field import NOTHING, Field
+    from widgets.guarded import Guarded
     from widgets.guarded_confirm import GuardedConfirm
     from widgets.hanging import Hanging
     from widgets.key_bar import KeyBar
@@ -37,6 +38,7 @@ _MODULES = {
     "filter_bar": ("FilterBar",),
     "focus_border": ("FocusBorder", "FocusFrame"),
     "form_field": ("NOTHING", "Field"),
+    "guarded": ("Guarded",),
     "guarded_confirm": ("GuardedConfirm",),
     "hanging": ("Hanging",),
     "key_bar": ("KeyBar",),
@@ -66,6 +68,7 @@ __all__ = [
     "FilterBar",
     "FocusBorder",
     "FocusFrame",
+    "Guarded",
     "GuardedConfirm",
     "Hanging",
     "KeyBar",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 from rich.text import Text
 from textual import on
@@ -14,20 +13,19 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Select, Static, TextArea
+from textual.widgets import Input, Select, SelectionList, Static, TextArea
 
 from widgets.plain_input import PlainInput, typeable
 from widgets.terminal_text import visible
 from widgets.text import plain
-
-Kind = Literal["string", "integer", "number", "boolean", "enum", "json"]
+from widgets.typed_value import InvalidValue, Kind, parse
 
 NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
 """Stands for "no default", because `None` is a value."""
 
 
-class InvalidValue(ValueError):
-    """The typed text is no value of the field; the message says what would be."""
+def _accepts_all(_value: Any) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,11 @@ class Field:
         required: Whether it must be filled in.
         description: Shown beside the name.
         default: The initial value; `NOTHING` for an empty field.
-        choices: The values of an enum; any JSON values.
+        choices: The values of an enum, or of `many`, of which several can be chosen; any JSON values.
+        titles: What is shown of the choices, in their order; by default the values.
+        title: What is shown instead of the name.
+        check: Says what a value of the type has to be, if it is not that; "" if it is.
+        hidden: Whether what is typed is covered.
     """
 
     name: str
@@ -49,44 +51,26 @@ class Field:
     description: str = ""
     default: object = NOTHING
     choices: tuple[object, ...] = ()
+    titles: tuple[str, ...] = ()
+    title: str = ""
+    check: Callable[[Any], str] = _accepts_all
+    hidden: bool = False
 
     @property
     def options(self) -> tuple[object, ...]:
         """The values to choose from; empty when the value is typed."""
-        return (True, False) if self.kind == "boolean" else self.choices if self.kind == "enum" else ()
+        if self.kind == "boolean":
+            return (True, False)
+        return self.choices if self.kind in ("enum", "many") else ()
+
+    @property
+    def shown_options(self) -> list[str]:
+        """The values to choose from, as they are shown."""
+        shown = self.titles if len(self.titles) == len(self.options) else map(_written, self.options)
+        return [visible(text, limit=200, newlines=False) or '""' for text in shown]
 
 
-def parse(kind: Kind, text: str) -> object:
-    """Parse typed text. Raises InvalidValue with what is expected."""
-    readers: dict[str, Callable[[str], object]] = {"integer": _integer, "number": _number, "json": _json}
-    return readers[kind](text) if kind in readers else text
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text.strip())
-    except ValueError:
-        raise InvalidValue("not a whole number such as 10") from None
-
-
-def _number(text: str) -> int | float:
-    try:
-        value = float(text.strip())
-    except ValueError:
-        raise InvalidValue("not a number such as 2.5") from None
-    if not math.isfinite(value):
-        raise InvalidValue("JSON has no infinity and no NaN")
-    return int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 400 else value
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InvalidValue(f"not JSON: {error.msg} at {where}") from None
-    except (RecursionError, ValueError):
-        raise InvalidValue("the JSON is nested too deeply, or one of its numbers is too long") from None
+_KINDS = {"enum": "one of", "many": "any of", "boolean": "true or false"}
 
 
 def _written(value: object) -> str:
@@ -103,6 +87,7 @@ class FieldRow(Vertical):
         & > .field--label { height: auto; }
         & > .field--error { height: auto; display: none; color: $text-error; }
         & > .field--error.-shown { display: block; }
+        & > SelectionList { height: auto; max-height: 8; border: none; padding: 0; background: $boost; }
         & > TextArea { height: 5; border: none; padding: 0; background: $boost; }
         & > TextArea:focus { border: none; background: $primary 15%; }
     }
@@ -126,11 +111,9 @@ class FieldRow(Vertical):
 
     def _label(self) -> Content:
         field = self.field
-        kind = (
-            "one of" if field.kind == "enum" else "true or false" if field.kind == "boolean" else field.kind
-        )
+        kind = _KINDS.get(field.kind, field.kind)
         return Content.assemble(
-            plain(field.name, limit=200, newlines=False).stylize("bold"),
+            plain(field.title or field.name, limit=200, newlines=False).stylize("bold"),
             (" *" if field.required else "", "$text-warning bold"),
             (f"  {kind}{', required' if field.required else ''}", "$foreground 60%"),
             "  " if field.description else "",
@@ -140,22 +123,33 @@ class FieldRow(Vertical):
     def _make_input(self) -> Widget:
         if self.field.kind == "json":
             return TextArea(compact=True, show_line_numbers=False, tab_behavior="focus")
+        shown = self.field.shown_options
+        if self.field.kind == "many":
+            return SelectionList[int](
+                *((Content(text), index) for index, text in enumerate(shown)), compact=True
+            )
         if self.field.kind in {"enum", "boolean"}:
-            options = [(Text(self._option(value)), index) for index, value in enumerate(self.field.options)]
+            options = [(Text(text), index) for index, text in enumerate(shown)]
             return Select[int](options, prompt="not set", compact=True)
-        return PlainInput(placeholder="required" if self.field.required else "not set")
-
-    @staticmethod
-    def _option(value: object) -> str:
-        return visible(_written(value), limit=200, newlines=False) or '""'
+        placeholder = "required" if self.field.required else "not set"
+        return PlainInput(placeholder=placeholder, password=self.field.hidden)
 
     @property
-    def _input(self) -> PlainInput | TextArea | Select[int]:
-        return self.query_one("PlainInput, TextArea, Select")  # type: ignore[return-value]
+    def _input(self) -> PlainInput | TextArea | Select[int] | SelectionList[int]:
+        return self.query_one("PlainInput, TextArea, Select, SelectionList")  # type: ignore[return-value]
 
     def read(self) -> tuple[bool, object]:
         """Return whether there is a value, and the value. Raises InvalidValue."""
+        filled, value = self._read()
+        if filled and (wrong := self.field.check(value)):
+            raise InvalidValue(wrong)
+        return filled, value
+
+    def _read(self) -> tuple[bool, object]:
         widget = self._input
+        if isinstance(widget, SelectionList):
+            chosen_ones = [self.field.options[index] for index in sorted(widget.selected)]
+            return (True, chosen_ones) if chosen_ones else self._nothing()
         if isinstance(widget, Select):
             chosen = widget.value
             if isinstance(chosen, int):
@@ -176,7 +170,11 @@ class FieldRow(Vertical):
     def write(self, value: object) -> None:
         """Show a value; `read` returns that very value unless it is edited."""
         widget = self._input
-        if isinstance(widget, Select):
+        if isinstance(widget, SelectionList):
+            for index, option in enumerate(self.field.options):
+                if isinstance(value, list) and option in value:
+                    widget.select(index)
+        elif isinstance(widget, Select):
             matches = [
                 index
                 for index, option in enumerate(self.field.options)
@@ -201,6 +199,7 @@ class FieldRow(Vertical):
 
     @on(Input.Changed)
     @on(Select.Changed)
+    @on(SelectionList.SelectedChanged)
     def _edited(self) -> None:
         self.show_error("")
 

@@ -14,7 +14,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Button, Input, Static
 
-from widgets.form_field import Field, FieldRow, InvalidValue
+from widgets.form_field import Field, FieldRow
+from widgets.typed_value import InvalidValue
 
 
 class SchemaForm(VerticalScroll, can_focus=False):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.dialogs.consent import ConsentDialog
+from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
 from inspector.app.dialogs.leftover import ask_about_leftovers
 from inspector.domain.consent import describe
 from inspector.engine.ports import Leftovers, ServerMemory
@@ -34,8 +35,9 @@ class Opened:
 
     Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured;
     without a `clipboard` only the terminal is asked to copy; without `leftovers` nobody is told what earlier
-    runs left. `audit` reads what the other configurations on this machine cost, in a thread. Without
-    `agents`, no transcripts can be imported. With `approves`, the person has given consent already.
+    runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
+    the person has given consent already. Without an `elicitor` servers' questions are not shown here;
+    without `agents` no transcripts can be imported.
     """
 
     bench: Workbench
@@ -48,11 +50,14 @@ class Opened:
     leftovers: Leftovers | None = None
     approves: bool = False
     agents: "AgentLibrary | None" = None
+    elicitor: ModalElicitor | None = None
 
 
 async def connect(app: "App[None]", opened: Opened) -> bool:
     """Connect every server, asking for consent if needed; return False if consent was refused."""
     opened.approver.attach(app)
+    if opened.elicitor is not None:
+        opened.elicitor.attach(app)
     configuration = opened.bench.configuration
     fingerprint = configuration.fingerprint()
     # In a thread, so that opening the database does not block the keyboard.

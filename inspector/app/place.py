@@ -42,6 +42,9 @@ PLACES: tuple[Place, ...] = (
         "Tools",
         (
             PageInfo("servers", "servers and tools", "Every server and tool; stderr; call a tool."),
+            PageInfo(
+                "clients", "in clients", "What Claude Code, Codex, VS Code and others make of the tools."
+            ),
             PageInfo("manifest", "as sent", "What the model is sent, exactly."),
             PageInfo("confusable", "alike", "Tools that a search may confuse."),
         ),

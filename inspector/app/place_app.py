@@ -59,9 +59,9 @@ class PlaceApp(TerminalApp[None]):
         """Whether what is typed is not for the question that came up."""
         if not isinstance(self.screen, ModalScreen):
             return False
-        from widgets import GuardedConfirm
+        from widgets import Guarded
 
-        return isinstance(self.screen, GuardedConfirm) and self.screen.pass_on(event)
+        return isinstance(self.screen, Guarded) and self.screen.pass_on(event)
 
     async def deliver_early_keys(self) -> None:
         """Give the first page what was typed before it was there; no dialog may open until then."""

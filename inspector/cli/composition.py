@@ -34,6 +34,7 @@ from inspector.adapters.sqlite.token_lengths import RememberedLengths
 from inspector.adapters.sqlite.vectors import SqliteVectors
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.demo_folder import demo_folder
+from inspector.cli.elicitation import TerminalElicitor
 from inspector.cli.folder import FOUND_IN_FOLDER, found_in
 from inspector.cli.models import chosen_model, counter_for, model_for
 from inspector.cli.options import Options
@@ -45,6 +46,7 @@ from inspector.engine.ports import (
     Approver,
     Clock,
     Connector,
+    Elicitor,
     Embedder,
     EventStore,
     Leftovers,
@@ -126,10 +128,10 @@ def read_configuration(options: Options) -> Configuration:
 
 def _read(options: Options) -> Configuration:
     if options.demo:
-        return demo_configuration(demo_folder())
+        return _with_chosen(demo_configuration(demo_folder()), options)
     if options.server:
         typed = typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
-        return _with_predicates(typed, options)
+        return _with_chosen(typed, options)
     path = configuration_path(options)
     if path is None:
         raise ConfigError(
@@ -139,7 +141,7 @@ def _read(options: Options) -> Configuration:
             f"Looked for: {', '.join(FOUND_IN_FOLDER)}.",
         )
     configuration = read(path, environment=os.environ, inputs=given_inputs(options))
-    return _with_predicates(configuration, options)
+    return _with_chosen(configuration, options)
 
 
 def given_inputs(options: Options) -> dict[str, str]:
@@ -230,6 +232,7 @@ def make_workbench(
     approver: Approver,
     memory: ServerMemory,
     *,
+    elicitor: Elicitor | None = None,
     connector: Connector | None = None,
     clock: Clock | None = None,
     record: bool = True,
@@ -237,6 +240,7 @@ def make_workbench(
 ) -> Workbench:
     """A workbench with the real adapters, except those that are given.
 
+    Without an `elicitor` servers' questions are asked on the terminal.
     Without `record` nothing is left of the session: it only reads. For a `listing`, which does not search, no
     embedding model is loaded, and no encoding for texts that were counted before.
     """
@@ -248,6 +252,7 @@ def make_workbench(
         memory=memory,
         clock=clock or SystemClock(),
         approver=approver,
+        elicitor=elicitor or TerminalElicitor(),
         model_for=lambda name: chosen_model(name, options),
         counter_for=counter_for if not listing else lambda name: remembered_counter(name, options),
         embedder_for=make_embedder if not listing else lambda _name: None,
@@ -384,15 +389,22 @@ def _cases(files: Sequence[str]) -> "list[EvalCase]":
     return [case for file in files for case in read_cases(Path(file))]
 
 
-def _with_predicates(configuration: Configuration, options: Options) -> Configuration:
-    """Add the predicate file and its digest to what needs consent. Raises ConfigError."""
-    chosen = Policy(configuration, profile=options.profile, values=_anchored(options.values))
-    path = chosen.settings.access.predicates
-    return (
-        replace(configuration, predicates=path, predicates_digest=digest(Path(path)))
-        if path
-        else configuration
-    )
+def _with_chosen(configuration: Configuration, options: Options) -> Configuration:
+    """Add what the settings bring to what needs consent. Raises ConfigError.
+
+    That is the predicate file with its digest, and the folder that servers may learn.
+    """
+    chosen = Policy(configuration, profile=options.profile, values=_anchored(options.values)).settings
+    path = chosen.access.predicates
+    told = replace(configuration, client=chosen.client, folders=_folders(configuration, options))
+    return replace(told, predicates=path, predicates_digest=digest(Path(path))) if path else told
+
+
+def _folders(configuration: Configuration, options: Options) -> tuple[str, ...]:
+    """The folder that servers may learn. No question comes before a typed address, so it learns none."""
+    is_typed_address = configuration.trusted and any(spec.is_http for spec in configuration.servers)
+    is_wanted = options.values.get("client.roots") is True
+    return () if is_typed_address and not is_wanted else (str(Path.cwd()),)
 
 
 def _anchored(values: Mapping[str, Any]) -> dict[str, Any]:

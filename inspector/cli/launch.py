@@ -7,7 +7,7 @@ from inspector.cli.composition import make_workbench, open_leftovers, open_memor
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.leftover import ask_about_leftovers
 from inspector.cli.options import Options
-from inspector.cli.problem import say_problems
+from inspector.cli.problem import say_failures, say_problems
 from inspector.cli.run import run
 from inspector.domain.configuration import Configuration
 from inspector.engine.workbench import Workbench
@@ -24,7 +24,7 @@ async def headless(
 ) -> AsyncIterator[Workbench]:
     """A workbench with every server ready or failed, and a complete index; see `make_workbench`.
 
-    With `tell_problems`, the problems of the settings are printed on stderr.
+    With `tell_problems`, servers that failed and the problems of the settings are printed on stderr.
     """
     configuration = configuration or read_configuration(options)
     memory = open_memory(options)
@@ -37,6 +37,7 @@ async def headless(
         await bench.wait_connected()
         await bench.retrieval.settled()
         if tell_problems:
+            say_failures(bench.state.servers.values())
             say_problems(bench.state.problems)
         yield bench
 

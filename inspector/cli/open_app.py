@@ -111,6 +111,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.adapters.clipboard import SystemClipboard
     from inspector.app.dialogs.approver import ModalApprover
+    from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
     from inspector.app.opening import Opened
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
@@ -120,7 +121,8 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     configuration = composition.read_configuration(options)
     memory = composition.open_memory(options)
     approver = ModalApprover(yes=options.yes)
-    bench = composition.make_workbench(configuration, options, approver, memory)
+    elicitor = ModalElicitor()
+    bench = composition.make_workbench(configuration, options, approver, memory, elicitor=elicitor)
     await stack.enter_async_context(bench)
     if watch:
         await stack.enter_async_context(_watched(bench))
@@ -132,6 +134,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
         *(bench, memory, approver, lab, reproduction, clipboard, audit, leftovers),
         approves=options.approve,
         agents=MachineLibrary(options),
+        elicitor=elicitor,
     )
 
 

@@ -21,6 +21,7 @@ _SECTIONS = {
         "manifest": "catalog.inspect",
         "call": "catalog.call",
         "settings": "settings",
+        "clients": "client.clients",
         "leftovers": "leftover",
         "keys": "keys",
     },

@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from inspector.domain.configuration import Configuration
@@ -54,7 +54,7 @@ class ServerConsent:
     `decisive` has the values of the variables that choose what runs, all others stay unread: they may be
     secrets. With `trusted`, tools that the server says only read are called without asking. For the
     predicates file instead of a server, `executes` is its path and `digest` the start of its SHA-256.
-    `program` is None if the command's file has not been looked for.
+    `program` is None if the command's file has not been looked for. `folders` are those that it may learn.
     """
 
     name: str
@@ -69,6 +69,7 @@ class ServerConsent:
     program: Program | None = None
     decisive: tuple[tuple[str, str], ...] = ()
     handed: tuple[Handed, ...] = ()
+    folders: tuple[str, ...] = ()
 
     def facts(self) -> tuple[Fact, ...]:
         """The lines of the question, every text on one line; it may still control a terminal."""
@@ -81,6 +82,7 @@ class ServerConsent:
             Fact("folder", self.cwd),
             Fact("gets", ", ".join(self.env_names)),
             Fact("headers", ", ".join(self.header_names)),
+            *(Fact("may ask", f"which folder Toolsight runs in: {folder}") for folder in self.folders),
             Fact("trusted", TRUSTED if self.trusted else "", True),
             Fact("executes", self.executes),
             Fact("sha-256", self.digest),
@@ -105,7 +107,11 @@ class ServerConsent:
 
 def describe(configuration: Configuration) -> tuple[ServerConsent, ...]:
     """What consent would allow, server by server; the Python file to be executed comes last."""
-    servers = tuple(_described(spec) for spec in configuration.servers if not spec.lacks)
+    servers = tuple(
+        replace(_described(spec), folders=configuration.folders_for(spec))
+        for spec in configuration.servers
+        if not spec.lacks
+    )
     if not configuration.predicates:
         return servers
     digest = configuration.predicates_digest[:_DIGEST_DIGITS]

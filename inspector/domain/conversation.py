@@ -12,6 +12,7 @@ from inspector.domain.events import (
     CallRejected,
     CallStarted,
     ContextReduced,
+    ElicitationCompleted,
     Event,
     Failed,
     LoopDetected,
@@ -20,6 +21,7 @@ from inspector.domain.events import (
     Record,
     RedundantSearch,
     SearchPerformed,
+    ServerAnswered,
     SettingsChanged,
     SettingsChecked,
     ToolEvicted,
@@ -29,6 +31,7 @@ from inspector.domain.events import (
     UserSaid,
 )
 from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.message import arguments_text
 from inspector.domain.number import count, percent
 from inspector.domain.ranking import SearchReport, SearchRequest
 from inspector.domain.setting_problem import Severity
@@ -271,6 +274,20 @@ def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
 def _redundant_search(event: RedundantSearch, seq: int, items: _Items) -> _Items:
     title = f"redundant search: {percent(event.overlap)} already found by {event.earlier}"
     return (*items, Item(seq, ItemKind.WARNING, event.note, title=title))
+
+
+@_step.register
+def _server_answered(event: ServerAnswered, seq: int, items: _Items) -> _Items:
+    """Say what a server wanted in the middle of a conversation, and what it got."""
+    if not items or event.is_routine:
+        return items
+    text = "\n".join(filter(None, (event.why, arguments_text(event.content or {}))))
+    return (*items, Item(seq, ItemKind.NOTICE, text, title=f"{event.server} asked: {event.outcome}"))
+
+
+@_step.register
+def _elicitation_completed(event: ElicitationCompleted, seq: int, items: _Items) -> _Items:
+    return (*items, Item(seq, ItemKind.NOTICE, title=event.summary())) if items else items
 
 
 @_step.register

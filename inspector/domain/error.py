@@ -9,6 +9,7 @@ ToolsightError
 │   └── ConnectTimeout it did not answer in time
 ├── ProtocolError      its answer violates the protocol
 ├── CallTimeout        a tool call timed out
+├── ClientRefusal      a server asks its client for what it does not get
 ├── ModelError         a language model failed
 └── StoreError         the database failed
 """
@@ -61,6 +62,14 @@ class ProtocolError(ToolsightError):
 
 class CallTimeout(ToolsightError):
     """A tool call did not return in time."""
+
+
+class ClientRefusal(ToolsightError):
+    """A server asks for what it does not get. With `was_declared`, it was told that it could ask."""
+
+    def __init__(self, message: str, *, was_declared: bool = False) -> None:
+        super().__init__(message)
+        self.was_declared = was_declared
 
 
 class ModelError(ToolsightError):

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from inspector.domain.jsonvalue import canonical
 
@@ -51,7 +52,8 @@ class ServerSpec:
     variables of Toolsight's own process. `lacks` names a value that the configuration needs and nobody set,
     `advice` says how to set it; such a server is not started. With a `program`, exactly that may be started;
     without one, whatever the command finds. `expansions` are the texts with values of a person's own. With
-    `trust_annotations`, tools that the server says only read are called without asking.
+    `trust_annotations`, tools that the server says only read are called without asking. `client` holds what
+    is declared to this server alone: values of the settings `client` by name.
     """
 
     name: str
@@ -73,6 +75,7 @@ class ServerSpec:
     call_timeout: float = 60.0
     program: Program | None = None
     expansions: tuple[Expansion, ...] = ()
+    client: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_http(self) -> bool:

@@ -76,7 +76,7 @@ class ToolState:
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """One server's connection in the session."""
+    """One server's connection in the session. `declared` is what it was told that its client can do."""
 
     name: str
     phase: ServerPhase = ServerPhase.STOPPED
@@ -89,6 +89,7 @@ class ServerState:
     hint: str = ""
     stderr_tail: str = ""
     milliseconds: float = 0.0
+    declared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

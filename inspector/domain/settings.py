@@ -260,6 +260,24 @@ class RecordSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientCapabilities:
+    """What servers are told that their client can do; many list other tools to a client that can do more."""
+
+    roots: bool = knob(True, "say that servers may ask for the folder that Toolsight runs in")
+    roots_changes: bool = knob(
+        False, "with roots: say that changes of the folders are told (listChanged); there are none"
+    )
+    forms: bool = knob(True, "say that servers may ask you to fill in a form (elicitation)")
+    links: bool = knob(True, "say that servers may ask you to visit an address (elicitation by URL)")
+    sampling: bool = knob(
+        False,
+        "say that servers may ask for an answer of the model; each such request is refused all the same",
+    )
+    name: str = knob("", "the name to declare instead of Toolsight's own")
+    version: str = knob("", "the version to declare; with a name of another client, that client's")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings tree of a session."""
 
@@ -273,3 +291,4 @@ class Settings:
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     chat: ChatSettings = field(default_factory=ChatSettings)
     record: RecordSettings = field(default_factory=RecordSettings)
+    client: ClientCapabilities = field(default_factory=ClientCapabilities)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from inspector.domain.client_capabilities import in_words
 from inspector.domain.definition import ToolDefinition, definition_hash
 from inspector.domain.error import ConnectError, ServerExited, StoreError, ToolsightError
 from inspector.domain.events import (
@@ -20,7 +21,15 @@ from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.listing import DefinitionRecord, list_tools, remember_tools
-from inspector.engine.ports import Clock, Connector, ServerLink, ServerMemory, Snapshot, ToolListing
+from inspector.engine.ports import (
+    ClientSide,
+    Clock,
+    Connector,
+    ServerLink,
+    ServerMemory,
+    Snapshot,
+    ToolListing,
+)
 from inspector.engine.start_pace import StartPace
 from inspector.engine.target import target
 
@@ -47,6 +56,7 @@ class Connection:
         redact: Callable[[Tool], Tool] | None,
         slots: asyncio.Semaphore,
         pace: StartPace,
+        client_for: Callable[[ServerSpec], ClientSide | None],
     ) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.summary = ""
@@ -62,6 +72,8 @@ class Connection:
         self._count_tokens = count_tokens
         self._slots = slots
         self._pace = pace
+        self._client_for = client_for
+        self._client: ClientSide | None = None
         self._on_tools = on_tools
         self._link: ServerLink | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -100,6 +112,16 @@ class Connection:
             await self._end()
             self.start()
 
+    async def restart_if_outdated(self) -> None:
+        """Restart it, if it runs and was declared something else than it would be now."""
+        async with self._switching:
+            if self._client is None or self._owner is None or self._owner.done():
+                return
+            now = self._client_for(self._spec)
+            if now is not None and now.capabilities != self._client.capabilities:
+                await self._end()
+                self.start()
+
     async def _end(self) -> bool:
         """End the owner task; return False if it had already ended."""
         owner = self._owner
@@ -122,7 +144,9 @@ class Connection:
 
     async def _own(self) -> None:
         try:
-            self._emit(ServerConnecting(self._spec.name, target(self._spec)))
+            self._client = self._client_for(self._spec)
+            told = in_words(self._client.capabilities) if self._client is not None else ()
+            self._emit(ServerConnecting(self._spec.name, target(self._spec), told))
             await self._connect()
         except StoreError:
             raise
@@ -137,7 +161,9 @@ class Connection:
     async def _connect(self) -> None:
         remembered = self._memory.era(_startable(self._spec).fingerprint())
         self._changed.clear()
-        opening = self._connector.connect(self._spec, era=remembered, on_tools_changed=self._changed.set)
+        opening = self._connector.connect(
+            self._spec, era=remembered, on_tools_changed=self._changed.set, client=self._client
+        )
         start, began = await self._pace.begin(), self._clock.monotonic()
         try:
             async with opening as link:

@@ -13,7 +13,7 @@ from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.engine.coalesced import Coalesced
 from inspector.engine.connection import Connection
-from inspector.engine.ports import Clock, Connector, ServerMemory
+from inspector.engine.ports import ClientSide, Clock, Connector, ServerMemory
 from inspector.engine.start_pace import StartPace
 
 # More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.
@@ -24,7 +24,7 @@ class Connections:
     """All servers of a configuration. `on_tools` is called soon after `tools` may have changed.
 
     `count_tokens` counts the tokens of definitions, and `redact` takes the secrets out of a definition to be
-    recorded; both run in a thread.
+    recorded; both run in a thread. `client_for` makes Toolsight's side of each connection that is opened.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class Connections:
         count_tokens: Callable[[Sequence[Tool]], int],
         on_tools: Callable[[], None],
         redact: Callable[[Tool], Tool] | None = None,
+        client_for: Callable[[ServerSpec], ClientSide | None] = lambda _spec: None,
     ) -> None:
         self._changes = Coalesced(on_tools)
         self._is_starting = False
@@ -54,6 +55,7 @@ class Connections:
                 redact=redact,
                 slots=slots,
                 pace=self._pace,
+                client_for=client_for,
             )
             for spec in specs
         }
@@ -120,6 +122,12 @@ class Connections:
         self._changes.soon()
         await connection.settled()
         self.catch_up()
+
+    async def declare_again(self) -> None:
+        """Reconnect the servers to which something else would be declared now."""
+        await asyncio.gather(*(server.restart_if_outdated() for server in self._servers.values()))
+        self._changes.soon()
+        await self.settled()
 
     async def stop(self, server: str) -> None:
         """Close the connection, or stop opening it."""

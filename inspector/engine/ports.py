@@ -7,6 +7,7 @@ from typing import Protocol
 
 from inspector.domain.budget import Tokenizer
 from inspector.domain.definition import DefinitionChange
+from inspector.domain.elicitation import Action, ElicitationAnswer, ElicitationRequest
 from inspector.domain.error import ModelError, ServerExited
 from inspector.domain.events import Decision as Decision, Record
 from inspector.domain.frame import FrameLog
@@ -18,6 +19,7 @@ from inspector.domain.model_feature import ModelFeatures
 from inspector.domain.price import Prices
 from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
 from inspector.domain.transcript import Entry, Tally
 
@@ -34,6 +36,30 @@ class ToolListing:
 
 def ignored(count: int) -> None:
     """Takes progress that nobody is interested in."""
+
+
+class ClientSide(Protocol):
+    """Toolsight as the client of one server: what it declares, and how it answers what the server asks.
+
+    A connector calls it in the event loop that opened the connection. Its methods raise ClientRefusal for
+    what the server does not get.
+    """
+
+    @property
+    def capabilities(self) -> ClientCapabilities:
+        """What is declared; it does not change while the connection is open."""
+
+    def roots(self) -> tuple[str, ...]:
+        """The absolute paths of the folders that the server may know."""
+
+    async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """Ask the person, and wait as long as the answer takes; cancelled if the server withdraws it."""
+
+    def sample(self, message: str) -> None:
+        """Refuse an answer of the model; `message` is what the server would have it read."""
+
+    def completed(self, elicitation: str) -> None:
+        """Note that what a server wanted at an address is done; it may name one that nobody knows."""
 
 
 class ServerLink(Protocol):
@@ -68,9 +94,17 @@ class Connector(Protocol):
     """
 
     def connect(
-        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,
+        on_tools_changed: Callable[[], None],
+        client: ClientSide | None = None,
     ) -> AbstractAsyncContextManager[ServerLink]:
-        """Connect. `era` is the one that worked last time, if any; `on_tools_changed` only sets a flag."""
+        """Connect. `era` is the one that worked last time, if any; `on_tools_changed` only sets a flag.
+
+        Without a `client` nothing is declared, and whatever the server asks for is refused.
+        """
 
 
 class Wire(Protocol):
@@ -330,6 +364,23 @@ class Approver(Protocol):
     async def ask(self, request: ApprovalRequest) -> Decision: ...
 
 
+class Elicitor(Protocol):
+    """Asks the person what a server wants to know, and waits as long as the answer takes.
+
+    A question that is cancelled is taken away.
+    """
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer: ...
+
+
+class Nobody:
+    """An `Elicitor` where there is nobody to ask."""
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:  # noqa: ARG002
+        """Decline."""
+        return ElicitationAnswer(Action.DECLINE, why="there is nobody to ask")
+
+
 OwnPredicate = Callable[..., bool]
 """Called as `own(facts, *args, **kwargs)`; must return True or False."""
 
@@ -360,3 +411,4 @@ class Ports:
     predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = _no_predicates
     local_models: LocalModels = NoLocalModels()
     wire: Wire | None = None
+    elicitor: Elicitor = Nobody()

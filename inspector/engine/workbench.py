@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from inspector.domain.catalog import Catalog
+from inspector.domain.client_capabilities import declared, is_about_client
 from inspector.domain.configuration import Configuration
 from inspector.domain.evaluation import EvalCase
 from inspector.domain.events import (
@@ -25,10 +26,12 @@ from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.local_model import LocalModel
 from inspector.domain.message import ModelRequest, ToolResult
 from inspector.domain.ranking import SearchReport, SearchRequest
+from inspector.domain.server import ServerSpec
 from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
 from inspector.engine.assembly import preconditions_of, redactor_of, retrieval_of, started
 from inspector.engine.background import Background
+from inspector.engine.client_side import SessionClient
 from inspector.engine.connections import Connections
 from inspector.engine.discovery.retrieval import Retrieval
 from inspector.engine.live import Live
@@ -74,9 +77,8 @@ class Workbench:
         self.policy = Policy(configuration, profile=profile, values=values, on_change=self._on_settings)
         self.ports = ports
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
-        self._background = Background()
+        self._background, self._wires = Background(), dict[str, WireLog]()
         self._redactor = redactor = redactor_of(configuration)
-        self._wires: dict[str, WireLog] = {}
         self._session = Session(session_id, ports.store, ports.clock, redactor)
         settings = self.policy.settings
         self._live = Live(
@@ -101,6 +103,7 @@ class Workbench:
             count_tokens=self.accounting.count,
             on_tools=self._on_servers,
             redact=redactor.once,
+            client_for=self._client_for,
         )
         self._check = SettingsCheck(self._session, self._live, lambda: self._connections.tools)
         self._chat = Chat(
@@ -333,6 +336,13 @@ class Workbench:
         else:
             self.retrieval.use_settings(settings.discovery)
         self._rebuild()
+        if any(map(is_about_client, changed)):
+            self._background.run(self._connections.declare_again())
+
+    def _client_for(self, spec: ServerSpec) -> SessionClient:
+        client = declared(self.settings.client, spec)
+        folders = self.configuration.folders
+        return SessionClient(spec.name, client, folders, self.ports.elicitor, self._session.emit)
 
     def _new_retrieval(self, configuration: Configuration, settings: Settings) -> Retrieval:
         return retrieval_of(configuration, settings, self.ports, self._on_index, self._cases, self._calm)

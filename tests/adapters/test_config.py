@@ -314,3 +314,14 @@ def test_what_toolsight_or_the_file_provides_is_nobodys_own(tmp_path: Path) -> N
     ).servers
     assert spec.args[1:] == ("toolsight's", "theirs")
     assert spec.expansions == (Expansion("env.K", ("input b",), "given"),)
+
+
+def test_a_server_can_be_told_something_else_of_its_client(tmp_path: Path) -> None:
+    spec = one_server(tmp_path, {"command": "x", "client_capabilities": {"roots": False, "name": "other"}})
+    assert spec.client == {"roots": False, "name": "other"}
+    assert one_server(tmp_path, {"command": "x"}).client == {}
+
+
+def test_what_all_servers_are_told_is_a_setting(tmp_path: Path) -> None:
+    content = {"settings": {"client": {"sampling": True}}, "mcpServers": {"s": {"command": "x"}}}
+    assert configured(tmp_path, content).values == {"client.sampling": True}

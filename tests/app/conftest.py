@@ -12,7 +12,7 @@ from inspector.app.pages import registry
 from inspector.app.pages.find.edit.text_editor import DescriptionArea
 from inspector.engine.coalesced import Coalesced
 from tests.support.idle import quicken
-from widgets import GuardedConfirm, PlainInput, Prompt
+from widgets import Guarded, PlainInput, Prompt
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -32,7 +32,7 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     for field in (PlainInput, DescriptionArea, Prompt):
         monkeypatch.setattr(field, "cursor_blink", False)
     # Every look at the clock is ten seconds later: a question takes its answer at once.
-    monkeypatch.setattr(GuardedConfirm, "clock", count(0, 10).__next__)
+    monkeypatch.setattr(Guarded, "clock", count(0, 10).__next__)
     # What is drawn is drawn soon, however long it takes on a busy machine.
     monkeypatch.setattr(app_module, "_GATHERING_FACTOR", 0)
     # Every change of a server is an event of the catalog, however fast servers follow each other.

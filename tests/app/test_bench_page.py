@@ -216,6 +216,7 @@ async def test_results_of_tools_that_changed_are_marked() -> None:
         rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
         await until(pilot, lambda: "have changed since" in said(pilot, "#bench-status"))
         await until(pilot, lambda: "over 7 tools" in said(pilot, "#bench-facts"))
+        await rig.bench.retrieval.settled()
         await pilot.press("r")
         await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
 

@@ -19,6 +19,8 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.consent import ConsentDialog
 from inspector.app.dialogs.detail import DetailScreen
+from inspector.app.dialogs.elicitation.form import FormDialog
+from inspector.app.dialogs.elicitation.link import LinkDialog
 from inspector.app.dialogs.help import HelpScreen
 from inspector.app.dialogs.settings.knob_dialog import KnobDialog
 from inspector.app.dialogs.settings.screen import SettingsDialog
@@ -44,6 +46,7 @@ from inspector.app.pages.lab.profile_compare.screen import ProfileCompareScreen
 from inspector.app.pages.lab.reproduction.screen import ReproduceScreen
 from inspector.app.pages.lab.scenario.screen import GuardLabScreen
 from inspector.app.pages.tools.catalog.screen import ToolsScreen
+from inspector.app.pages.tools.clients.screen import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
@@ -53,6 +56,7 @@ from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
 from inspector.demo.planner import DemoPlanner
 from inspector.domain.consent import Handed, ServerConsent
+from inspector.domain.elicitation import FormRequest, LinkRequest
 from inspector.domain.ranking import SearchRequest
 from inspector.domain.server import Program
 from tests.app.test_confusable_page import offices
@@ -82,6 +86,7 @@ from tests.support.picture import (
 from tests.support.reproduction import MemorySource
 from tests.support.told_model import Step, ToldModel, calls, says, searches
 from tests.support.tools_page import WEATHER_FRAMES
+from tests.support.wordy import library
 from tests.support.workbench import shop_and_weather
 from widgets import Confirm
 
@@ -249,6 +254,11 @@ PAGES: Mapping[str, Picture] = {
         _acts(Opens(ToolsScreen, ServerPage("weather")), "right", "right", Shows("→  initialize")),
     ),
     "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
+    "clients": Picture(
+        ClientsScreen,
+        lambda: Shown(servers=library()),
+        _acts(Opens(ClientsScreen), Lacks(" …  "), "tab", "enter", "pagedown"),
+    ),
     "confusable": Picture(ConfusableScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE))),
     "pair": Picture(PairScreen, _offices, _acts(Opens(ConfusableScreen), Shows(ALIKE), "enter", "tab")),
     "budget": Picture(
@@ -307,6 +317,25 @@ PAGES: Mapping[str, Picture] = {
         ReproduceScreen, Shown, _acts(Opens(_measured), Shows("exactly 420", "#section-text"))
     ),
 }
+FORM = FormRequest(
+    "shop",
+    "Where do we send the bill?",
+    {
+        "properties": {
+            "email": {
+                "type": "string",
+                "format": "email",
+                "title": "Your e-mail",
+                "description": "for the bill",
+            },
+            "nights": {"type": "integer", "default": 2},
+            "extras": {"type": "array", "items": {"type": "string", "enum": ["tea", "towel"]}},
+            "api_key": {"type": "string"},
+        },
+        "required": ["email"],
+    },
+)
+LINK = LinkRequest("shop", "Log in to go on.", "http://bank.example@login.example/start?id=1")
 PAGES_FOLDER = Path(registry.__file__).parent
 # Pages on which colour says what words do not say again.
 LIGHT = ("session", "find")
@@ -321,6 +350,8 @@ DIALOGS: Mapping[str, Picture] = {
     "approval": Picture(
         Confirm, Shown, _acts(Opens(ToolsScreen, ToolPage("shop:refund_order")), *CALL, "ctrl+r")
     ),
+    "form": Picture(FormDialog, Shown, _acts(Opens(lambda: FormDialog(FORM)), "tab", *"ada", "ctrl+r")),
+    "link": Picture(LinkDialog, Shown, _acts(Opens(lambda: LinkDialog(LINK)))),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
     "detail": Picture(
         DetailScreen,

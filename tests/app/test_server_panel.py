@@ -205,3 +205,9 @@ def test_a_hostile_frame_is_shown_and_not_obeyed(text: str) -> None:
 
 def told(notifications: object) -> list[str]:
     return [notification.message for notification in notifications]  # type: ignore[attr-defined]
+
+
+def test_a_ready_server_shows_what_it_was_told_of_its_client() -> None:
+    told = ServerState("a", phase=ServerPhase.READY, declared=("roots", "sampling"))
+    assert "roots, sampling (settings: client)" in server_facts(told).plain
+    assert "nothing (settings: client)" in server_facts(ServerState("a", phase=ServerPhase.READY)).plain

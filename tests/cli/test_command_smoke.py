@@ -32,6 +32,7 @@ SMOKES = {
     "budget": (("budget", WEATHER), 0, "What the first model call costs"),
     "cost": (("cost", "--session", SESSION), 0, "a recorded session of"),
     "settings": (("settings", "--set", "binding.capacty=3"), 1, "Did you mean `binding.capacity`?"),
+    "clients": (("clients", "codex"), 0, "https://github.com/openai/codex"),
     "keys": (("keys",), 0, "place.find"),
     "leftovers": (("leftovers",), 0, "0 servers left something running"),
     "chat": (("chat", "What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),

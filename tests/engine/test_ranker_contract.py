@@ -51,7 +51,17 @@ def asked(index: ToolIndex, name: str) -> ToolIndex:
 
 # Rankers that never look at vectors: trying them over an index that has some would show nothing more.
 READS_NO_VECTORS = frozenset(
-    {"prd-bm25", "keyword-expert", "keyword-system", "fuzzy", "fuzzy-repaired", "regex"}
+    {
+        "prd-bm25",
+        "keyword-expert",
+        "keyword-system",
+        "fuzzy",
+        "fuzzy-repaired",
+        "regex",
+        "claude-code",
+        "codex",
+        "anthropic-bm25",
+    }
 )
 CASES: list[tuple[str, Factory]] = [
     *((name, partial(by_meaning, name)) for name in RANKERS if name not in READS_NO_VECTORS),

@@ -15,6 +15,7 @@ from inspector.app.app import HOME, ToolsightApp
 from inspector.app.base_screen import BaseScreen, HeaderLine
 from inspector.app.bridge import View
 from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.dialogs.elicitation.elicitor import ModalElicitor
 from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.session.screen import SessionScreen
@@ -81,17 +82,20 @@ async def app_rig(
     Tests of the session page take `at_home`; under any other page there is a blank one. With `yes` every call
     is approved without asking; with `approves` so is the configuration.
     """
-    approver = ModalApprover(yes=yes)
+    approver, elicitor = ModalApprover(yes=yes), ModalElicitor()
     async with opened(
         *steps,
         servers=servers,
         approver=approver,
+        elicitor=elicitor,
         approved=approved,
         embedder=embedder,
         configuration=configuration,
         prices=prices,
     ) as rig:
-        app = app_on(rig, approver, at_home=at_home, leftovers=leftovers, approves=approves)
+        app = app_on(
+            rig, approver, at_home=at_home, leftovers=leftovers, approves=approves, elicitor=elicitor
+        )
         async with app.run_test(size=size) as pilot:
             if settled:
                 await ready(pilot, rig)
@@ -119,11 +123,14 @@ def app_on(
     at_home: bool,
     leftovers: Leftovers | None = None,
     approves: bool = False,
+    elicitor: ModalElicitor | None = None,
 ) -> ToolsightApp:
     """An app that shows the rig's workbench."""
 
     async def start() -> Opened:
-        return Opened(rig.bench, rig.memory, approver, leftovers=leftovers, approves=approves)
+        return Opened(
+            rig.bench, rig.memory, approver, leftovers=leftovers, approves=approves, elicitor=elicitor
+        )
 
     app = RigApp(start)
     app.at_home = at_home

@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector.adapters.memory.fakes import (
     FixedApprover,
+    FixedElicitor,
     ManualClock,
     MemoryConnector,
     MemoryPrices,
@@ -22,7 +23,7 @@ from inspector.domain.price import Prices
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Annotations, Tool
 from inspector.domain.toolset import ServerRule, Toolset
-from inspector.engine.ports import Approver, Embedder, EventStore, Ports, TokenCounter
+from inspector.engine.ports import Approver, Elicitor, Embedder, EventStore, Ports, TokenCounter
 from inspector.engine.workbench import Workbench
 from tests.support.counting import CharacterCounter
 from tests.support.told_model import Step, ToldModel
@@ -102,6 +103,7 @@ async def opened(
     *steps: Step,
     servers: Mapping[str, MemoryServer] | None = None,
     approver: Approver | None = None,
+    elicitor: Elicitor | None = None,
     approved: bool = True,
     embedder: Embedder | None = None,
     configuration: Configuration | None = None,
@@ -133,6 +135,7 @@ async def opened(
         vectors=MemoryVectors(),
         prices=MemoryPrices(*prices),
         wire=connector,
+        elicitor=elicitor or FixedElicitor(),
     )
     async with Workbench(
         configuration, ports, model="told", session_id="s", toolset=toolset, profile=profile, values=values
@@ -144,6 +147,7 @@ async def opened(
 async def connected(
     *steps: Step,
     servers: Mapping[str, MemoryServer] | None = None,
+    elicitor: Elicitor | None = None,
     embedder: Embedder | None = None,
     configuration: Configuration | None = None,
     toolset: str = "",
@@ -157,6 +161,7 @@ async def connected(
     async with opened(
         *steps,
         servers=servers,
+        elicitor=elicitor,
         embedder=embedder,
         configuration=configuration,
         toolset=toolset,

@@ -6,7 +6,7 @@ from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.pilot import Pilot
 
-from widgets import Choice, GuardedConfirm, Prompt
+from widgets import Choice, Guarded, GuardedConfirm, Prompt
 
 CHOICES = (Choice("", "this session"), Choice("", "once"), Choice("", "no"))
 
@@ -24,7 +24,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(GuardedConfirm, "clock", clock)
+    monkeypatch.setattr(Guarded, "clock", clock)
     return clock
 
 

@@ -11,7 +11,7 @@ from inspector.domain.error import ConfigError, ConnectError
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Connector, ServerLink
+from inspector.engine.ports import ClientSide, Connector, ServerLink
 from inspector.engine.recorded.servers import RecordedLink
 
 NO_SERVER = "This is a stored listing: there is no server to call. Start the server itself to call its tools."
@@ -25,14 +25,20 @@ class WithStoredListings:
 
     @asynccontextmanager
     async def connect(
-        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,
+        on_tools_changed: Callable[[], None],
+        client: ClientSide | None = None,
     ) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`."""
         if spec.listing:
             tools, info = await asyncio.to_thread(_tools, spec), ServerInfo(spec.name, protocol="stored")
             yield RecordedLink(info, tools, otherwise=ToolResult(NO_SERVER, is_error=True))
             return
-        async with self._others.connect(spec, era=era, on_tools_changed=on_tools_changed) as link:
+        opening = self._others.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
+        async with opening as link:
             yield link
 
 

@@ -23,7 +23,7 @@ from inspector.domain.frame import FrameLog
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerSpec
-from inspector.engine.ports import Clock, ServerLink, ToolListing, ignored
+from inspector.engine.ports import ClientSide, Clock, ServerLink, ToolListing, ignored
 
 if TYPE_CHECKING:
     from inspector.adapters.mcp.link import McpLink
@@ -59,7 +59,12 @@ class McpConnector:
 
     @asynccontextmanager
     async def connect(
-        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,
+        on_tools_changed: Callable[[], None],
+        client: ClientSide | None = None,
     ) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`. Raises ConnectTimeout after `spec.connect_timeout` seconds."""
         if not self._prepared:
@@ -75,7 +80,7 @@ class McpConnector:
 
         async def open_there() -> None:
             # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
-            opened.append(await self._open(spec, era, stderr, changed, frames))
+            opened.append(await self._open(spec, era, stderr, changed, frames, (client, here)))
 
         with self._thread as thread:
             try:
@@ -95,9 +100,11 @@ class McpConnector:
         stderr: StderrFile,
         on_tools_changed: Callable[[], None],
         frames: FrameLog,
+        client: tuple[ClientSide | None, asyncio.AbstractEventLoop],
     ) -> "McpLink":
         from inspector.adapters.mcp.link import eras_to_try, open_link
         from inspector.adapters.mcp.recorder import Recorder
+        from inspector.adapters.mcp.server_request import ServerRequests
 
         return await open_link(
             spec,
@@ -108,6 +115,7 @@ class McpConnector:
             version=_version(),
             new_recorder=lambda: Recorder(frames, self._clock),
             registry=self._registry,
+            requests=ServerRequests(spec.name, *client),
         )
 
 

@@ -11,13 +11,20 @@ from typing import Any, Protocol
 
 from mcp import Client, MCPError
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
-from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT, Implementation, ToolListChangedNotification
+from mcp_types import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    ElicitCompleteNotification,
+    Implementation,
+    ToolListChangedNotification,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from inspector.adapters.mcp.frame import stray_hint
 from inspector.adapters.mcp.log import LOG
 from inspector.adapters.mcp.recorder import Recorder
+from inspector.adapters.mcp.server_request import ServerRequests
 from inspector.adapters.mcp.tap import Streams, Tap, flaw_text
 from inspector.domain.error import ConnectError, ConnectTimeout, ServerExited
 
@@ -46,9 +53,15 @@ class Host:
     """Opens, watches and closes one client. `mode` is the SDK's: legacy, auto or a protocol version."""
 
     def __init__(
-        self, channel: Channel, mode: str, on_tools_changed: Callable[[], None], recorder: Recorder
+        self,
+        channel: Channel,
+        mode: str,
+        on_tools_changed: Callable[[], None],
+        recorder: Recorder,
+        requests: ServerRequests,
     ) -> None:
-        self.tap = Tap(channel.ended, recorder)
+        self.tap = Tap(channel.ended, recorder, requests.declaration)
+        self._requests = requests
         self.refused = False
         self._closed_by_us = False
         self._channel = channel
@@ -63,10 +76,12 @@ class Host:
     async def open(self, version: str, deadline: float) -> Client:
         """Connect; `version` is Toolsight's own, `deadline` is in the event loop's time.
 
+        Another client's name and version are told if they are to be declared.
+
         Raises ConnectError; nothing is left running then.
         """
         seconds = max(deadline - asyncio.get_running_loop().time(), 0)
-        task = self._task = asyncio.create_task(self._own(Implementation(name="toolsight", version=version)))
+        task = self._task = asyncio.create_task(self._own(_identity(self._requests, version)))
         both: set[asyncio.Future[Any]] = {task, self._ready}
         try:
             await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -114,6 +129,9 @@ class Host:
                 mode=self._mode,
                 client_info=identity,
                 message_handler=self._on_message,
+                list_roots_callback=self._requests.roots,
+                elicitation_callback=self._requests.elicit,
+                sampling_callback=self._requests.sample,
                 cache=None,  # always show what the server says now
             ) as client:
                 self.tap.protocol = client.protocol_version
@@ -138,6 +156,8 @@ class Host:
     async def _on_message(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._on_tools_changed()
+        elif isinstance(message, ElicitCompleteNotification):
+            self._requests.completed(message.params.elicitation_id)
 
     async def _subscribe(self, client: Client) -> None:
         """Subscribe to changes under protocol 2026-07-28; older servers notify without a subscription."""
@@ -186,6 +206,15 @@ class Host:
             hint="Is it an MCP server? Its protocol may be too old or too new.",
             stderr_tail=self._channel.stderr_tail(),
         )
+
+
+def _identity(requests: ServerRequests, version: str) -> Implementation:
+    client = requests.capabilities
+    if client is None or not client.name:
+        return Implementation(
+            name="toolsight", version=client.version if client and client.version else version
+        )
+    return Implementation(name=client.name, version=client.version or "0")
 
 
 def root_causes(error: BaseException) -> list[BaseException]:

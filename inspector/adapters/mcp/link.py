@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mcp import Client, MCPError, types
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, URL_ELICITATION_REQUIRED
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -14,10 +14,11 @@ from inspector.adapters.mcp.http import HttpChannel
 from inspector.adapters.mcp.log import StderrFile
 from inspector.adapters.mcp.process import StdioChannel
 from inspector.adapters.mcp.recorder import Recorder
+from inspector.adapters.mcp.server_request import ServerRequests
 from inspector.adapters.mcp.tap import RAW, SKIPPED
 from inspector.adapters.mcp.translate import MAX_INSTRUCTIONS, summary, tool_result
 from inspector.adapters.process.registration import Registry
-from inspector.domain.error import CallTimeout, ConnectError, ProtocolError, ServerExited
+from inspector.domain.error import CallTimeout, ClientRefusal, ConnectError, ProtocolError, ServerExited
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import ToolResult
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
@@ -25,6 +26,9 @@ from inspector.domain.tool import Annotations, Tool
 from inspector.engine.ports import ToolListing, ignored
 
 MAX_PAGES = 5_000
+# How often a call may need more input (2026-07-28), and seconds between rounds in which it asks for nothing.
+_MOST_ROUNDS = 10
+_ROUND_PAUSE = 0.2
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
 _SERVER_BUG = "This is a bug in the server."
 # The SDK's message for a session that an HTTP server has forgotten, for example after a restart.
@@ -41,6 +45,7 @@ async def open_link(
     version: str,
     new_recorder: Callable[[], Recorder],
     registry: Registry,
+    requests: ServerRequests,
 ) -> "McpLink":
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
     deadline = asyncio.get_running_loop().time() + spec.connect_timeout
@@ -52,10 +57,10 @@ async def open_link(
             if spec.is_http
             else StdioChannel(spec, environment, stderr, recorder.stray, registry)
         )
-        host = Host(channel, _MODES[era], on_tools_changed, recorder)
+        host = Host(channel, _MODES[era], on_tools_changed, recorder, requests)
         try:
             client = await host.open(version, deadline)
-            link = McpLink(spec, host, client, channel)
+            link = McpLink(spec, host, client, channel, requests)
             if spec.era is Era.MODERN and link.info.era is not Era.MODERN:
                 await link.close()
                 raise ConnectError(
@@ -84,7 +89,10 @@ def eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
 class McpLink:
     """See `ServerLink`."""
 
-    def __init__(self, spec: ServerSpec, host: Host, client: Client, channel: Channel) -> None:
+    def __init__(
+        self, spec: ServerSpec, host: Host, client: Client, channel: Channel, requests: ServerRequests
+    ) -> None:
+        self._requests = requests
         self.info = server_info(client)
         self._server = spec.name
         self._host = host
@@ -120,21 +128,50 @@ class McpLink:
             raise await self._translated(error, "tools/list") from error
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
-        # Not `client.call_tool`: it rejects results that do not match the tool's output schema, and Toolsight
-        # shows what a server really answers.
-        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
         try:
-            async with asyncio.timeout(timeout) as deadline:
-                answer = await self._client.session.send_request(
-                    types.CallToolRequest(params=params), types.CallToolResult
-                )
+            async with self._requests.patience.limit(timeout) as deadline:
+                return tool_result(await self._answered(tool, arguments))
+        except ClientRefusal as refusal:
+            text = f"[{tool} needs more input and does not get it: {refusal.message}]"
+            return ToolResult(text, is_error=True, kinds=("unsupported",))
         except Exception as error:
             if isinstance(error, TimeoutError) and deadline.expired():
                 hint = "The server may still be working on it. Raise `call_timeout` if it needs longer."
                 raise CallTimeout(f"{tool} did not return within {timeout:g} s", hint=hint) from None
             raise await self._translated(error, tool) from error
+
+    async def _answered(self, tool: str, arguments: JsonObject) -> Mapping[str, Any]:
+        """The result as it came, after whatever the server needed first. Raises ClientRefusal."""
+        given: dict[str, Any] = {}
+        for _ in range(_MOST_ROUNDS):
+            try:
+                raw = await self._result(tool, arguments, given)
+            except MCPError as error:
+                if error.code != URL_ELICITATION_REQUIRED:
+                    raise
+                if not await self._requests.visits(error.data):
+                    raise ClientRefusal("the address was not visited") from error
+                raise ClientRefusal("call it again once what you do at the address is done") from error
+            wanted = raw.get("inputRequests")
+            if raw.get("resultType") != "input_required" or not isinstance(wanted, Mapping | None):
+                return raw
+            given = {"requestState": raw.get("requestState")}
+            if wanted:
+                given["inputResponses"] = await self._requests.answers(wanted)
+            else:
+                await asyncio.sleep(_ROUND_PAUSE)
+        raise ClientRefusal(f"it asks for more after {_MOST_ROUNDS} answers")
+
+    async def _result(self, tool: str, arguments: JsonObject, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Not `client.call_tool`: it rejects results that do not match the tool's output schema, and Toolsight
+        # shows what a server really answers.
+        sent = {"name": tool, "arguments": dict(arguments)}
+        sent |= {key: value for key, value in given.items() if value is not None}
+        params = types.CallToolRequestParams.model_validate(sent, by_name=False)
+        request = types.CallToolRequest(params=params)
+        answer = await self._client.session.send_request(request, types.CallToolResult)
         raw: Mapping[str, Any] = (answer.meta or {})[RAW]
-        return tool_result(raw)
+        return raw
 
     async def wait_closed(self) -> ServerExited:
         return await self._host.wait_over()

@@ -14,7 +14,14 @@ from typing import Any, Self
 import anyio
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse, ListToolsResult, Tool
+from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    JSONRPCError,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    ListToolsResult,
+    Tool,
+)
 from mcp_types.methods import validate_server_result
 from pydantic import BaseModel, ValidationError
 
@@ -27,14 +34,19 @@ SKIPPED = "toolsight/skipped"
 RAW = "toolsight/raw"
 LIST = "tools/list"
 CALL = "tools/call"
+INITIALIZE = "initialize"
 _SHOWN_ERRORS = 2
 
 
 class Tap:
-    """Watches the frames of one connection; sets `ended` when the incoming stream ends."""
+    """Watches the frames of one connection; sets `ended` when the incoming stream ends.
 
-    def __init__(self, ended: asyncio.Event, recorder: Recorder) -> None:
+    What requests declare becomes `declaration`: the SDK would say whatever it has callbacks for.
+    """
+
+    def __init__(self, ended: asyncio.Event, recorder: Recorder, declaration: Mapping[str, Any]) -> None:
         self.protocol = ""
+        self._declaration = dict(declaration)
         self._recorder = recorder
         self.ended = ended
         self._asked: dict[str, str] = {}
@@ -47,9 +59,19 @@ class Tap:
 
     def sent(self, item: SessionMessage) -> None:
         message = item.message
+        if isinstance(message, JSONRPCRequest):
+            self._declare(message)
+            if message.method in (LIST, CALL):
+                self._asked[str(message.id)] = message.method
         self._recorder.message(message, sent=True)
-        if isinstance(message, JSONRPCRequest) and message.method in (LIST, CALL):
-            self._asked[str(message.id)] = message.method
+
+    def _declare(self, request: JSONRPCRequest) -> None:
+        params = request.params or {}
+        meta = params.get("_meta")
+        if request.method == INITIALIZE:
+            request.params = {**params, "capabilities": self._declaration}
+        elif isinstance(meta, Mapping) and CLIENT_CAPABILITIES_META_KEY in meta:
+            request.params = {**params, "_meta": {**meta, CLIENT_CAPABILITIES_META_KEY: self._declaration}}
 
     def received(self, item: SessionMessage | Exception) -> None:
         if isinstance(item, Exception):

@@ -38,7 +38,7 @@ def tool_result(raw: Mapping[str, Any]) -> ToolResult:
 def _unfinished(raw: Mapping[str, Any]) -> str:
     """Describe a result that only starts something Toolsight does not support; else an empty text."""
     if raw.get("resultType") == "input_required":
-        return "[the tool asks for more input (elicitation or sampling), which Toolsight does not offer]"
+        return "[the tool asks for more input in a way that Toolsight does not understand]"
     if isinstance(raw.get("task"), Mapping) and "content" not in raw:
         return "[the tool started a background task, which Toolsight does not follow]"
     return ""

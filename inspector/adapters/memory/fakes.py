@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Map
 from contextlib import asynccontextmanager
 from typing import Any
 
+from inspector.domain.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
 from inspector.domain.error import (
     CallTimeout,
     ConnectError,
@@ -26,6 +27,7 @@ from inspector.domain.tool import Tool
 from inspector.engine.ports import (
     ApprovalRequest,
     ChatModel,
+    ClientSide,
     Decision,
     SessionSummary,
     Snapshot,
@@ -89,6 +91,18 @@ class FixedApprover:
     async def ask(self, request: ApprovalRequest) -> Decision:
         self.asked.append(request)
         return self.decision
+
+
+class FixedElicitor:
+    """An Elicitor that gives the same answer every time, and keeps the questions."""
+
+    def __init__(self, answer: ElicitationAnswer = DECLINED) -> None:
+        self.answer = answer
+        self.asked: list[ElicitationRequest] = []
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
+        self.asked.append(request)
+        return self.answer
 
 
 class MemoryStore:
@@ -265,6 +279,13 @@ class MemoryServer:
         self.tools = tuple(tools)
         self.notify()
 
+    @property
+    def client(self) -> ClientSide:
+        """The client of the newest connection."""
+        client = self.links[-1].client
+        assert client is not None
+        return client
+
     def notify(self) -> None:
         """Notify clients that the list changed."""
         for link in self.links:
@@ -277,10 +298,13 @@ class MemoryServer:
 
 
 class MemoryLink:
-    """A ServerLink to a MemoryServer."""
+    """A ServerLink to a MemoryServer, which may ask its `client`."""
 
-    def __init__(self, server: MemoryServer, on_tools_changed: Callable[[], None]) -> None:
+    def __init__(
+        self, server: MemoryServer, on_tools_changed: Callable[[], None], client: ClientSide | None = None
+    ) -> None:
         self.info = server.info
+        self.client = client
         self.on_tools_changed = on_tools_changed
         self._server = server
         self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -341,7 +365,12 @@ class MemoryConnector:
 
     @asynccontextmanager
     async def connect(
-        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,
+        on_tools_changed: Callable[[], None],
+        client: ClientSide | None = None,
     ) -> AsyncGenerator[MemoryLink, None]:
         server = self.servers[spec.name]
         server.eras.append(era)
@@ -350,7 +379,7 @@ class MemoryConnector:
             raise ConnectTimeout("The handshake did not finish in time", stderr_tail=server.stderr)
         if server.fault is not None:
             raise server.fault
-        link = MemoryLink(server, on_tools_changed)
+        link = MemoryLink(server, on_tools_changed, client)
         server.links.append(link)
         try:
             yield link

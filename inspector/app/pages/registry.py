@@ -21,6 +21,7 @@ SCREENS: Mapping[str, str] = {
     "session": "chat.session.screen:SessionScreen",
     "race": "chat.race.screen:RaceScreen",
     "servers": "tools.catalog.screen:ToolsScreen",
+    "clients": "tools.clients.screen:ClientsScreen",
     "manifest": "tools.manifest.screen:ManifestScreen",
     "confusable": "tools.confusable.screen:ConfusableScreen",
     "search": "find.screen:FindScreen",

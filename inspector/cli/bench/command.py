@@ -14,9 +14,11 @@ from inspector.adapters.clock import SystemClock
 from inspector.cli import composition
 from inspector.cli.bench.dataset import Selection, read_datasets
 from inspector.cli.bench.report import difference_report, standing_lines, text_report
+from inspector.cli.client.option import as_clients, client_ranker, say_search_as
 from inspector.cli.options import Options, options, shared
 from inspector.cli.progress import Progress, cancellation
 from inspector.cli.render import say
+from inspector.domain.client import Client
 from inspector.domain.error import ConfigError
 from inspector.engine.discovery.rankers.ranker_list import RANKERS, require_ranker
 from inspector.engine.discovery.semantics import Semantics
@@ -55,6 +57,7 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
     multiple=True,
     help=f"Measure only this ranker: {', '.join(RANKERS)}. May be repeated.",
 )
+@as_clients
 @click.option("--distractors", type=_Path, help="Add the tools.jsonl of this folder to every data set.")
 @click.option(
     "--sample",
@@ -96,6 +99,7 @@ def _a_number(_context: click.Context, _parameter: click.Parameter, value: float
 def bench(
     data: tuple[Path, ...],
     rankers: tuple[str, ...],
+    clients: tuple[Client, ...],
     distractors: Path | None,
     count: int | None,
     form: str,
@@ -107,7 +111,8 @@ def bench(
     **values: Any,
 ) -> None:
     """Measure how well and how fast rankers find the right tools for labelled requests."""
-    names = tuple(dict.fromkeys(map(require_ranker, rankers or DEFAULT_RANKERS)))
+    wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
+    names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
     if details and (form not in _WITH_DETAILS or len(names) < 2):
         raise click.UsageError("--details needs two rankers, and --format text or markdown.")
     chosen = options(**values)
@@ -120,6 +125,9 @@ def bench(
     rows = [one.row for one in measured]
     if rows:
         _publish(_report(rows, form) + _claims(measured, form) + _details(measured, names, details), output)
+    if form == "text":
+        for client in clients:
+            say_search_as(client)
     if not is_complete:
         say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
         sys.exit(INTERRUPTED)

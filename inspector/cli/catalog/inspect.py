@@ -6,11 +6,14 @@ from typing import Any
 import click
 
 from inspector.cli.catalog.wire import named, say_wire
+from inspector.cli.client.option import as_client
+from inspector.cli.client.view import say_catalog_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.approval import why_ask
 from inspector.domain.budget import Budget
+from inspector.domain.client import Client
 from inspector.domain.contradiction import contradiction
 from inspector.domain.number import count, percent, tokens
 from inspector.domain.server import ServerPhase
@@ -54,7 +57,7 @@ def servers(wire: str, as_json: bool, **values: Any) -> None:
         for state in states:
             _say_failure(state)
 
-    run_headless(options(**values), work, listing=True)
+    run_headless(options(**values), work, listing=True, tell_problems=False)
 
 
 def _say_failure(server: ServerState) -> None:
@@ -69,12 +72,22 @@ def _say_failure(server: ServerState) -> None:
 
 
 @click.command()
+@click.argument("tool_id", default="", metavar="[TOOL]")
+@as_client
 @shared
 @as_json
-def tools(as_json: bool, **values: Any) -> None:
-    """List the permitted tools with their tokens, and what contradicts the claims of their servers."""
+def tools(tool_id: str, client: Client | None, as_json: bool, **values: Any) -> None:
+    """List the permitted tools with their tokens, and what contradicts the claims of their servers.
+
+    With --as, they are listed as that client gets them, and TOOL, by its id, is shown whole.
+    """
+    if tool_id and client is None:
+        raise click.UsageError("TOOL needs --as: `toolsight call TOOL` calls it.")
 
     async def work(bench: Workbench) -> None:
+        if client is not None:
+            say_catalog_as(bench, client, tool_id, as_json=as_json)
+            return
         if as_json:
             say_json(
                 [

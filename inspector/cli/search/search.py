@@ -7,9 +7,12 @@ from typing import Any
 
 import click
 
+from inspector.cli.client.comparison import compare_clients
+from inspector.cli.client.option import as_clients, require_searches, search_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
+from inspector.domain.client import Client
 from inspector.domain.number import count, milliseconds, ordinal, signed
 from inspector.domain.ranked_text import metadata
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
@@ -48,6 +51,7 @@ class _Search:
 )
 @click.option("--compare", "side_by_side", is_flag=True, help="Show the first tools of every ranker.")
 @click.option("--steps", is_flag=True, help="Search for each step of the request separately.")
+@as_clients
 @shared
 @as_json
 def search(
@@ -61,16 +65,27 @@ def search(
     *,
     side_by_side: bool,
     steps: bool,
+    clients: tuple[Client, ...],
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Search as `search_tools` does, and show the parts of each score."""
+    """Search as `search_tools` does, and show the parts of each score.
+
+    With --as, search as that client does; given twice or more, the clients stand side by side.
+    """
     asked = _Search(SearchRequest(query, server_name, tool_names, tags, limit), as_json)
+    if clients and ranker:
+        raise click.UsageError("--as chooses the ranker: leave out --ranker.")
+    require_searches(clients)
 
     async def work(bench: Workbench) -> None:
+        for client in clients[:1]:
+            search_as(bench, client, quiet=as_json or len(clients) > 1)
         if ranker:
             bench.change_setting("discovery.ranker", ranker)
-        if tool_id:
+        if len(clients) > 1:
+            compare_clients(bench, asked.request.query, clients, tool_id, as_json=asked.as_json)
+        elif tool_id:
             _why(bench, asked, tool_id)
         elif side_by_side:
             _compare(bench, asked)

@@ -5,9 +5,11 @@ from typing import Any
 
 import click
 
+from inspector.cli.client.option import as_client, require_searches, search_as
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
+from inspector.domain.client import Client
 from inspector.domain.number import count
 from inspector.domain.tool import Tool
 from inspector.engine.discovery.explanation.tool_edit import QueryEffect, edit_effect
@@ -19,14 +21,24 @@ from inspector.engine.workbench import Workbench
 @click.argument("query")
 @click.option("--name", default="", help="The edited name.")
 @click.option("--description", default=None, help="The edited description.")
+@as_client
 @shared
 @as_json
 def whatif(
-    tool_id: str, query: str, name: str, description: str | None, as_json: bool, **values: Any
+    tool_id: str,
+    query: str,
+    name: str,
+    description: str | None,
+    client: Client | None,
+    as_json: bool,
+    **values: Any,
 ) -> None:
     """Show how TOOL would rank for QUERY, and for the labelled requests, with other texts."""
+    require_searches([client] if client is not None else [])
 
     async def work(bench: Workbench) -> None:
+        if client is not None:
+            search_as(bench, client, quiet=as_json)
         tool = bench.catalog.require(tool_id)
         text = tool.description if description is None else description
         edited = replace(tool, name=name or tool.name, description=text)

@@ -21,11 +21,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ServerConnecting(Event):
+    """A connection is opened; `declared` is what the server is told that its client can do."""
+
     kind: ClassVar[str] = "connecting"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
     tone: ClassVar[Tone] = "muted"
     server: str
     target: str = ""
+    declared: tuple[str, ...] = ()
 
     def summary(self) -> str:
         return f"{self.server}  {self.target}"

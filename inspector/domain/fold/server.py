@@ -24,7 +24,9 @@ def _with_server(state: SessionState, server: ServerState) -> SessionState:
 
 @step.register
 def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionState:
-    server = ServerState(event.server, phase=ServerPhase.CONNECTING, target=event.target)
+    server = ServerState(
+        event.server, phase=ServerPhase.CONNECTING, target=event.target, declared=event.declared
+    )
     return _with_server(state, server)
 
 
@@ -41,6 +43,7 @@ def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
         event.server,
         phase=ServerPhase.READY,
         target=known.target,
+        declared=known.declared,
         tools=event.tools,
         tokens=event.tokens,
         info=event.info,

@@ -1,1 +1,1 @@
-"""Sessions of real agents: transcripts become events, and events tell what to make better."""
+"""The user's real agents: their clients, and what their sessions did."""

@@ -11,7 +11,7 @@ from inspector.domain.message import ToolResult
 from inspector.domain.recorded_run import RecordedCall
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import ToolListing, ignored
+from inspector.engine.ports import ClientSide, ToolListing, ignored
 
 NO_RESULT = "[The recording has no result of this call.]"
 _UNKNOWN = ToolResult(NO_RESULT)
@@ -50,6 +50,7 @@ class RecordedServers:
         *,
         era: Era | None,  # noqa: ARG002 - a recording has no protocol
         on_tools_changed: Callable[[], None],  # noqa: ARG002 - nor changes
+        client: ClientSide | None = None,  # noqa: ARG002 - nor questions
     ) -> AsyncGenerator["RecordedLink", None]:
         """See `Connector`."""
         yield RecordedLink(ServerInfo(spec.name), tuple(self._tools[spec.name]), self._results)

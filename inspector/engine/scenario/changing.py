@@ -11,7 +11,7 @@ from inspector.domain.message import ToolResult
 from inspector.domain.scenario import CatalogChange
 from inspector.domain.server import Era, ServerInfo, ServerSpec
 from inspector.domain.tool import Tool
-from inspector.engine.ports import Connector, ServerLink, ToolListing, ignored
+from inspector.engine.ports import ClientSide, Connector, ServerLink, ToolListing, ignored
 
 _NO_ANSWER = "The scenario added this tool: no server answers it."
 
@@ -27,10 +27,15 @@ class ChangingConnector:
 
     @asynccontextmanager
     async def connect(
-        self, spec: ServerSpec, *, era: Era | None, on_tools_changed: Callable[[], None]
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,
+        on_tools_changed: Callable[[], None],
+        client: ClientSide | None = None,
     ) -> "AsyncGenerator[_ChangingLink, None]":
         """See `Connector`. A server that reconnects keeps its earlier changes."""
-        opening = self._connector.connect(spec, era=era, on_tools_changed=on_tools_changed)
+        opening = self._connector.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
         async with opening as link:
             changing = _ChangingLink(link, on_tools_changed)
             changing.changes = [change for change in self._changes if change.server == spec.name]

@@ -18,7 +18,9 @@ _OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
 # Clients have similar keys of their own (userSettings), so only a key that lacks letters is a misspelling.
 _COMMON_TOP = frozenset({"profile", "settings"})
 _LIKENESS, _COMMON_LIKENESS, _SECTION_LIKENESS = 0.6, 0.4, 0.25
-_OWN_SERVER = frozenset({"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations"})
+_OWN_SERVER = frozenset(
+    {"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations", "client_capabilities"}
+)
 _SETTINGS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
 # Keys that clients add to a server; in Toolsight's own format they are accepted and ignored.

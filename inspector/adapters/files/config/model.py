@@ -29,6 +29,18 @@ class DiscoveryModel(Strict):
     evaluation: list[str] | None = None
 
 
+class ClientModel(Strict):
+    """What is declared to one server instead of the settings `client`."""
+
+    roots: bool | None = None
+    roots_changes: bool | None = None
+    forms: bool | None = None
+    links: bool | None = None
+    sampling: bool | None = None
+    name: str | None = None
+    version: str | None = None
+
+
 class ServerModel(Strict):
     """One entry of `mcpServers`. Timeouts are in seconds."""
 
@@ -47,6 +59,7 @@ class ServerModel(Strict):
     call_timeout: _Seconds | None = None
     era: Literal["legacy", "2026-07-28", "auto"] | None = None
     trust_annotations: bool = False
+    client_capabilities: ClientModel | None = None
 
 
 class RuleModel(Strict):

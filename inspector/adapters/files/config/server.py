@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.adapters.files.config.dialect import Form
@@ -45,6 +46,7 @@ class ServerReader:
                 found for key, text in _texts(entry) if (found := self._scope.expansion(key, text))
             ),
             trust_annotations=entry.trust_annotations,
+            client=_declared(entry),
         )
         return replace(
             spec,
@@ -118,6 +120,11 @@ class ServerReader:
     def _where(self, server: str, key: str) -> str:
         at = dotted(self._form.section, server)
         return f"{at}.{key}" if key else at
+
+
+def _declared(entry: ServerModel) -> dict[str, Any]:
+    """What is declared to this server alone."""
+    return entry.client_capabilities.model_dump(exclude_none=True) if entry.client_capabilities else {}
 
 
 def _texts(entry: ServerModel) -> Iterator[tuple[str, str]]:

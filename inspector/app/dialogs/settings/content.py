@@ -6,6 +6,7 @@ from typing import Any
 
 from textual.content import Content
 
+from inspector.app.dialogs.settings.section import SECTIONS
 from inspector.app.draw.failure import failure_text
 from inspector.app.draw.problem import problem_count, problem_lines, sign
 from inspector.app.draw.style import MUTED
@@ -33,18 +34,6 @@ KNOB_COLUMNS = (
 )
 LEGEND = "● differs from the default"
 WHEN = "Changes take effect with the next model call"
-_SECTIONS: Mapping[str, str] = {
-    "session": "This session",
-    "discovery": "Search",
-    "manifest": "Manifest",
-    "binding": "Binding and eviction",
-    "gate": "Per-turn gate",
-    "access": "Preconditions",
-    "guard": "Iteration guard, against loops",
-    "redundancy": "Redundant searches",
-    "budget": "Window and budget",
-    "chat": "Conversation",
-}
 # Prefix of the headings' keys; no setting's path begins like it.
 HEADING = "\0"
 _RANKER_KNOBS = frozenset({"discovery.ranker", "gate.ranker"})
@@ -123,7 +112,7 @@ def knob_rows(setup: Setup, *, only_different: bool = False) -> tuple[Record, ..
 
 
 def heading(section: str) -> Record:
-    title = _SECTIONS.get(section, section)
+    title = SECTIONS.get(section, section)
     return Record(HEADING + section, (Content.styled(title, "bold"), "", "", ""), copy=title)
 
 

@@ -110,6 +110,9 @@ class Bm25Ranker:
             return []
         shares = self._shares[entry].astype(np.float64)
         x = float(shares.sum())
+        if not x:
+            # The term is in fields without a weight only.
+            return []
         gain = self.idf(term) * float(self._saturated(np.array([x]))[0]) / x
         common = {
             "idf": self.idf(term),

@@ -8,6 +8,8 @@ from inspector.domain.settings import DiscoverySettings
 from inspector.engine.discovery.index import ToolIndex
 from inspector.engine.discovery.name_index import NameIndex
 from inspector.engine.discovery.rankers.bm25 import Bm25Ranker, Bm25Settings
+from inspector.engine.discovery.rankers.claude_code import ClaudeCodeRanker
+from inspector.engine.discovery.rankers.codex import CodexRanker
 from inspector.engine.discovery.rankers.dense import DenseRanker
 from inspector.engine.discovery.rankers.fusion import FusionRanker, FusionWeights
 from inspector.engine.discovery.rankers.fuzzy import FuzzyRanker
@@ -26,6 +28,12 @@ from inspector.engine.discovery.rankers.two_stage import TwoStageRanker
 # The reference against which the fusion is measured: one field, two signals.
 _Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}
 _Z_FUSION_WEIGHTS = FusionWeights(lexical=0.3, summary=1.0, best_passage=0.0)
+# One text of all that the Anthropic API says it searches; the constants are assumed.
+_ANTHROPIC = Bm25Settings(
+    {Signal.NAME: 1.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 0.0},
+    k1=1.2,
+    per_field=False,
+)
 
 
 class CatalogRankers:
@@ -91,6 +99,10 @@ _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "keyword-system": lambda r: KeywordSystemRanker(r.index.tools),
     "fuzzy": lambda r: r.fuzzy(repaired=False),
     "fuzzy-repaired": lambda r: r.fuzzy(repaired=True),
+    "claude-code": lambda r: ClaudeCodeRanker(r.index.tools),
+    "codex": lambda r: CodexRanker(r.index.tools, r.index.instructions),
+    "vscode": lambda r: DenseRanker(r.index, threshold=0.0, name="vscode"),
+    "anthropic-bm25": lambda r: Bm25Ranker(r.index, _ANTHROPIC, name="anthropic-bm25"),
     "prd-bm25": lambda r: PrdBm25Ranker(r.index.tools),
     "regex": lambda r: PatternRanker(r.index.tools),
 }

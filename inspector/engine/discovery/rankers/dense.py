@@ -19,11 +19,13 @@ NO_LINES = "summary lines are not embedded: compared with whole descriptions"
 
 
 class DenseRanker:
-    """Keeps tools whose cosine with the query reaches `threshold` (equation 6)."""
+    """Keeps tools whose cosine with the query reaches `threshold` (equation 6), and is above zero."""
 
-    def __init__(self, index: ToolIndex, *, threshold: float = THRESHOLD, lines: bool = False) -> None:
+    def __init__(
+        self, index: ToolIndex, *, threshold: float = THRESHOLD, lines: bool = False, name: str = ""
+    ) -> None:
         """With `lines` it compares with summary lines, if the index has them."""
-        self.name = ISO if lines else DENSE
+        self.name = name or (ISO if lines else DENSE)
         self.threshold = threshold
         self._index = index
         self._lines = lines and index.lined
@@ -42,7 +44,7 @@ class DenseRanker:
         else:
             found = self._index.similarities(vector)[SUMMARY]
         cosines = np.nan_to_num(found, nan=0.0)
-        kept = cosines >= self.threshold
+        kept = (cosines >= self.threshold) & (cosines > 0)
         return Ranking(cosines, kept, lambda position: self._explain(position, cosines), note=self._note)
 
     def _nothing(self, position: int) -> Score:

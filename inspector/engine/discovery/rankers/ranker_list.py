@@ -106,6 +106,31 @@ _LIST = (
         "½ shared / query's words + ½ shared / tool's keywords",
     ),
     RankerInfo(
+        "claude-code",
+        "as Claude Code (assumed): keywords",
+        "words in names and descriptions; its weights are assumed",
+        "Σ 3 in the name or 2 within it + 1 in the description",
+    ),
+    RankerInfo(
+        "codex",
+        "as Codex: BM25, names whole",
+        "bm25 over one text with the server's instructions, names unsplit",
+        "BM25, k1 1.2, one text; list_orders is one word",
+    ),
+    RankerInfo(
+        "vscode",
+        "as VS Code (our model): cosine",
+        "meaning of name and description; our model stands in for its own",
+        "cosine of query and summary, above zero",
+        matching="meaning",
+    ),
+    RankerInfo(
+        "anthropic-bm25",
+        "as Claude's API (assumed): BM25",
+        "words of all fields in one text; its constants are assumed",
+        "BM25, k1 1.2, one text of name, description, arguments",
+    ),
+    RankerInfo(
         "prd-bm25",
         "as in the PRD: BM25Okapi",
         "bm25 over whole words of name and description, as a baseline",

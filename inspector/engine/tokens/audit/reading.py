@@ -10,6 +10,7 @@ from inspector.domain.redaction import Redactor
 from inspector.domain.server import ServerSpec
 from inspector.domain.tool import Tool
 from inspector.domain.toolset import ServerRule
+from inspector.engine.client_side import Unattended
 from inspector.engine.listing import list_tools, remember_tools
 from inspector.engine.ports import Clock, Connector, ServerMemory, Snapshot
 
@@ -110,7 +111,9 @@ async def _ask(spec: ServerSpec, connector: Connector, memory: ServerMemory, clo
     fingerprint = spec.fingerprint()
     era = memory.era(fingerprint)
     try:
-        async with connector.connect(spec, era=era, on_tools_changed=lambda: None) as link:
+        client = Unattended()
+        opening = connector.connect(spec, era=era, on_tools_changed=lambda: None, client=client)
+        async with opening as link:
             listing, info = await list_tools(link, spec.connect_timeout), link.info
     except ToolsightError as error:
         return _failed(spec, error)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.schema import SchemaField, fields
 from widgets import NOTHING, Field
-from widgets.form_field import Kind
+from widgets.typed_value import Kind
 
 _KINDS: Mapping[str, Kind] = {
     "string": "string",

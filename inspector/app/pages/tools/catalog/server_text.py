@@ -62,6 +62,7 @@ def server_facts(
         ("calls itself", f"{info.name} {info.version}".strip()),
         ("protocol", f"{info.protocol} ({info.era} era)" if info.protocol else ""),
         ("capabilities", ", ".join(info.capabilities)),
+        ("was told", _told(server)),
         ("its claims", trust if server.phase is ServerPhase.READY else ""),
     )
     lines = [fact(label, plain(value, limit=2000), _LABELS, width) for label, value in facts if value]
@@ -72,6 +73,13 @@ def server_facts(
     ]
     lines += [problem_line(problem) for problem in problems if problem.server == server.name]
     return Content("\n").join(lines)
+
+
+def _told(server: ServerState) -> str:
+    """What the server was told that its client can do."""
+    if server.phase is not ServerPhase.READY:
+        return ""
+    return f"{', '.join(server.declared) or 'nothing'} (settings: client)"
 
 
 def instructions(server: ServerState) -> str:

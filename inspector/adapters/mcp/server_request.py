@@ -1,0 +1,182 @@
+"""What a server asks of its client, between the SDK in the servers' thread and Toolsight's own side."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mcp import types
+from mcp.client.session import ClientRequestContext
+from pydantic import FileUrl, TypeAdapter, ValidationError
+
+from inspector.adapters.mcp.patience import Patience
+from inspector.adapters.mcp.tap import flaw_text
+from inspector.domain.client_capabilities import protocol_form
+from inspector.domain.elicitation import (
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+)
+from inspector.domain.error import ClientRefusal
+from inspector.domain.jsonvalue import JsonObject, compact
+from inspector.domain.settings import ClientCapabilities
+from inspector.engine.ports import ClientSide
+
+T = TypeVar("T")
+# The specification's code for a person's no to sampling.
+_REJECTED = -1
+_INPUT: TypeAdapter[types.InputRequest] = TypeAdapter(types.InputRequest)
+_Answer = types.ElicitResult | types.ListRootsResult | types.ErrorData
+
+
+class ServerRequests:
+    """Answers a server's requests with Toolsight's side of its connection, which lives in another event loop.
+
+    Without a `client`, everything is refused. While a person is asked, the `patience` of calls stands still.
+    """
+
+    def __init__(self, server: str, client: ClientSide | None, home: asyncio.AbstractEventLoop) -> None:
+        """`home` is the event loop that `client` lives in."""
+        self.patience = Patience()
+        self._server = server
+        self._client = client
+        self._home = home
+
+    @property
+    def capabilities(self) -> ClientCapabilities | None:
+        """What is declared; None for nothing."""
+        return self._client.capabilities if self._client is not None else None
+
+    @property
+    def declaration(self) -> JsonObject:
+        """The capabilities as the protocol writes them."""
+        return protocol_form(self.capabilities) if self.capabilities is not None else {}
+
+    async def roots(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002 - the SDK passes it by name
+    ) -> types.ListRootsResult | types.ErrorData:
+        """Answer `roots/list`."""
+        found = await self._asked(lambda client: _told(client.roots), types.METHOD_NOT_FOUND)
+        if isinstance(found, types.ErrorData):
+            return found
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(_file_uri(path))) for path in found])
+
+    async def elicit(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002
+        params: types.ElicitRequestParams,
+    ) -> types.ElicitResult | types.ErrorData:
+        """Answer `elicitation/create`."""
+        request = self._question(params)
+        with self.patience.paused():
+            answer = await self._asked(lambda client: client.elicit(request), types.INVALID_PARAMS)
+        return answer if isinstance(answer, types.ErrorData) else _elicited(request, answer)
+
+    async def sample(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002
+        params: types.CreateMessageRequestParams,
+    ) -> types.ErrorData:
+        """Refuse `sampling/createMessage`."""
+        text = _prompt(params)
+        refused = await self._asked(lambda client: _told(lambda: client.sample(text)), types.METHOD_NOT_FOUND)
+        return refused if isinstance(refused, types.ErrorData) else _error(_REJECTED, "refused")
+
+    async def answers(self, requests: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer the requests inside a result that needs input (2026-07-28), by their keys.
+
+        Raises ClientRefusal for the first that is refused, or cannot be read.
+        """
+        return {str(key): await self._answer(request) for key, request in requests.items()}
+
+    async def _answer(self, raw: object) -> dict[str, Any]:
+        try:
+            request = _INPUT.validate_python(raw, by_name=False)
+        except ValidationError as error:
+            raise ClientRefusal(f"it cannot be read: {flaw_text(error)}") from error
+        context: Any = None
+        answer: _Answer
+        match request:
+            case types.ElicitRequest(params=params):
+                answer = await self.elicit(context, params)
+            case types.CreateMessageRequest(params=asked):
+                answer = await self.sample(context, asked)
+            case _:
+                answer = await self.roots(context)
+        if isinstance(answer, types.ErrorData):
+            raise ClientRefusal(answer.message)
+        return answer.model_dump(by_alias=True, exclude_none=True, mode="json")
+
+    async def visits(self, data: object) -> bool:
+        """Ask for the visits that an error of a call demands (2025-11-25); False unless all are agreed to.
+
+        Raises ClientRefusal.
+        """
+        try:
+            demanded = types.ElicitationRequiredErrorData.model_validate(data, by_name=False).elicitations
+        except ValidationError as error:
+            raise ClientRefusal(f"it cannot be read: {flaw_text(error)}") from error
+        context: Any = None
+        for params in demanded:
+            answer = await self.elicit(context, params)
+            if isinstance(answer, types.ErrorData):
+                raise ClientRefusal(answer.message)
+            if answer.action != Action.ACCEPT.value:
+                return False
+        return bool(demanded)
+
+    def completed(self, elicitation: str) -> None:
+        """Pass on that what a server wanted at an address is done."""
+        if self._client is not None:
+            self._home.call_soon_threadsafe(self._client.completed, elicitation)
+
+    def _question(self, params: types.ElicitRequestParams) -> ElicitationRequest:
+        if isinstance(params, types.ElicitRequestURLParams):
+            return LinkRequest(self._server, params.message, params.url, params.elicitation_id or "")
+        return FormRequest(self._server, params.message, params.requested_schema)
+
+    async def _asked(
+        self, ask: Callable[[ClientSide], Coroutine[Any, Any, T]], undeclared: int
+    ) -> T | types.ErrorData:
+        """Ask Toolsight's side where it lives; a refusal becomes an error, `undeclared` by its code."""
+        if self._client is None:
+            return _error(undeclared, "the client did not declare it")
+        asked = asyncio.run_coroutine_threadsafe(ask(self._client), self._home)
+        try:
+            return await asyncio.wrap_future(asked)
+        except ClientRefusal as refusal:
+            return _error(_REJECTED if refusal.was_declared else undeclared, refusal.message)
+
+
+async def _told(act: Callable[[], T]) -> T:
+    return act()
+
+
+def _error(code: int, message: str) -> types.ErrorData:
+    return types.ErrorData(code=code, message=message)
+
+
+def _elicited(request: ElicitationRequest, answer: ElicitationAnswer) -> types.ElicitResult:
+    is_filled = isinstance(request, FormRequest) and answer.action is Action.ACCEPT
+    content = dict(answer.content or {}) if is_filled else None
+    return types.ElicitResult(action=answer.action.value, content=content)
+
+
+def _prompt(params: types.CreateMessageRequestParams) -> str:
+    """The text that a server would have the model read."""
+    data = params.model_dump(by_alias=True, exclude_none=True, mode="json")
+    texts = [_content_text(message.get("content")) for message in data.get("messages", ())]
+    return "\n".join(filter(None, [data.get("systemPrompt", ""), *texts]))
+
+
+def _content_text(content: object) -> str:
+    if isinstance(content, Mapping) and isinstance(content.get("text"), str):
+        return str(content["text"])
+    return compact(content)
+
+
+def _file_uri(path: str) -> str:
+    return Path(path).as_uri()

@@ -1,0 +1,1 @@
+"""Questions that servers ask through their client: a form, or an address to visit."""

@@ -1,0 +1,69 @@
+"""What a person reads of a server's question. All of it but our own sentences is the server's text."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.elicitation import (
+    LONGEST_MESSAGE,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+    address,
+)
+from inspector.domain.elicitation_form import FormField
+from widgets import plain, visible
+
+_WARNING = "$text-warning"
+_NO_SECRETS = "What you send goes to the server as it is. Type no passwords, keys or tokens."
+_SECRET = "It asks for what looks like a secret ({}), which a form must never do: decline, or leave it empty."
+_OPENS_NOTHING = "Nothing is opened unless you say so. What you do there stays between you and that host."
+
+
+def title(request: ElicitationRequest) -> str:
+    """Which server asks for what."""
+    server = visible(request.server, limit=60, newlines=False)
+    wants = (
+        "asks you to fill in a form" if isinstance(request, FormRequest) else "asks you to visit an address"
+    )
+    return f"The server {server} {wants}"
+
+
+def form_body(request: FormRequest, fields: Sequence[FormField]) -> Content:
+    """What the server says, and what to know before sending anything."""
+    secret = ", ".join(
+        visible(field.title or field.name, limit=60, newlines=False) for field in fields if field.is_secret
+    )
+    lines = [_said(request.message), Content.styled(_NO_SECRETS, MUTED)]
+    if secret:
+        lines.append(Content.styled(_SECRET.format(secret), _WARNING))
+    return Content("\n").join(lines)
+
+
+def link_body(request: LinkRequest) -> Content:
+    """What the server says, and the whole address with its host marked."""
+    parts = address(request.url)
+    whole = Content.assemble(
+        plain(parts.before, newlines=False).stylize(MUTED),
+        plain(parts.host, newlines=False).stylize("bold reverse"),
+        plain(parts.after, newlines=False).stylize(MUTED),
+    )
+    host = (
+        Content.assemble("host  ", plain(parts.host, newlines=False).stylize("bold"))
+        if parts.host
+        else Content("")
+    )
+    warnings = [Content.styled(f"! {warning}", _WARNING) for warning in parts.warnings]
+    note = Content.styled(_OPENS_NOTHING, MUTED)
+    return Content("\n").join(
+        [_said(request.message), Content(""), whole, host, *warnings, Content(""), note]
+    )
+
+
+def _said(message: str) -> Content:
+    return (
+        plain(message, limit=LONGEST_MESSAGE)
+        if message.strip()
+        else Content.styled("It says nothing about it.", MUTED)
+    )

@@ -1,0 +1,1 @@
+"""The clients page: the tools as real clients get them."""

@@ -1,0 +1,179 @@
+"""The texts of the page about real clients: each client as a row, and what becomes of the tools there."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from textual.content import Content
+
+from inspector.app.draw.style import MUTED
+from inspector.domain.client import Client, Confidence, Topic
+from inspector.domain.number import count, percent
+from inspector.engine.agents.client.seen import Cut, SeenTool
+from inspector.engine.agents.client.view import ClientView
+from widgets import Column, Record, plain
+
+CLIENTS = (
+    Column("client", "client", weight=4, min_width=15),
+    Column("tokens", "first call", align="right", weight=9),
+    Column("listed", "model knows first", weight=3, min_width=8),
+    Column("trouble", "refused", align="right", weight=8),
+    Column("cut", "cut", align="right", weight=7),
+    Column("search", "searches by", weight=2, min_width=8, hide_below=72),
+)
+TOOLS = (
+    Column("tool", "tool", weight=4, min_width=16, shorten="middle"),
+    Column("name", "as it is named there", weight=4, min_width=16, shorten="middle", hide_below=60),
+    Column("tokens", "tokens", align="right", weight=9),
+    Column("change", "what becomes of it", weight=3, min_width=12),
+)
+WORKING = "Looking at the tools as each client does …"
+NO_TOOLS = "No server is ready yet, so there are no tools."
+_LISTED = {
+    "definitions": "every definition",
+    "names": "names",
+    "servers": "servers",
+    "nothing": "nothing",
+}
+_BEFORE = {
+    "definitions": "binds every definition from the start",
+    "names": "knows tools by name until it searches",
+    "servers": "knows the servers, and no tool, until it searches",
+    "nothing": "knows nothing of these tools until it searches",
+}
+_MARKS = {
+    Confidence.DOCUMENTED: "●",
+    Confidence.OPEN_SOURCE: "●",
+    Confidence.REPORTED: "◐",
+    Confidence.ASSUMED: "○",
+}
+_LOST = "$text-warning"
+_LIMIT = 20_000
+
+
+def facts(tools: int) -> Content:
+    """Return what the page shows, and what its marks mean."""
+    marks = f"{_MARKS[Confidence.DOCUMENTED]} documented or open source"
+    marks += f"   {_MARKS[Confidence.REPORTED]} by third parties   {_MARKS[Confidence.ASSUMED]} assumed"
+    return Content.assemble(
+        (count(tools, "tool"), "bold"),
+        " as real clients get them; of each, what its model reads",
+        (f"\n{marks}", MUTED),
+    )
+
+
+def client_rows(clients: Sequence[Client], views: Mapping[str, ClientView]) -> tuple[Record, ...]:
+    """Return one row per client; the numbers of those that are not looked at yet are dots."""
+    return tuple(_client_row(client, views.get(client.name)) for client in clients)
+
+
+def _client_row(client: Client, view: ClientView | None) -> Record:
+    search = _marked(client, Topic.SEARCH, client.search.ranker) if client.search.ranker else "–"
+    listed = _marked(client, Topic.LISTING, _LISTED[client.listing.before])
+    if view is None:
+        return Record(client.name, (client.title, "…", listed, "…", "…", search), copy=client.name)
+    refused = len(view.tools) - len(view.offered)
+    shortened = sum(bool(seen.description.lost) for seen in view.offered)
+    shortened += sum(bool(server.instructions.lost) for server in view.servers) * client.listing.instructions
+    cells = (client.title, f"{view.before_search:,}", listed, _some(refused), _some(shortened), search)
+    return Record(client.name, cells, "warning" if refused else "", copy=client.name)
+
+
+def _some(number: int) -> str:
+    return f"{number:,}" if number else "–"
+
+
+def _marked(client: Client, topic: Topic, text: str) -> str:
+    return f"{_MARKS[client.confidence(topic)]} {text}"
+
+
+def tool_rows(view: ClientView) -> tuple[Record, ...]:
+    """Return one row per tool, in the order of the catalog."""
+    return tuple(_tool_row(view, seen) for seen in view.tools)
+
+
+def _tool_row(view: ClientView, seen: SeenTool) -> Record:
+    change = f"refused: {seen.refused}" if seen.refused else "; ".join(seen.changes) or "–"
+    cells = (seen.tool.id, seen.name, f"{view.tokens[seen.tool.id]:,}", change)
+    return Record(seen.tool.id, cells, "warning" if seen.refused else "", copy=seen.name)
+
+
+def client_detail(view: ClientView) -> Content:
+    """Return what the model knows before any search, and the facts behind it."""
+    client = view.client
+    lines = [
+        Content.styled(f"{client.title} {_BEFORE[client.listing.before]}", "bold"),
+        Content.assemble(
+            f"{count(view.before_search, 'token')} of tools in a first call",
+            (f", {count(len(view.offered), 'definition')} would be {view.definition_tokens:,}", MUTED),
+            (_share(view), "$text-success"),
+        ),
+        *(Content.styled(f"⚠ {problem}", _LOST) for problem in view.problems),
+    ]
+    if view.prompt:
+        lines += [Content(""), _heading("in the prompt, as far as it is known")]
+    for paragraph in view.paragraphs:
+        lines.append(plain(paragraph.text, limit=_LIMIT))
+        if paragraph.cut is not None and paragraph.cut.lost:
+            lines.append(_lost(f"instructions of {paragraph.of}", paragraph.cut, client))
+    return Content("\n").join([*lines, Content(""), *_known(client)])
+
+
+def _share(view: ClientView) -> str:
+    """How much less the first call is than with every definition bound, if it is."""
+    if not view.is_deferred or not view.definition_tokens or view.before_search >= view.definition_tokens:
+        return ""
+    return f"   {percent(1 - view.before_search / view.definition_tokens)} less"
+
+
+def tool_detail(view: ClientView, seen: SeenTool) -> Content:
+    """Return one tool as the client's model gets it, with every cut at its place."""
+    client = view.client
+    lines = [
+        Content.assemble(
+            (plain(seen.name, newlines=False).stylize("bold")), (f"   {_sure(client, Topic.NAMES)}", MUTED)
+        ),
+        Content.styled(f"{count(view.tokens[seen.tool.id], 'token')} in {client.title}", MUTED),
+    ]
+    if seen.refused:
+        lines.append(Content.styled(f"✕ refused: {seen.refused}", "$text-error"))
+    lines += [plain(f"⚠ {change}").stylize(_LOST) for change in seen.changes]
+    lines += [Content(""), _heading("description"), plain(seen.description.shown, limit=_LIMIT)]
+    if seen.description.lost:
+        lines.append(_lost("description", seen.description, client))
+    lines += [Content(""), _heading(f"parameters   {_sure(client, Topic.SCHEMAS)}")]
+    schema = json.dumps(seen.definition["function"]["parameters"], ensure_ascii=False, indent=2)
+    return Content("\n").join([*lines, plain(schema, limit=_LIMIT)])
+
+
+def _heading(text: str) -> Content:
+    return Content.styled(text, MUTED)
+
+
+def _sure(client: Client, topic: Topic) -> str:
+    """How sure the rules of a topic are."""
+    confidence = client.confidence(topic)
+    sure = confidence in (Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
+    return f"{_MARKS[confidence]} {confidence}{'' if sure else ', unverified'}"
+
+
+def _lost(what: str, text: Cut, client: Client) -> Content:
+    """Return the line where a text is cut, and what the model does not read of it."""
+    where = f"✂ {what}: cut after {text.kept:,} of {count(len(text.text), 'character')}"
+    return Content.assemble(
+        plain(where, newlines=False).stylize(f"bold {_LOST}"),
+        (f"   {_sure(client, Topic.CUTS)}\n", MUTED),
+        plain(text.lost.strip("\n"), limit=_LIMIT).stylize("strike " + MUTED),
+    )
+
+
+def _known(client: Client) -> Iterator[Content]:
+    """What is known of the client, topic by topic, with the source of each fact."""
+    yield Content.styled(f"What is known of {client.title}", "bold")
+    for fact in client.facts:
+        behind = f" ({fact.dated} {fact.date})" if fact.date else ""
+        yield Content.assemble(
+            (f"{_MARKS[fact.confidence]} {fact.topic}  ", MUTED),
+            fact.says,
+            (f"\n   {fact.confidence}{behind}{', a remark' if fact.remark else ''}", MUTED),
+            (f"\n   {fact.source}" if fact.source else "", MUTED),
+        )

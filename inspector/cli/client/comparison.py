@@ -1,0 +1,57 @@
+"""The same query under several clients, side by side."""
+
+from collections.abc import Sequence
+
+from inspector.cli.client.option import client_ranker, how_sure
+from inspector.cli.render import say_json, say_table
+from inspector.domain.client import Client, Topic
+from inspector.domain.number import ordinal
+from inspector.engine.discovery.explanation.ranker_comparison import standings_under
+from inspector.engine.workbench import Workbench
+
+_NOTHING = "nothing"
+
+
+def compare_clients(
+    bench: Workbench, query: str, clients: Sequence[Client], tool_id: str, *, as_json: bool
+) -> None:
+    """Print what each client would load for a query, and where one tool stands.
+
+    Raises ToolsightError for an unknown tool, ModelError if the query cannot be embedded.
+    """
+    rankers = bench.retrieval.rankers
+    wanted = bench.catalog.require(tool_id).id if tool_id else ""
+    found = []
+    for client in clients:
+        standings = standings_under(rankers, query, client_ranker(client))
+        results = [rankers.index.tools[position].id for position in standings.kept(client.search.results)]
+        rank = standings[rankers.index.position[wanted]].rank if wanted else None
+        found.append((client, results, rank, standings.ranking.note))
+    if as_json:
+        say_json(
+            [
+                {
+                    "client": client.name,
+                    "confidence": client.confidence(Topic.SEARCH),
+                    "ranker": client.search.ranker,
+                    "results": results,
+                    "rank": rank,
+                    "note": note,
+                }
+                for client, results, rank, note in found
+            ]
+        )
+        return
+    where = (wanted,) if wanted else ()
+    rows = [
+        (
+            client.name,
+            "\n".join(results) or _NOTHING,
+            *((ordinal(rank),) if rank is not None else ()),
+            " ".join((how_sure(client, Topic.SEARCH), note)),
+        )
+        for client, results, rank, note in found
+    ]
+    say_table(
+        ("client", "loads", *where, "how sure its rule is"), rows, right=frozenset(), whole=frozenset({0})
+    )

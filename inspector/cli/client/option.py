@@ -1,0 +1,78 @@
+"""`--as CLIENT`: the option with which commands look at tools as a real client does."""
+
+from collections.abc import Sequence
+
+import click
+
+from inspector.cli.render import say
+from inspector.domain.client import Client, Confidence, Topic
+from inspector.domain.error import ConfigError
+from inspector.engine.agents.client.library import NAMES, find_client
+from inspector.engine.workbench import Workbench
+
+
+def _client(_context: click.Context, _parameter: click.Parameter, name: str) -> Client | None:
+    return find_client(name) if name else None
+
+
+def _clients(
+    _context: click.Context, _parameter: click.Parameter, names: tuple[str, ...]
+) -> tuple[Client, ...]:
+    return tuple(map(find_client, dict.fromkeys(names)))
+
+
+_CHOICE = f"one of {', '.join(NAMES)}"
+as_client = click.option(
+    "--as",
+    "client",
+    default="",
+    metavar="CLIENT",
+    callback=_client,
+    help=f"As this client does it: {_CHOICE}; `toolsight clients` says what is known of each.",
+)
+as_clients = click.option(
+    "--as",
+    "clients",
+    multiple=True,
+    metavar="CLIENT",
+    callback=_clients,
+    help="As this client does it, see `toolsight clients`. May be repeated, to compare.",
+)
+
+
+def client_ranker(client: Client) -> str:
+    """The ranker that follows a client's rule. Raises ConfigError if it has none, with the reason."""
+    if not client.search.ranker:
+        hint = "`toolsight clients` says which clients search by a rule that is known."
+        raise ConfigError(f"{client.title} has no search to follow: {client.search.none}", hint=hint)
+    return client.search.ranker
+
+
+def require_searches(clients: Sequence[Client]) -> None:
+    """Raises ConfigError for a client that has no search to follow: before anything is started."""
+    for client in clients:
+        client_ranker(client)
+
+
+def search_as(bench: Workbench, client: Client, *, quiet: bool = False) -> None:
+    """Search as the client from now on: its ranker, and as many results. Raises ConfigError.
+
+    It prints by whose rule is searched, and how sure that rule is, unless it is `quiet`.
+    """
+    bench.change_setting("discovery.ranker", client_ranker(client))
+    bench.change_setting("discovery.max_search_results", client.search.results)
+    if not quiet:
+        say_search_as(client)
+
+
+def how_sure(client: Client, topic: Topic) -> str:
+    """How sure the rules of a topic are, for people."""
+    confidence = client.confidence(topic)
+    sure = confidence in (Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
+    return f"{confidence}" if sure else f"{confidence}, unverified"
+
+
+def say_search_as(client: Client) -> None:
+    """Print by whose rule was searched, and how sure that rule is."""
+    sure = how_sure(client, Topic.SEARCH)
+    say(f"as {client.title} searches: {client.search.ranker}, {client.search.results} results ({sure})")

@@ -1,0 +1,147 @@
+"""Servers' questions on a terminal, without the app."""
+
+import sys
+from typing import Any
+
+import click
+
+from inspector.cli.render import say
+from inspector.cli.run import interruptible
+from inspector.domain.elicitation import (
+    CANCELLED,
+    DECLINED,
+    LONGEST_MESSAGE,
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+    address,
+)
+from inspector.domain.elicitation_form import FormField, form_fields
+from widgets import visible
+from widgets.typed_value import InvalidValue, Kind, parse
+
+_TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
+_TYPED: dict[str, Kind] = {"integer": "integer", "number": "number"}
+_LATER = "later"
+
+
+class TerminalElicitor:
+    """An `Elicitor` that asks on the terminal, and declines if there is none."""
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """See `Elicitor`."""
+        wants = "a form to be filled in" if isinstance(request, FormRequest) else "an address to be visited"
+        server = _line(request.server)
+        if not sys.stdin.isatty():
+            say(f"declined: the server {server} asks for {wants}, and this is no terminal", err=True)
+            return ElicitationAnswer(Action.DECLINE, why="there is no terminal to ask on")
+        say(f"The server {server} asks for {wants}:", err=True)
+        say(f"  {visible(request.message, limit=LONGEST_MESSAGE)}", err=True)
+        with interruptible():
+            return _filled_in(request) if isinstance(request, FormRequest) else _visited(request)
+
+
+def _filled_in(request: FormRequest) -> ElicitationAnswer:
+    fields = form_fields(request.schema)
+    names = ", ".join(_line(field.title or field.name) for field in fields)
+    say(f"  It wants: {names or 'nothing'}. Type no passwords, keys or tokens.", err=True)
+    refusal = _refusal("fill in")
+    if refusal is not None:
+        return refusal
+    given = ((field.name, _asked(field)) for field in fields)
+    return ElicitationAnswer(Action.ACCEPT, {name: value for name, value in given if value is not None})
+
+
+def _visited(request: LinkRequest) -> ElicitationAnswer:
+    parts = address(request.url)
+    say(f"  {_line(request.url)}\n  host: {_line(parts.host) or 'none'}", err=True)
+    for warning in parts.warnings:
+        say(f"  ! {warning}", err=True)
+    if not parts.opens:
+        return DECLINED
+    refusal = _refusal("visit")
+    if refusal is None:
+        say("  Open it yourself: nothing was opened.", err=True)
+    return refusal or ElicitationAnswer(Action.ACCEPT)
+
+
+def _refusal(verb: str) -> ElicitationAnswer | None:
+    """Ask what to do; None to do it."""
+    choices = click.Choice([verb, "decline", _LATER])
+    answer = click.prompt("What now?", type=choices, default=_LATER, err=True)
+    return {"decline": DECLINED, _LATER: CANCELLED}.get(answer)
+
+
+def _asked(field: FormField) -> Any:
+    """Ask for one value until it is one; None for none."""
+    for line in _about(field):
+        say(f"    {line}", err=True)
+    shown = "" if field.default is None else _default(field)
+    while True:
+        text = click.prompt(
+            f"  {_line(field.title or field.name)}",
+            default=shown,
+            show_default=bool(shown),
+            hide_input=field.is_secret,
+            err=True,
+        )
+        if text == shown and field.default is not None:
+            return field.default
+        if not text.strip() and not field.required:
+            return None
+        try:
+            return _value(field, text)
+        except InvalidValue as error:
+            say(f"  {error}", err=True)
+
+
+def _about(field: FormField) -> list[str]:
+    lines = [_line(field.description)] if field.description else []
+    lines += [
+        f"{_line(value)}  {_line(title) if title != value else ''}".rstrip() for value, title in field.options
+    ]
+    if field.is_secret:
+        lines.append("! it looks like a secret, which a form must never ask for: leave it empty")
+    if field.kind == "choices":
+        lines.append("several with commas between them")
+    return lines
+
+
+def _value(field: FormField, text: str) -> Any:
+    """The typed value. Raises InvalidValue."""
+    value = _read(field, text)
+    wrong = field.problem(value)
+    if field.required and value in ("", []):
+        wrong = "required: fill it in"
+    if wrong:
+        raise InvalidValue(wrong)
+    return value
+
+
+def _read(field: FormField, text: str) -> Any:
+    known = [value for value, _ in field.options]
+    if field.kind == "choices":
+        chosen = [part.strip() for part in text.split(",") if part.strip()]
+        if unknown := [part for part in chosen if part not in known]:
+            raise InvalidValue(f"not among the choices: {_line(unknown[0])}")
+        return chosen
+    if field.kind == "choice" and text not in known:
+        raise InvalidValue("not among the choices")
+    if field.kind == "boolean":
+        if text.strip().casefold() not in _TRUTHS:
+            raise InvalidValue("true or false")
+        return _TRUTHS[text.strip().casefold()]
+    return parse(_TYPED.get(field.kind, "string"), text)
+
+
+def _default(field: FormField) -> str:
+    value = field.default
+    if isinstance(value, list):
+        return ", ".join(map(_line, value))
+    return str(value).lower() if isinstance(value, bool) else _line(str(value))
+
+
+def _line(text: str) -> str:
+    return visible(text, limit=300, newlines=False)

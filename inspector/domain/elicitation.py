@@ -1,0 +1,99 @@
+"""A question that a server asks the person through its client (elicitation): by form, or by address."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+from urllib.parse import urlsplit
+
+from inspector.domain.jsonvalue import JsonObject
+
+LONGEST_MESSAGE: Final = 4_000
+"""Characters of a server's message that are shown and recorded."""
+
+
+class Action(StrEnum):
+    """The three outcomes: answered, refused, and dismissed without a choice."""
+
+    ACCEPT = "accept"
+    DECLINE = "decline"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class FormRequest:
+    """A server asks for values; `schema` is its flat JSON Schema. All of it is the server's own text."""
+
+    server: str
+    message: str
+    schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRequest:
+    """A server asks the person to visit an address. `id` names the question; "" since 2026-07-28."""
+
+    server: str
+    message: str
+    url: str
+    id: str = ""
+
+
+ElicitationRequest = FormRequest | LinkRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ElicitationAnswer:
+    """What the person answered; `content` are the values of an accepted form.
+
+    `why` says why nobody was asked, if so.
+    """
+
+    action: Action
+    content: JsonObject | None = None
+    why: str = ""
+
+
+CANCELLED: Final = ElicitationAnswer(Action.CANCEL)
+DECLINED: Final = ElicitationAnswer(Action.DECLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An address in the parts that a person has to look at: before the host, the host, and the rest.
+
+    `warnings` say what is wrong with it; `opens` is false for what no browser may be given.
+    """
+
+    before: str
+    host: str
+    after: str
+    opens: bool = True
+    warnings: tuple[str, ...] = ()
+
+
+def address(url: str) -> Address:
+    """Split an address of a server; a text that is no http or https address opens nothing."""
+    try:
+        parts = urlsplit(url)
+        host, scheme = parts.hostname or "", parts.scheme
+        name = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return Address(url, "", "", opens=False, warnings=("this is no address",))
+    if scheme not in ("http", "https") or not host or not url.isprintable() or any(map(str.isspace, url)):
+        return Address(url, "", "", opens=False, warnings=("this is no web address: nothing can open it",))
+    before, found, after = url.partition(name)
+    if "@" in parts.netloc:
+        lead, found, after = url.partition(f"@{name}")
+        before, found = f"{lead}@", name
+    return Address(before, found, after, warnings=tuple(_warnings(scheme, host, parts.netloc)))
+
+
+def _warnings(scheme: str, host: str, netloc: str) -> list[str]:
+    found = []
+    if scheme == "http" and host not in ("localhost", "127.0.0.1", "::1"):
+        found.append("what you type there travels unencrypted (http)")
+    if "@" in netloc:
+        found.append("the text before @ is no host")
+    if not host.isascii() or any(label.startswith("xn--") for label in host.split(".")):
+        found.append("its host has letters of other scripts, which can look like another host")
+    return found

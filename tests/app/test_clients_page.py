@@ -1,0 +1,96 @@
+"""The page about real clients, driven by keys."""
+
+from collections.abc import Sequence
+
+from textual.pilot import Pilot
+
+from inspector.app.navigation import Destination, WhyNotPage
+from inspector.app.pages.tools.clients import content
+from inspector.domain.ranking import SearchRequest
+from inspector.domain.tool import Tool
+from inspector.engine.agents.client.library import NAMES, all_clients, find_client
+from inspector.engine.agents.client.view import view_as
+from tests.support.app import app_rig, goes, said, seen, until
+from tests.support.hostile import with_hostile_text
+from tests.support.wordy import RULE, library
+from tests.widgets.hostile import dangerous
+from widgets import Record, RecordList
+
+CLIENTS, TOOLS = "#clients", "#tools"
+
+
+def _rows(pilot: Pilot[None], which: str) -> Sequence[Record]:
+    return pilot.app.screen.query_one(which, RecordList).shown
+
+
+async def _opened(pilot: Pilot[None]) -> None:
+    await goes(pilot, "clients")
+    await until(pilot, lambda: all(str(row.cells[1]) != "…" for row in _rows(pilot, CLIENTS)))
+
+
+async def test_every_client_is_listed_with_what_its_first_call_costs() -> None:
+    async with app_rig(servers=library()) as (pilot, _):
+        await _opened(pilot)
+        rows = _rows(pilot, CLIENTS)
+        assert [row.key for row in rows] == list(NAMES)
+        claude, static = rows[0], rows[-1]
+        assert int(str(claude.cells[1]).replace(",", "")) < int(str(static.cells[1]).replace(",", ""))
+        assert str(claude.cells[3]) == "2"
+        assert "2 tools refused" in said(pilot, "#detail")
+
+
+async def test_a_cut_is_shown_at_its_place_with_how_sure_it_is() -> None:
+    async with app_rig(servers=library(), size=(140, 44)) as (pilot, _):
+        await _opened(pilot)
+        detail = said(pilot, "#detail")
+        assert detail.index("✂ instructions of town.library: cut after 2,048") < detail.index(RULE)
+        assert "● documented" in detail
+        await pilot.press("down", "down")
+        await until(pilot, lambda: "Codex knows the servers" in said(pilot, "#detail"))
+        assert "reported by third parties, unverified" in said(pilot, "#detail")
+
+
+async def test_a_tool_is_shown_as_the_chosen_client_gets_it() -> None:
+    async with app_rig(servers=library(), size=(140, 44)) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("tab", "down")
+        await until(pilot, lambda: "✕ refused: its name has" in said(pilot, "#detail"))
+        await pilot.press("up")
+        await until(pilot, lambda: "✂ description: cut after 2,048" in said(pilot, "#detail"))
+
+
+async def test_on_a_small_terminal_enter_reads_and_esc_returns_to_the_list() -> None:
+    async with app_rig(servers=library(), size=(80, 24)) as (pilot, _):
+        await _opened(pilot)
+        assert "knows tools by name" not in seen(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: "knows tools by name" in seen(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: "knows tools by name" not in seen(pilot))
+        assert pilot.app.screen.query_one(CLIENTS).has_focus_within
+
+
+async def test_w_asks_in_find_about_the_tool_under_the_cursor() -> None:
+    async with app_rig(servers=library()) as (pilot, _):
+        await _opened(pilot)
+        went: list[Destination] = []
+        pilot.app.open = went.append  # type: ignore[attr-defined]
+        await pilot.press("w", "tab", "w")
+        await until(pilot, lambda: bool(went))
+        assert went == [WhyNotPage("town.library:search_catalogue", SearchRequest())]
+
+
+async def test_a_changed_catalog_is_looked_at_again() -> None:
+    async with app_rig(servers=library()) as (pilot, rig):
+        await _opened(pilot)
+        rig.bench.switch_toolset("sums")
+        await until(pilot, lambda: "No server is ready yet" in seen(pilot) and not _rows(pilot, TOOLS))
+
+
+@with_hostile_text
+def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
+    tool = Tool("s", text, text, {"type": "object", "description": text})
+    for client in all_clients():
+        view = view_as(find_client(client.name), [tool], {"s": text}, len)
+        for shown in (content.client_detail(view), content.tool_detail(view, view.tools[0])):
+            assert not dangerous("".join(shown.plain.split()))

@@ -1,0 +1,190 @@
+"""A server's question on screen: a form or an address, answered, refused, put off, or taken back."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from inspector.app.app import ToolsightApp
+from inspector.app.dialogs.elicitation.form import FormDialog
+from inspector.app.dialogs.elicitation.link import LinkDialog
+from inspector.app.dialogs.elicitation.text import form_body, link_body
+from inspector.domain.elicitation import (
+    CANCELLED,
+    DECLINED,
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+)
+from inspector.domain.elicitation_form import form_fields
+from tests.support.app import app_rig, seen, until
+from tests.support.hostile import with_hostile_text
+from tests.widgets.hostile import dangerous
+from widgets import Guarded
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "email": {"type": "string", "format": "email", "title": "Your e-mail"},
+        "nights": {"type": "integer", "minimum": 1, "default": 2},
+        "room": {
+            "type": "string",
+            "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}],
+        },
+        "extras": {"type": "array", "items": {"type": "string", "enum": ["tea", "towel"]}},
+        "late": {"type": "boolean"},
+    },
+    "required": ["email"],
+}
+FORM = FormRequest("shop", "Where do we send the bill?", SCHEMA)
+LINK = LinkRequest("shop", "Log in first.", "https://login.example/start?x=1")
+
+
+@asynccontextmanager
+async def asking(
+    request: ElicitationRequest, size: tuple[int, int] = (100, 44)
+) -> AsyncGenerator[tuple[Pilot[None], "asyncio.Task[ElicitationAnswer]"], None]:
+    """The app while a server asks."""
+    async with app_rig(size=size, at_home=True) as (pilot, rig):
+        task = asyncio.create_task(rig.servers["shop"].client.elicit(request))
+        await until(pilot, lambda: isinstance(pilot.app.screen, FormDialog | LinkDialog))
+        yield pilot, task
+        task.cancel()
+
+
+async def test_a_filled_in_form_reaches_the_server_with_its_types() -> None:
+    async with asking(FORM) as (pilot, task):
+        await pilot.press("tab", *"ada@example.com", "tab", "backspace", "3", "tab")
+        await pilot.press("enter", "down", "down", "enter", "tab", "space", "tab", "enter", "down", "enter")
+        await pilot.press("ctrl+r")
+        assert (await task).content == {
+            "email": "ada@example.com",
+            "nights": 3,
+            "room": "l",
+            "extras": ["tea"],
+            "late": True,
+        }
+
+
+async def test_an_untouched_form_sends_its_defaults_and_nothing_that_is_empty() -> None:
+    async with asking(FormRequest("shop", "?", {"properties": {**SCHEMA["properties"]}})) as (pilot, task):
+        await pilot.press("ctrl+r")
+        assert await task == ElicitationAnswer(Action.ACCEPT, {"nights": 2})
+
+
+async def test_a_wrong_value_is_said_below_its_field_and_nothing_is_sent() -> None:
+    async with asking(FORM) as (pilot, task):
+        await pilot.press("tab", *"ada", "ctrl+r")
+        assert "an e-mail address such as" in seen(pilot)
+        await pilot.press("tab", "backspace", "0", "ctrl+r")
+        assert "at least 1" in seen(pilot)
+        assert not task.done()
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"), [(("escape",), CANCELLED), (("enter",), CANCELLED), (("left", "enter"), DECLINED)]
+)
+@pytest.mark.parametrize("request_", [FORM, LINK])
+async def test_a_question_is_declined_or_put_off_without_values(
+    request_: ElicitationRequest, keys: tuple[str, ...], answer: ElicitationAnswer
+) -> None:
+    async with asking(request_) as (pilot, task):
+        keys = tuple("shift+tab" if key == "left" and request_ is FORM else key for key in keys)
+        await pilot.press(*keys)
+        assert await task == answer
+
+
+async def test_what_someone_types_goes_on_in_the_prompt_and_not_into_the_form(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Guarded, "clock", lambda: 0.0)
+    async with asking(FORM) as (pilot, task):
+        await pilot.press(*"pay it")
+        assert not any("pay" in field.value for field in pilot.app.screen.query(Input))
+        assert pilot.app.screen_stack[0].query_one("Prompt").value == "pay it"  # type: ignore[attr-defined]
+        await pilot.press("tab", "escape", "enter")
+        assert not task.done()
+
+
+async def test_letters_are_for_the_form_only_once_a_field_was_chosen() -> None:
+    async with asking(FORM) as (pilot, _task):
+        await pilot.press(*"late")
+        assert all("late" not in field.value for field in pilot.app.screen.query(Input))
+        assert pilot.app.screen_stack[0].query_one("Prompt").value == "late"  # type: ignore[attr-defined]
+        await pilot.press("tab", *"late")
+        assert pilot.app.screen.query(Input).first().value == "late"
+
+
+async def test_an_address_is_shown_whole_and_nothing_is_opened_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(ToolsightApp, "open_url", lambda _self, url: opened.append(url))
+    async with asking(LINK) as (pilot, task):
+        assert f"│  {LINK.url}  " in seen(pilot)
+        assert opened == []
+        await pilot.press("left", "left", "left", "enter")
+        assert (await task).action is Action.ACCEPT
+        assert opened == [LINK.url]
+
+
+async def test_a_copied_address_is_a_yes_that_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    monkeypatch.setattr(ToolsightApp, "copy_to_clipboard", lambda _self, text: copied.append(text))
+    async with asking(LINK) as (pilot, task):
+        await pilot.press("left", "left", "enter")
+        assert (await task).action is Action.ACCEPT
+        assert copied == [LINK.url]
+
+
+async def test_what_is_no_web_address_can_only_be_refused() -> None:
+    async with asking(LinkRequest("shop", "Run it", "javascript:alert(1)")) as (pilot, _task):
+        assert "open in the browser" not in seen(pilot)
+        assert "no web address" in seen(pilot)
+
+
+async def test_a_question_that_is_taken_back_goes_away() -> None:
+    async with asking(FORM) as (pilot, task):
+        task.cancel()
+        await until(pilot, lambda: not isinstance(pilot.app.screen, FormDialog))
+
+
+async def test_one_question_is_asked_after_the_other() -> None:
+    async with app_rig(at_home=True) as (pilot, rig):
+        client = rig.servers["shop"].client
+        first, second = (asyncio.create_task(client.elicit(request)) for request in (FORM, LINK))
+        await until(pilot, lambda: isinstance(pilot.app.screen, FormDialog))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, LinkDialog))
+        await pilot.press("escape")
+        assert [await first, await second] == [CANCELLED, CANCELLED]
+        answered = [event.answer for event in rig.events("answered") if event.what != "roots"]
+        assert answered == ["cancel", "cancel"]
+
+
+async def test_a_form_fits_a_small_terminal() -> None:
+    async with asking(FORM, size=(80, 24)) as (pilot, _task):
+        text = seen(pilot)
+        assert "The server shop asks you to fill in a form" in text
+        assert "Your e-mail" in text
+        assert "send      decline     not now" in text
+
+
+def test_a_form_that_asks_for_a_secret_is_warned_about() -> None:
+    request = FormRequest("shop", "", {"properties": {"api_key": {"type": "string"}}})
+    assert "looks like a secret (api_key)" in form_body(request, form_fields(request.schema)).plain
+
+
+@with_hostile_text
+def test_hostile_text_of_a_question_is_shown_and_not_obeyed(text: str) -> None:
+    evil = text[:2000]
+    request = FormRequest(evil, evil, {"properties": {evil: {"title": evil}}})
+    form = form_body(request, form_fields(request.schema)).plain
+    link = link_body(LinkRequest(evil, evil, evil)).plain
+    assert not [letter for letter in dangerous(form + link) if letter not in "\n\t"]

@@ -1,0 +1,103 @@
+"""`toolsight clients`, and `--as CLIENT` of other commands."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.engine.agents.client.library import NAMES
+from tests.cli.conftest import Done, Toolsight
+from tests.support.mcp_case import SERVERS
+
+ROOT = Path(__file__).parents[2]
+SERVER = ("--approve", "--", sys.executable, str(SERVERS / "library.py"))
+
+
+@pytest.fixture(scope="module")
+def run(toolsight: Toolsight) -> Toolsight:
+    def with_library(*arguments: str, **environment: str | None) -> Done:
+        return toolsight(*arguments, *SERVER, **environment)
+
+    return with_library
+
+
+def test_the_page_about_clients_is_what_the_command_prints(toolsight: Toolsight) -> None:
+    assert toolsight("clients", "--markdown").stdout == (ROOT / "docs/clients.md").read_text(encoding="utf-8")
+
+
+def test_every_client_is_listed_with_how_sure_its_search_is(toolsight: Toolsight) -> None:
+    listed = toolsight("clients").stdout
+    assert all(name in listed for name in NAMES)
+    assert "assumed, unverified" in listed
+
+
+def test_a_client_is_told_with_its_sources(toolsight: Toolsight) -> None:
+    told = toolsight("clients", "codex").stdout
+    assert "https://github.com/openai/codex" in told
+    assert (
+        json.loads(toolsight("clients", "codex", "--json").stdout)[0]["confidence"]["names"] == "open source"
+    )
+
+
+def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(run: Toolsight) -> None:
+    printed = run("tools", "--as", "claude-code").stdout
+    assert "mcp__library__search_catalogue" in printed
+    assert "64 are allowed" in printed
+    assert "✂ the instructions of library, cut after 2,048 of 3,163 characters" in printed
+    data = json.loads(run("tools", "--as", "claude-code", "--json").stdout)
+    assert data["before_search"]["listed"] == "names"
+    assert [tool["tool"] for tool in data["tools"] if tool["refused"]]
+
+
+def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight) -> None:
+    printed = run("tools", "library:search_catalogue", "--as", "claude-code").stdout
+    assert "✂ the description, cut after 2,048 of 2,539 characters (documented)" in printed
+    assert printed.rindex("include_reference") > printed.index("✂")
+
+
+def test_a_tool_alone_needs_a_client(run: Toolsight) -> None:
+    assert "needs --as" in run("tools", "library:lend").stderr
+
+
+def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
+    query = (
+        "search",
+        "find a book",
+        "--as",
+        "codex",
+        "--as",
+        "claude-code",
+        "--why",
+        "library:lend",
+        "--json",
+    )
+    found = {one["client"]: one for one in json.loads(run(*query).stdout)}
+    assert found.keys() == {"codex", "claude-code"}
+    assert found["claude-code"]["confidence"] == "assumed"
+    assert all(one["rank"] for one in found.values())
+
+
+def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Toolsight) -> None:
+    assert (
+        "as Claude Code searches: claude-code, 5 results (assumed, unverified)"
+        in run("search", "renew a loan", "--as", "claude-code").stdout
+    )
+    assert (
+        "(open source)"
+        in run(
+            "whatif", "library:lend", "hand out a book", "--description", "Hand out a book.", "--as", "codex"
+        ).stdout
+    )
+
+
+def test_a_client_without_a_search_is_refused_before_anything_starts(run: Toolsight) -> None:
+    done = run("search", "renew", "--as", "cursor")
+    assert done.exit_code == 1
+    assert "Cursor has no search" in done.stderr
+
+
+def test_the_bench_measures_clients_and_says_how_sure_their_rules_are(toolsight: Toolsight) -> None:
+    printed = toolsight("bench", "--as", "codex", "--as", "claude-code", "--embedding-model", "none").stdout
+    assert "codex" in printed
+    assert "as Claude Code searches: claude-code, 5 results (assumed, unverified)" in printed

@@ -1,0 +1,112 @@
+"""A server's question on a terminal without the app."""
+
+import asyncio
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import click
+import pytest
+
+from inspector.cli import elicitation
+from inspector.cli.elicitation import TerminalElicitor
+from inspector.domain.elicitation import CANCELLED, DECLINED, Action, FormRequest, LinkRequest
+from tests.support.hostile import with_hostile_text
+from tests.widgets.hostile import dangerous
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "email": {"type": "string", "format": "email"},
+        "nights": {"type": "integer", "default": 2, "maximum": 9},
+        "extras": {"type": "array", "items": {"enum": ["tea", "towel"]}},
+        "late": {"type": "boolean"},
+        "note": {"type": "string"},
+    },
+    "required": ["email"],
+}
+FORM = FormRequest("shop", "Where to?", SCHEMA)
+LINK = LinkRequest("shop", "Log in.", "https://login.example/start")
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What a person types on a terminal, line by line; "" takes what is offered."""
+    answers: list[str] = []
+
+    def prompt(_text: str, *, default: str = "", **_options: Any) -> str:
+        return answers.pop(0) or default
+
+    monkeypatch.setattr(elicitation, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(click, "prompt", prompt)
+    yield answers
+    assert answers == []
+
+
+async def test_a_form_is_filled_in_field_by_field(typed: list[str]) -> None:
+    typed += ["fill in", "ada@example.com", "", "tea, towel", "yes", ""]
+    answer = await TerminalElicitor().ask(FORM)
+    assert answer.content == {
+        "email": "ada@example.com",
+        "nights": 2,
+        "extras": ["tea", "towel"],
+        "late": True,
+    }
+
+
+async def test_a_wrong_value_is_asked_for_again(typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    typed += ["fill in", "", "ada", "ada@example.com", "12", "3", "milk", "tea", "perhaps", "no", ""]
+    answer = await TerminalElicitor().ask(FORM)
+    assert answer.content == {"email": "ada@example.com", "nights": 3, "extras": ["tea"], "late": False}
+    said = capsys.readouterr().err
+    for problem in ("required", "an e-mail address", "at most 9", "not among the choices", "true or false"):
+        assert problem in said
+
+
+@pytest.mark.parametrize("request_", [FORM, LINK])
+@pytest.mark.parametrize(("word", "answer"), [("decline", DECLINED), ("", CANCELLED)])
+async def test_a_question_is_declined_or_put_off(
+    typed: list[str], request_: FormRequest | LinkRequest, word: str, answer: object
+) -> None:
+    typed.append(word)
+    assert await TerminalElicitor().ask(request_) == answer
+
+
+async def test_an_address_is_shown_with_its_host_and_is_opened_by_nobody(
+    typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed.append("visit")
+    assert (await TerminalElicitor().ask(LINK)).action is Action.ACCEPT
+    said = capsys.readouterr().err
+    assert LINK.url in said
+    assert "host: login.example" in said
+
+
+async def test_without_a_terminal_the_server_gets_a_no_and_the_person_reads_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(elicitation, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: False)))
+    answer = await TerminalElicitor().ask(FORM)
+    assert (answer.action, answer.why) == (Action.DECLINE, "there is no terminal to ask on")
+    assert "the server shop asks for a form" in capsys.readouterr().err
+
+
+@with_hostile_text
+def test_hostile_text_is_shown_and_not_obeyed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    prompts: list[str] = []
+
+    def prompt(said: str, *, default: str = "", **_options: Any) -> str:
+        prompts.append(said + default)
+        return "fill in" if "now" in said else "x"
+
+    monkeypatch.setattr(elicitation, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(click, "prompt", prompt)
+    evil = text[:2000]
+    part = {"type": "string", "title": evil, "description": evil}
+    form, link = FormRequest(evil, evil, {"properties": {evil: part}}), LinkRequest(evil, evil, evil)
+    for request in (form, link):
+        asyncio.run(TerminalElicitor().ask(request))
+    shown = capsys.readouterr().err + "".join(prompts)
+    assert not [letter for letter in dangerous(shown) if letter not in "\n\t"]

@@ -1,0 +1,85 @@
+"""The client that the official conformance suite starts, with the address of its server as last argument.
+
+It is Toolsight's own connection without an app: the connector, and a session's side of it. What to do is in
+MCP_CONFORMANCE_SCENARIO; every form is accepted as it comes, as a person does who only presses enter.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from inspector.adapters.mcp.connector import McpConnector
+from inspector.domain.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest
+from inspector.domain.elicitation_form import form_fields
+from inspector.domain.error import ToolsightError
+from inspector.domain.events import Event
+from inspector.domain.jsonvalue import JsonObject
+from inspector.domain.schema import fields
+from inspector.domain.server import Era, ServerSpec
+from inspector.domain.settings import ClientCapabilities
+from inspector.domain.tool import Tool
+from inspector.engine.client_side import SessionClient
+
+_ECHO = "json-schema-2020-12-preservation"
+_MODERN = "2026-07-28"
+_CALL_SECONDS = 20.0
+_VALUES: Mapping[str, Any] = {"integer": 2, "number": 3, "boolean": True, "array": [], "object": {}}
+
+
+class Agreeable:
+    """An `Elicitor` that accepts every form with its defaults, and every address."""
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """Accept."""
+        if not isinstance(request, FormRequest):
+            return ElicitationAnswer(Action.ACCEPT)
+        known = ((field.name, field.default) for field in form_fields(request.schema))
+        return ElicitationAnswer(Action.ACCEPT, {name: value for name, value in known if value is not None})
+
+
+def arguments(tool: Tool) -> JsonObject:
+    """A value for every parameter; the calls that the suite wants to see are among the context's."""
+    return {field.name: _VALUES.get(field.type, "text") for field in fields(tool.input_schema)}
+
+
+def wanted(tools: tuple[Tool, ...]) -> list[tuple[str, JsonObject]]:
+    """The calls to make: those of the scenario's context, or else every tool once."""
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    if calls := context.get("toolCalls", ()):
+        return [(call["name"], call["arguments"]) for call in calls]
+    if os.environ.get("MCP_CONFORMANCE_SCENARIO") == _ECHO:
+        # The second tool sends back what we kept of the first one's schema.
+        return [(tools[1].name, {"schema": tools[0].input_schema})]
+    return [(tool.name, arguments(tool)) for tool in tools]
+
+
+async def main(url: str) -> None:
+    version = os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION", "")
+    era = Era.MODERN if version == _MODERN else Era.LEGACY if version else None
+    spec = ServerSpec("conformance", url=url, era=era)
+    client = SessionClient("conformance", ClientCapabilities(), (), Agreeable(), note)
+    connector = McpConnector(Path(tempfile.mkdtemp(prefix="toolsight-conformance-")))
+    async with connector.connect(spec, era=None, on_tools_changed=lambda: None, client=client) as link:
+        listing = await link.list_tools()
+        for skipped in listing.skipped:
+            print(f"skipped {skipped.name}: {skipped.reason}", file=sys.stderr)  # noqa: T201
+        for name, given in wanted(listing.tools):
+            try:
+                result = await link.call(name, given, timeout=_CALL_SECONDS)
+                print(name, result.text, file=sys.stderr)  # noqa: T201
+            except ToolsightError as error:
+                print(name, error.message, file=sys.stderr)  # noqa: T201
+
+
+def note(event: Event) -> None:
+    """Say what the server asked."""
+    print(event.summary(), file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[-1]))

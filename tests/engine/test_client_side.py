@@ -1,0 +1,137 @@
+"""Toolsight's side of a connection: what it declares, what servers get, and what the record has of it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from inspector.adapters.memory.fakes import FixedElicitor
+from inspector.domain.configuration import Configuration
+from inspector.domain.elicitation import (
+    Action,
+    ElicitationAnswer,
+    ElicitationRequest,
+    FormRequest,
+    LinkRequest,
+)
+from inspector.domain.error import ClientRefusal
+from inspector.domain.server import ServerSpec
+from inspector.domain.settings import ClientCapabilities
+from inspector.engine.client_side import MAX_WAITING, SessionClient
+from inspector.engine.ports import Nobody
+from tests.support.workbench import connected
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "password": {"type": "string"}}}
+FORM = FormRequest("a", "Where?", SCHEMA)
+LINK = LinkRequest("a", "Pay here", "https://pay.example/1", "e1")
+YES = ElicitationAnswer(Action.ACCEPT, {"city": "Paris", "password": "hunter2"})
+
+
+class Silent:
+    """An Elicitor whose person never answers."""
+
+    async def ask(self, _request: ElicitationRequest) -> ElicitationAnswer:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def client(
+    capabilities: ClientCapabilities | None = None,
+    elicitor: Any = None,
+    folders: tuple[str, ...] = ("/work",),
+) -> tuple[SessionClient, list[Any]]:
+    events: list[Any] = []
+    declared = capabilities or ClientCapabilities()
+    return SessionClient("a", declared, folders, elicitor or FixedElicitor(YES), events.append), events
+
+
+async def test_an_answer_reaches_the_server_whole_and_the_record_without_its_secret() -> None:
+    side, events = client()
+    assert await side.elicit(FORM) == YES
+    asked, answered = events
+    assert (asked.message, asked.fields) == ("Where?", ("city", "password"))
+    assert (answered.answer, answered.content) == ("accept", {"city": "Paris"})
+
+
+async def test_what_was_not_declared_is_refused_and_nobody_is_asked() -> None:
+    elicitor = FixedElicitor(YES)
+    side, events = client(ClientCapabilities(roots=False, forms=False, links=False), elicitor)
+    with pytest.raises(ClientRefusal):
+        side.roots()
+    for request in (FORM, LINK):
+        with pytest.raises(ClientRefusal):
+            await side.elicit(request)
+    assert elicitor.asked == []
+    assert [event.answer for event in events[1::2]] == ["refused"] * 3
+
+
+@pytest.mark.parametrize("sampling", [True, False])
+def test_no_server_gets_an_answer_of_the_model(sampling: bool) -> None:
+    side, events = client(ClientCapabilities(sampling=sampling))
+    with pytest.raises(ClientRefusal) as refusal:
+        side.sample("Say yes")
+    assert refusal.value.was_declared is sampling
+    assert [event.kind for event in events] == ["asked", "answered"]
+    assert events[0].message == "Say yes"
+
+
+def test_a_server_learns_the_folders_that_the_configuration_allows() -> None:
+    side, events = client(folders=("/work",))
+    assert side.roots() == ("/work",)
+    assert events[1].answer == "/work"
+
+
+async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> None:
+    side, events = client(elicitor=Silent())
+    waiting = [asyncio.create_task(side.elicit(FORM)) for _ in range(MAX_WAITING)]
+    await asyncio.sleep(0)
+    assert (await side.elicit(FORM)).action is Action.CANCEL
+    for task in waiting:
+        task.cancel()
+    await asyncio.wait(waiting)
+    assert [event.why for event in events if event.kind == "answered"][1:] == [
+        "the question was taken back"
+    ] * 3
+
+
+async def test_where_nobody_is_there_a_question_is_declined_and_the_record_says_why() -> None:
+    side, events = client(elicitor=Nobody())
+    assert (await side.elicit(LINK)).action is Action.DECLINE
+    assert events[0].url == LINK.url
+    assert "nobody" in events[1].why
+
+
+async def test_each_server_is_declared_what_its_entry_says_and_the_state_shows_it() -> None:
+    specs = (ServerSpec("shop", "shop", client={"roots": False}), ServerSpec("calc", "calc"))
+    async with connected(configuration=Configuration("t.json", specs)) as rig:
+        told = {name: server.declared for name, server in rig.bench.state.servers.items()}
+        assert told == {
+            "shop": ("elicitation (form, url)",),
+            "calc": ("roots", "elicitation (form, url)"),
+        }
+
+
+async def test_a_changed_declaration_restarts_only_the_servers_that_it_changes() -> None:
+    specs = (ServerSpec("shop", "shop", client={"sampling": False}), ServerSpec("calc", "calc"))
+    async with connected(configuration=Configuration("t.json", specs)) as rig:
+        rig.bench.change_setting("client.sampling", True)
+        await rig.bench.settled()
+        assert [event.server for event in rig.events("connecting")] == ["shop", "calc", "calc"]
+        assert rig.bench.state.servers["calc"].declared[-1] == "sampling"
+        assert rig.servers["calc"].client.capabilities.sampling
+
+
+async def test_a_stopped_server_is_not_started_by_a_changed_declaration() -> None:
+    async with connected() as rig:
+        await rig.bench.stop("calc")
+        rig.bench.change_setting("client.roots", False)
+        await rig.bench.settled()
+        assert rig.servers["calc"].links == []
+
+
+def test_a_server_that_may_learn_the_folder_needs_consent_to_that() -> None:
+    spec = ServerSpec("a", "a")
+    silent = Configuration("t.json", (spec,))
+    telling = Configuration("t.json", (spec,), folders=("/work",))
+    private = Configuration("t.json", (spec,), folders=("/work",), client=ClientCapabilities(roots=False))
+    assert telling.fingerprint() != silent.fingerprint() == private.fingerprint()

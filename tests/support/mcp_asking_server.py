@@ -1,0 +1,104 @@
+"""A server that asks its client for things, in either era: ASKING=modern speaks 2026-07-28.
+
+Its tools answer with what the client said, as JSON: `declared`, `form`, `link`, `folders`, `sample`,
+`demand` (an error that demands a visit) and `cancel` (a form that is taken back).
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+IS_MODERN = os.environ.get("ASKING") == "modern"
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+FORM = {"mode": "form", "message": "Where?", "requestedSchema": SCHEMA}
+LINK = {"mode": "url", "message": "Pay", "url": "https://pay.example/1", "elicitationId": "e1"}
+SAMPLE = {"messages": [{"role": "user", "content": {"type": "text", "text": "Say yes"}}], "maxTokens": 5}
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "form": ("elicitation/create", FORM),
+    "link": (
+        "elicitation/create",
+        {key: LINK[key] for key in ("mode", "message", "url")} if IS_MODERN else LINK,
+    ),
+    "folders": ("roots/list", {}),
+    "sample": ("sampling/createMessage", SAMPLE),
+}
+NAMES = ("declared", *QUESTIONS, "demand", "cancel", "endless")
+MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def answer(request: dict[str, Any], value: object) -> None:
+    content = [{"type": "text", "text": json.dumps(value)}]
+    result = {"content": content, **({"resultType": "complete"} if IS_MODERN else {})}
+    send({"id": request["id"], "result": result})
+
+
+def read() -> dict[str, Any]:
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit()
+    message: dict[str, Any] = json.loads(line)
+    return message
+
+
+def ask(method: str, params: dict[str, Any]) -> object:
+    """Ask the client and wait for what it says."""
+    send({"id": "question", "method": method, "params": params})
+    while (said := read()).get("id") != "question":
+        pass
+    return said.get("result", said.get("error"))
+
+
+def call(request: dict[str, Any], declared: object) -> None:
+    params, name = request["params"], request["params"]["name"]
+    if name == "declared":
+        answer(request, declared)
+    elif name == "demand":
+        send(
+            {"id": request["id"], "error": {"code": -32042, "message": "x", "data": {"elicitations": [LINK]}}}
+        )
+        send({"method": "notifications/elicitation/complete", "params": {"elicitationId": "e1"}})
+    elif name == "cancel":
+        send({"id": "question", "method": "elicitation/create", "params": FORM})
+        send({"method": "notifications/cancelled", "params": {"requestId": "question"}})
+        answer(request, "taken back")
+    elif not IS_MODERN:
+        answer(request, ask(*QUESTIONS[name]))
+    elif "inputResponses" in params and name != "endless":
+        answer(request, [params["inputResponses"]["q"], params["requestState"]])
+    else:
+        method, asked = QUESTIONS.get(name, QUESTIONS["folders"])
+        wanted = {"q": {"method": method, "params": asked}}
+        result = {"resultType": "input_required", "inputRequests": wanted, "requestState": "s"}
+        send({"id": request["id"], "result": result})
+
+
+def main() -> None:
+    declared: object = None
+    info = {"capabilities": {"tools": {}}, "serverInfo": {"name": "asking", "version": "1"}}
+    while True:
+        request = read()
+        params, method = request.get("params") or {}, request.get("method")
+        if IS_MODERN:
+            declared = params.get("_meta", {}).get("io.modelcontextprotocol/clientCapabilities")
+        if method == "initialize" and not IS_MODERN:
+            declared = [params["capabilities"], params["clientInfo"]["name"]]
+            send({"id": request["id"], "result": {"protocolVersion": "2025-11-25", **info}})
+        elif method == "server/discover" and IS_MODERN:
+            send({"id": request["id"], "result": {"supportedVersions": ["2026-07-28"], **info, **MORE}})
+        elif method == "tools/list":
+            tools = [{"name": name, "inputSchema": {"type": "object"}} for name in NAMES]
+            send({"id": request["id"], "result": {"tools": tools, **MORE}})
+        elif method == "tools/call":
+            call(request, declared)
+        elif "id" in request and method:
+            send({"id": request["id"], "error": {"code": -32601, "message": "unknown"}})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""What is typed into a field, as a value of its kind."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Literal
+
+Kind = Literal["string", "integer", "number", "boolean", "enum", "many", "json"]
+
+
+class InvalidValue(ValueError):
+    """The typed text is no value of the field; the message says what would be."""
+
+
+def parse(kind: Kind, text: str) -> object:
+    """Parse typed text. Raises InvalidValue with what is expected."""
+    readers: dict[str, Callable[[str], object]] = {"integer": _integer, "number": _number, "json": _json}
+    return readers[kind](text) if kind in readers else text
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text.strip())
+    except ValueError:
+        raise InvalidValue("not a whole number such as 10") from None
+
+
+def _number(text: str) -> int | float:
+    try:
+        value = float(text.strip())
+    except ValueError:
+        raise InvalidValue("not a number such as 2.5") from None
+    if not math.isfinite(value):
+        raise InvalidValue("JSON has no infinity and no NaN")
+    return int(text) if text.strip().lstrip("+-").isdecimal() and len(text) < 400 else value
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InvalidValue(f"not JSON: {error.msg} at {where}") from None
+    except (RecursionError, ValueError):
+        raise InvalidValue("the JSON is nested too deeply, or one of its numbers is too long") from None
