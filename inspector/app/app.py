@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.app.verdict_line import Verdicts
+    from inspector.engine.agents.library import AgentLibrary
     from inspector.engine.commands import Commands
     from inspector.engine.tokens.audit.result import Audit
     from inspector.engine.view import SessionView
@@ -40,6 +41,7 @@ _LONGEST_GATHERING = 0.5
 HOME = "session"
 
 
+# Long because it is all that a page has of the app.
 class ToolsightApp(PlaceApp):
     """Shows one workbench; the app is the `Context` of its pages.
 
@@ -108,6 +110,10 @@ class ToolsightApp(PlaceApp):
     @property
     def audit(self) -> "Callable[[], Audit] | None":
         return self._opened.audit if self._opened is not None else None
+
+    @property
+    def agents(self) -> "AgentLibrary | None":
+        return self._opened.agents if self._opened is not None else None
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
     from inspector.app.verdict_line import Verdicts
+    from inspector.engine.agents.library import AgentLibrary
     from inspector.engine.tokens.audit.result import Audit
 
 T = TypeVar("T")
@@ -68,6 +69,11 @@ class Context(Protocol):
     @property
     def audit(self) -> "Callable[[], Audit] | None":
         """Reads what the configurations on this machine cost, in a thread; None where nothing can."""
+        ...
+
+    @property
+    def agents(self) -> "AgentLibrary | None":
+        """The transcripts of real agents on this machine; None where the app cannot import any."""
         ...
 
     @property

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from inspector.app.reproduction import Reproduction
     from inspector.app.scenario_job import Lab
+    from inspector.engine.agents.library import AgentLibrary
     from inspector.engine.tokens.audit.result import Audit
 
 
@@ -35,7 +36,8 @@ class Opened:
     Without a `lab` no scenarios can run; without a `reproduction` no published tables can be measured;
     without a `clipboard` only the terminal is asked to copy; without `leftovers` nobody is told what earlier
     runs left. `audit` reads what the other configurations on this machine cost, in a thread. With `approves`,
-    the person has given consent already. Without an `elicitor` servers' questions are not shown here.
+    the person has given consent already. Without an `elicitor` servers' questions are not shown here;
+    without `agents` no transcripts can be imported.
     """
 
     bench: Workbench
@@ -47,6 +49,7 @@ class Opened:
     audit: "Callable[[], Audit] | None" = None
     leftovers: Leftovers | None = None
     approves: bool = False
+    agents: "AgentLibrary | None" = None
     elicitor: ModalElicitor | None = None
 
 

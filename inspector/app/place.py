@@ -66,6 +66,9 @@ PLACES: tuple[Place, ...] = (
         (
             PageInfo("events", "events", "Every event of the session."),
             PageInfo("timeline", "timeline", "Every model call; recorded sessions; replay any moment."),
+            PageInfo(
+                "sessions", "sessions", "Every session; import those of real agents, and what they missed."
+            ),
         ),
     ),
     Place(

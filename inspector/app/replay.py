@@ -10,12 +10,15 @@ from typing import Any
 from textual.actions import SkipAction
 
 from inspector.app.bridge import KEPT_IN_FEED, ReplayedState, View
+from inspector.domain.budget import ToolCost
 from inspector.domain.catalog import Catalog
 from inspector.domain.configuration import Configuration
 from inspector.domain.error import ConfigError
 from inspector.domain.events import AnswerStreamed, ModelRequested, Record
 from inspector.domain.fold import fold
 from inspector.domain.message import ModelRequest
+from inspector.domain.price import Prices
+from inspector.domain.prompt_cache import CacheTerms
 from inspector.domain.session import SessionState
 from inspector.domain.settings import Settings
 from inspector.domain.timeline import Timeline
@@ -25,6 +28,7 @@ from inspector.engine.loop.binding.delivery import APPEND, system_text, tools_ar
 from inspector.engine.loop.binding.loader import DefinitionLoader
 from inspector.engine.ports import SessionSummary
 from inspector.engine.tokens.cost.setup_change import Setup
+from inspector.engine.tokens.count.measure import BudgetMeter
 from inspector.engine.tokens.count.other_model import OtherModels
 from inspector.engine.view import DiscoveryView, SessionView, TokenView
 from inspector.engine.wire_log import WireLog
@@ -234,9 +238,10 @@ class ReplayedSession:
     def retrieval(self) -> DiscoveryView:
         return self._running.retrieval
 
-    @property
+    @cached_property
     def accounting(self) -> TokenView:
-        return self._running.accounting
+        """Counts as the running session does, at the prices of the model of then."""
+        return _PricesOfThen(self._running.accounting, self.state.model)
 
     @property
     def other_models(self) -> OtherModels:
@@ -275,6 +280,30 @@ class ReplayedSession:
         """The delivery of the last model call, or append if none says."""
         requests = (record.event for record in reversed(self.records(("request",))))
         return next((event.delivery for event in requests if isinstance(event, ModelRequested)), "") or APPEND
+
+
+class _PricesOfThen:
+    """A `TokenView` whose prices are by default those of another model than the running session's."""
+
+    def __init__(self, running: TokenView, model: str) -> None:
+        self._running = running
+        self._model = model
+
+    @property
+    def meter(self) -> BudgetMeter:
+        return self._running.meter
+
+    @property
+    def terms(self) -> CacheTerms:
+        return self._running.terms
+
+    def cost(self, tool: Tool) -> ToolCost:
+        """Tokens of one definition by part."""
+        return self._running.cost(tool)
+
+    def prices(self, model: str = "") -> Prices | None:
+        """The prices of a model, by default that of the moment."""
+        return self._running.prices(model or self._model)
 
 
 def _catalog(state: SessionState, known: Catalog) -> Catalog:

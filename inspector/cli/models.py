@@ -52,6 +52,11 @@ def counter_for(name: str) -> TokenCounter:
     return AnthropicCounter(name) if is_claude(name) else TiktokenCounter(name)
 
 
+def bulk_counter_for(name: str) -> TokenCounter:
+    """A counter for megabytes of text: for Claude an estimate too, and four times as fast."""
+    return TiktokenCounter(name)
+
+
 def features_for(name: str) -> ModelFeatures:
     """What the provider of the model with that name takes, without making the model."""
     if name.startswith("demo/"):

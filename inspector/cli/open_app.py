@@ -115,6 +115,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     from inspector.app.opening import Opened
     from inspector.app.reproduction import Reproduction
     from inspector.cli import composition
+    from inspector.cli.agents.library import MachineLibrary
     from inspector.cli.scenario.lab import ShippedLab
 
     configuration = composition.read_configuration(options)
@@ -132,6 +133,7 @@ async def _start(options: Options, stack: AsyncExitStack, *, watch: bool) -> "Op
     return Opened(
         *(bench, memory, approver, lab, reproduction, clipboard, audit, leftovers),
         approves=options.approve,
+        agents=MachineLibrary(options),
         elicitor=elicitor,
     )
 

@@ -46,6 +46,7 @@ _SECTIONS = {
         "sessions": "record.record",
         "events": "record.record",
         "timeline": "record.timeline",
+        "agents": "agents.command",
     },
     "Measure": {
         "bench": "bench.command",

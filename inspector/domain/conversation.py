@@ -182,8 +182,8 @@ def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items
 
 @_step.register
 def _tool_loaded(event: ToolLoaded, _seq: int, items: _Items) -> _Items:
-    """Note it with the newest search that found it; what is loaded by hand belongs to none."""
-    if not event.place:
+    """Note its tokens with the newest search that found it; what is loaded by hand belongs to none."""
+    if not event.place or not event.tokens:
         return items
     return _with_searches(
         items,
@@ -265,7 +265,8 @@ def _tool_evicted(event: ToolEvicted, seq: int, items: _Items) -> _Items:
 
 @_step.register
 def _context_reduced(event: ContextReduced, seq: int, items: _Items) -> _Items:
-    title = f"window nearly full, {event.step}: {event.before:,} -> {count(event.after, 'token')}"
+    cause = "" if event.step == "compaction" else "window nearly full, "
+    title = f"{cause}{event.step}: {event.sizes}"
     return (*items, Item(seq, ItemKind.NOTICE, event.text, title=title))
 
 

@@ -114,7 +114,8 @@ class SearchReport:
 
     `scored` counts the tools considered; `hits` are the results and the best of the rest. `probability` is
     how likely it is that any tool fits, None if the ranker does not estimate it; below `threshold` the search
-    abstains. `note` says what the ranker had to do without.
+    abstains. `note` says what the ranker had to do without. Of an `unscored` search only the order is known:
+    a real agent's transcript tells no scores, and every score is 0.
     """
 
     request: SearchRequest
@@ -128,6 +129,7 @@ class SearchReport:
     probability: float | None = None
     threshold: float = 0.0
     note: str = ""
+    unscored: bool = False
 
     @property
     def results(self) -> tuple[Hit, ...]:

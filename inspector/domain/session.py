@@ -130,7 +130,8 @@ class SessionState:
     claims about what their tools do are believed, and `not_read_only` the tools that were listed without the
     claim that they only read. `definitions` holds every
     definition listed so far by its hash, and `listed` the hash of each tool as it was listed last. `problems`
-    are what is wrong with the settings, worst first.
+    are what is wrong with the settings, worst first. `uncounted` tools count as 0 tokens because their
+    definitions are not in an agent's transcript.
     """
 
     config: str = ""
@@ -186,6 +187,7 @@ class SessionState:
     not_read_only: frozenset[str] = frozenset()
     definitions: Mapping[str, Tool] = field(default_factory=dict)
     listed: Mapping[str, str] = field(default_factory=dict)
+    uncounted: int = 0
 
     def with_binding(self, *bindings: Binding) -> tuple[ToolState, ...]:
         """The tools with any of the given bindings, in catalog order."""

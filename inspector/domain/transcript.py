@@ -168,14 +168,38 @@ Entry = (
 )
 
 
+_LONGEST_KIND = 60
+_MOST_KINDS = 50
+_OTHERS = "others"
+
+
 @dataclass(slots=True)
 class Tally:
-    """What a reader met: records read, and by kind those that it did not understand.
+    """What a reader met: records read, and by kind those that gave no entry.
 
-    `unknown` are kinds that this version does not know, `malformed` records that are broken (no JSON, cut
-    off, a field of another type). Nothing of their content is kept.
+    `unknown` are kinds that this version does not know, `malformed` what is broken (no JSON, cut off, a field
+    of another type), `left_out` what is understood and not needed, or was read before. Nothing of their
+    content is kept. Kinds are named by the file: their length and their number are bounded.
     """
 
     records: int = 0
     unknown: Counter[str] = field(default_factory=Counter)
     malformed: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def count_unknown(self, kind: str) -> None:
+        """Count a record or a part of one whose kind is not known."""
+        _count(self.unknown, kind)
+
+    def count_malformed(self, reason: str) -> None:
+        """Count something broken, by what is wrong with it."""
+        _count(self.malformed, reason)
+
+    def leave_out(self, kind: str) -> None:
+        """Count a record that is understood and gives no entry."""
+        _count(self.left_out, kind)
+
+
+def _count(counter: Counter[str], kind: str) -> None:
+    name = kind[:_LONGEST_KIND] or "unnamed"
+    counter[name if name in counter or len(counter) < _MOST_KINDS else _OTHERS] += 1

@@ -1,6 +1,6 @@
 """The engine's interfaces to the outside. Adapters implement them; `adapters.memory` has a fake of each."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -21,6 +21,7 @@ from inspector.domain.retention import SessionAge
 from inspector.domain.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.domain.settings import ClientCapabilities
 from inspector.domain.tool import Tool
+from inspector.domain.transcript import Entry, Tally
 
 # Long because every interface to the outside is here.
 
@@ -234,7 +235,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """An overview of a stored session. Times are in seconds since 1970, UTC."""
+    """An overview of a stored session. Times are in seconds since 1970, UTC.
+
+    `agent` is the one whose transcript it was imported from, "" for a session of Toolsight's own.
+    """
 
     id: str
     started_at: float
@@ -244,6 +248,7 @@ class SessionSummary:
     events: int
     searches: int
     calls: int
+    agent: str = ""
 
 
 class EventStore(Protocol):
@@ -255,6 +260,12 @@ class EventStore(Protocol):
     def append(self, record: Record) -> None:
         """Store a record durably: once this returns, it survives a killed process."""
 
+    def append_all(self, records: Sequence[Record]) -> None:
+        """Store records of one session as durably, all of them or none."""
+
+    def cut(self, session: str, after: int) -> None:
+        """Delete the session's records with a higher number than `after`; after 0, the session itself."""
+
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         """A session's records in order; `limit` returns only the newest."""
 
@@ -262,7 +273,10 @@ class EventStore(Protocol):
         """All sessions, newest first."""
 
     def ages(self) -> list[SessionAge]:
-        """The age of every session; cheap, however many events there are."""
+        """The age of every session that was recorded here; cheap, however many events there are.
+
+        An imported session has none: its events may be older than what is kept of those recorded here.
+        """
 
     def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
         """Delete these sessions with all their records, and return those that were deleted.
@@ -272,6 +286,22 @@ class EventStore(Protocol):
 
     def release(self, session: str) -> None:
         """Say that this program writes the session no more."""
+
+
+class Transcript(Protocol):
+    """What a real agent wrote while it worked, in a file of its own that nothing changes."""
+
+    @property
+    def tally(self) -> Tally:
+        """How much was read so far, and what of it was not understood."""
+        ...
+
+    def entries(self, progress: Callable[[int, int], None], stopped: Callable[[], bool]) -> Iterator[Entry]:
+        """What the transcript says, in its order, without holding all of it.
+
+        `progress` gets the bytes read so far and all there are. Ends early once `stopped`. Raises
+        ConfigError if the file cannot be read.
+        """
 
 
 class ServerMemory(Protocol):

@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from inspector.domain.events import (
     ToolLoaded,
     UserSaid,
 )
+from inspector.domain.origin import Origin
 from inspector.domain.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.engine.ports import EventStore, SessionSummary
 
@@ -117,6 +119,44 @@ def test_a_second_record_with_the_same_number_is_refused(store: EventStore) -> N
         store.append(Record("s", 1, 5.0, RESULT))
     assert refused.value.hint
     assert store.read("s") == stream
+
+
+def test_records_that_are_stored_together_are_all_there(store: EventStore) -> None:
+    stream = [Record("s", seq, 1.0, event) for seq, event in enumerate((STARTED, CALL, RESULT), start=1)]
+    store.append_all(stream)
+    store.append_all([])
+    assert store.read("s") == stream
+
+
+def test_of_records_that_are_stored_together_none_is_kept_if_one_is_refused(store: EventStore) -> None:
+    [first] = fill(store, STARTED)
+    with pytest.raises(StoreError):
+        store.append_all([Record("s", 2, 1.0, CALL), Record("s", 3, 1.0, CALL), first])
+    assert store.read("s") == [first]
+
+
+def test_a_cut_takes_the_newest_records_and_leaves_room_for_others(store: EventStore) -> None:
+    stream = fill(store, STARTED, CALL, RESULT, SEARCH)
+    other = fill(store, STARTED, CALL, session="other")
+    store.cut("s", 2)
+    assert store.read("s") == stream[:2]
+    store.append_all([replace(stream[3], seq=3)])
+    assert [record.seq for record in store.read("s")] == [1, 2, 3]
+    assert store.read("other") == other
+
+
+def test_a_session_that_is_cut_to_nothing_is_gone(store: EventStore) -> None:
+    fill(store, STARTED, CALL)
+    store.cut("s", 0)
+    store.cut("nobody", 0)
+    assert (store.sessions(), store.read("s")) == ([], [])
+
+
+def test_an_imported_session_names_its_agent_and_has_no_age(store: EventStore) -> None:
+    fill(store, replace(STARTED, origin=Origin("codex", "0.5")), session="theirs")
+    fill(store, STARTED, session="ours")
+    assert {one.id: one.agent for one in store.sessions()} == {"theirs": "codex", "ours": ""}
+    assert [one.id for one in store.ages()] == ["ours"]
 
 
 def test_text_that_no_terminal_could_show_survives(store: EventStore) -> None:

@@ -50,6 +50,7 @@ from inspector.app.pages.tools.clients.screen import ClientsScreen
 from inspector.app.pages.tools.confusable.screen import ConfusableScreen, PairScreen
 from inspector.app.pages.tools.manifest.screen import ManifestScreen
 from inspector.app.pages.trace.events.screen import EventsScreen
+from inspector.app.pages.trace.sessions.screen import SessionsScreen
 from inspector.app.pages.trace.timeline.screen import TimelineScreen
 from inspector.app.reproduction import Reproduction
 from inspector.app.scenario_job import Choice
@@ -65,6 +66,7 @@ from tests.app.test_race_page import race_lab
 from tests.app.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.support import firm
 from tests.support.canned_report import CATALOG_SIZE
+from tests.support.imported_story import StoreLibrary, records_of, story_store
 from tests.support.lab import MemoryLab, four_servers, written
 from tests.support.machine import machine
 from tests.support.office import office
@@ -166,6 +168,11 @@ def _consent() -> ConsentDialog:
 
 def _acts(*acts: Act) -> Callable[[Path], tuple[Act, ...]]:
     return lambda _folder: acts
+
+
+def _with_a_story() -> Shown:
+    store = story_store()
+    return Shown(agents=StoreLibrary(store), recorded=records_of(store))
 
 
 def _wired() -> Shown:
@@ -273,6 +280,11 @@ PAGES: Mapping[str, Picture] = {
         TimelineScreen,
         lambda: Shown(*STEPS, servers=reading_office(), yes=True),
         _acts(Asked(QUESTION), Goes("timeline"), Shows("now, after 6"), "home", "right", "down"),
+    ),
+    "sessions": Picture(
+        SessionsScreen,
+        _with_a_story,
+        _acts(Goes("sessions"), Shows("2 sessions, 1"), "home", Shows("1 missed")),
     ),
     "profile": Picture(
         SettingsDialog,

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -57,6 +57,12 @@ def variables(database: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def toolsight(variables: dict[str, str]) -> Toolsight:
+    return in_process(variables)
+
+
+def in_process(variables: Mapping[str, str]) -> Toolsight:
+    """Runs commands in this process, with these variables."""
+
     def run(*arguments: str, **environment: str | None) -> Done:
         with CliRunner().isolation(env={**variables, **environment}) as streams:
             exit_code = exit_code_of(arguments)

@@ -40,6 +40,7 @@ SMOKES = {
     "sessions": (("sessions",), 0, SESSION),
     "events": (("events", SESSION), 0, "search"),
     "timeline": (("timeline", SESSION), 0, "loads 1, evictions 1"),
+    "agents": (("agents",), 0, "No session of an agent has been imported yet"),
     "scenario": (("scenario", "run", SCENARIO, "--check", WEATHER), 0, "1 of 1 went as expected"),
     "compare": (
         ("compare", SCENARIO, "--script", "--profile", "prd", "--profile", "static", WEATHER),

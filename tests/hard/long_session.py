@@ -24,6 +24,7 @@ STEPS = 60
 ID = "a-long-session"
 TRACE, CHAT = b"\x1b[15~", b"\x1bOP"
 RIGHT, DOWN, ENTER = b"\x1b[C", b"\x1b[B", b"\r"
+_SESSION = "INSERT INTO session (id, started_at, ended_at, config, model) VALUES (?, ?, ?, ?, ?)"
 _INSERT = "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -42,7 +43,7 @@ def lengthened(database: Path) -> None:
             number = (len(events) - first) // len(turns)
             events += [_later(row, number * calls) for row in turns]
         # Older than the session of the demo, so that it is below it in the list.
-        connection.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", (ID, at - 9, at - 1, config, model))
+        connection.execute(_SESSION, (ID, at - 9, at - 1, config, model))
         numbered = ((ID, seq, at - 9, *row) for seq, row in enumerate(events[:EVENTS], 1))
         connection.executemany(_INSERT, numbered)
 

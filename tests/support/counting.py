@@ -25,6 +25,18 @@ class CharacterCounter:
         return [len(character.encode("utf-8", "replace")) for character in text]
 
 
+class WordCounter:
+    """One token per word."""
+
+    tokenizer = Tokenizer("words", exact=True)
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    def lengths(self, text: str) -> Sequence[int]:
+        return [len(word.encode("utf-8", "replace")) for word in text.split()]
+
+
 def character_accounting(live: LiveModel | None = None, *prices: Prices) -> Accounting:
     """An accounting that counts characters, for a model that says nothing."""
     live = live or LiveModel(Settings(), ToldModel())

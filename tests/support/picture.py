@@ -13,7 +13,9 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import Destination
 from inspector.app.opening import Opened
+from inspector.domain.events import Record
 from inspector.domain.price import Prices
+from inspector.engine.agents.library import AgentLibrary
 from inspector.engine.ports import Embedder, TokenCounter
 from inspector.engine.tokens.audit.result import Audit
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
@@ -37,6 +39,8 @@ class Shown(RigApp):
         at_home: bool = False,
         audit: Callable[[], Audit] | None = None,
         yes: bool = False,
+        agents: AgentLibrary | None = None,
+        recorded: Sequence[Record] = (),
     ) -> None:
         super().__init__(self._start_rig)
         self.at_home = at_home
@@ -45,7 +49,7 @@ class Shown(RigApp):
         self._embedder = embedder
         self._counter_for = counter_for
         self._prices = prices
-        self._audit, self._yes = audit, yes
+        self._audit, self._yes, self._agents, self._recorded = audit, yes, agents, recorded
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 
@@ -61,7 +65,8 @@ class Shown(RigApp):
                 prices=self._prices,
             )
         )
-        return Opened(self._rig.bench, self._rig.memory, approver, audit=self._audit)
+        self._rig.store.append_all(self._recorded)
+        return Opened(self._rig.bench, self._rig.memory, approver, audit=self._audit, agents=self._agents)
 
     @property
     def rig(self) -> Rig:

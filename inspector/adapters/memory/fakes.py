@@ -120,13 +120,27 @@ class MemoryStore:
             raise StoreError(f"{record.session} already has an event {record.seq}", hint=hint)
         stream[record.seq] = record
 
+    def append_all(self, records: Sequence[Record]) -> None:
+        before = {session: dict(stream) for session, stream in self._streams.items()}
+        try:
+            for record in records:
+                self.append(record)
+        except StoreError:
+            self._streams = before
+            raise
+
+    def cut(self, session: str, after: int) -> None:
+        kept = {seq: record for seq, record in self._streams.pop(session, {}).items() if seq <= after}
+        if kept:
+            self._streams[session] = kept
+
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         stream = self._streams.get(session, {})
         records = [stream[seq] for seq in sorted(stream) if not kinds or stream[seq].kind in kinds]
         return records if limit is None else records[max(len(records) - max(limit, 0), 0) :]
 
     def ages(self) -> list[SessionAge]:
-        return [SessionAge(one.id, one.ended_at) for one in self.sessions()]
+        return [SessionAge(one.id, one.ended_at) for one in self.sessions() if not one.agent]
 
     def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
         free = [session for session in sessions if session not in self._written]
@@ -154,6 +168,7 @@ def _summary(session: str, records: Sequence[Record]) -> SessionSummary:
         events=len(records),
         searches=sum(record.kind == SearchPerformed.kind for record in records),
         calls=sum(record.kind == CallFinished.kind for record in records),
+        agent=starts[-1].origin.agent if starts and starts[-1].origin else "",
     )
 
 

@@ -107,6 +107,10 @@ CREATE TABLE token_lengths (
 );
 """
 
+_AGENTS = """
+ALTER TABLE session ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+"""
+
 _STEPS = (
     ("sessions", _SESSIONS),
     ("server_memory", _MEMORY),
@@ -114,6 +118,7 @@ _STEPS = (
     ("vectors", _VECTORS),
     ("snapshots", _SNAPSHOTS),
     ("token_lengths", _TOKEN_LENGTHS),
+    ("agents", _AGENTS),
 )
 
 

@@ -13,17 +13,18 @@ from inspector.domain.retention import SessionAge
 from inspector.engine.ports import SessionSummary
 
 _UPSERT_SESSION = """
-INSERT INTO session (id, started_at, ended_at, config, model)
-VALUES (:session, :at, :at, coalesce(:config, ''), coalesce(:model, ''))
+INSERT INTO session (id, started_at, ended_at, config, model, agent)
+VALUES (:session, :at, :at, coalesce(:config, ''), coalesce(:model, ''), coalesce(:agent, ''))
 ON CONFLICT (id) DO UPDATE SET
-    ended_at = max(ended_at, :at), config = coalesce(:config, config), model = coalesce(:model, model)
+    ended_at = max(ended_at, :at), config = coalesce(:config, config), model = coalesce(:model, model),
+    agent = coalesce(:agent, agent)
 """
 _INSERT_EVENT = (
     "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _SUMMARIES = """
 SELECT id, started_at, ended_at, config, model, count(event.kind),
-    count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result')
+    count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent
 FROM session LEFT JOIN event ON event.session = session.id
 GROUP BY id ORDER BY started_at DESC, id DESC
 """
@@ -47,12 +48,25 @@ class SqliteStore:
         A power failure may take the newest records: a commit is in the log, but not forced to the disk.
         A second record with the same session and number is an error: two programs are writing one session.
         """
-        row = _row(record)
+        self.append_all((record,))
+
+    def append_all(self, records: Sequence[Record]) -> None:
+        """Commit records of one session together, as `append` does one. Raises StoreError."""
+        rows = [_row(record) for record in records]
+        if not rows:
+            return
         with self._database.transaction() as connection:
             # Within the transaction: another program sees a session only once it is marked as written.
-            self._writers.hold(record.session)
-            connection.execute(_UPSERT_SESSION, _session_row(record))
-            connection.execute(_INSERT_EVENT, row)
+            self._writers.hold(records[0].session)
+            connection.executemany(_UPSERT_SESSION, map(_session_row, records))
+            connection.executemany(_INSERT_EVENT, rows)
+
+    def cut(self, session: str, after: int) -> None:
+        """Delete the session's records after that number. Raises StoreError."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM event WHERE session = ? AND seq > ?", (_plain(session), after))
+            if after < 1:
+                connection.execute("DELETE FROM session WHERE id = ?", (_plain(session),))
 
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         """A session's records in order, of the given kinds or of all; `limit` keeps the newest."""
@@ -74,8 +88,9 @@ class SqliteStore:
         return [SessionSummary(*row) for row in self._database.rows(_SUMMARIES)]
 
     def ages(self) -> list[SessionAge]:
-        """When every stored session had its last event, without reading the events."""
-        return [SessionAge(*row) for row in self._database.rows("SELECT id, ended_at FROM session")]
+        """When every session recorded here had its last event, without reading the events."""
+        sql = "SELECT id, ended_at FROM session WHERE agent = ''"
+        return [SessionAge(*row) for row in self._database.rows(sql)]
 
     def forget(self, sessions: Sequence[str]) -> tuple[str, ...]:
         """Delete these sessions, except those that any program is writing, and return what was deleted.
@@ -129,8 +144,15 @@ def _session_row(record: Record) -> dict[str, object]:
         "session": _plain(record.session),
         "at": record.at,
         "config": _plain(event.config) if isinstance(event, SessionStarted) else None,
+        "agent": _agent(event),
         "model": _plain(event.model) if isinstance(event, SessionStarted | ModelSwitched) else None,
     }
+
+
+def _agent(event: Event) -> str | None:
+    if not isinstance(event, SessionStarted) or event.origin is None:
+        return None
+    return _plain(event.origin.agent)
 
 
 def _text_of(event: Event, attribute: str) -> str | None:

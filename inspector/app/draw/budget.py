@@ -82,6 +82,14 @@ def window_label(budget: Budget) -> str:
     return f"{tight}{tokens(budget.parts.used)} of {tokens(budget.window)}"
 
 
+def no_budget(session: SessionState, otherwise: str) -> Content:
+    """Return why nothing is known of the next request; `otherwise` is said if nothing is missing."""
+    if not session.uncounted:
+        return Content(otherwise)
+    told = f"The transcript does not hold the definitions of {count(session.uncounted, 'tool')}: "
+    return Content.styled(f"{told}they count as 0 tokens. What was reported is right.", "$text-warning")
+
+
 def two_bars(session: SessionState, width: int) -> Content:
     """Return the tool tokens of the next call (searches included) over those of binding every tool.
 

@@ -29,6 +29,7 @@ SCREENS: Mapping[str, str] = {
     "machine": "cost.machine.screen:MachineScreen",
     "events": "trace.events.screen:EventsScreen",
     "timeline": "trace.timeline.screen:TimelineScreen",
+    "sessions": "trace.sessions.screen:SessionsScreen",
     "bench": "lab.bench.screen:BenchScreen",
     "threshold": "lab.calibration.screen:CalibrationScreen",
     "scenarios": "lab.scenario.screen:GuardLabScreen",

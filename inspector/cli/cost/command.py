@@ -14,9 +14,10 @@ from inspector.cli.launch import run_headless
 from inspector.cli.models import counter_for, features_for
 from inspector.cli.options import DEMO_MODEL, Options, as_json, options, shared
 from inspector.cli.render import say, say_json
-from inspector.domain.error import StoreError
-from inspector.domain.events import Record
+from inspector.domain.error import ConfigError, StoreError
+from inspector.domain.events import CatalogBuilt, Record
 from inspector.domain.fold import fold
+from inspector.domain.number import count
 from inspector.domain.price import Prices
 from inspector.domain.settings import BudgetSettings
 from inspector.engine.tokens.cost.catalog_plan import Planner, catalog_planner
@@ -81,6 +82,7 @@ def _assumed(bench: Workbench, terms: Assumed, model: str) -> Priced | None:
 def _recorded(session: str, chosen: Options, terms: Assumed) -> Priced | None:
     """The session at the prices of `--model`, or else of its own model."""
     records = _records(session, chosen)
+    _require_sizes(records)
     state = fold(records)
     model = state.model if chosen.model == DEMO_MODEL else chosen.model
     plans = _planner(session, records, counter_for(state.model).count)
@@ -91,6 +93,18 @@ def _recorded(session: str, chosen: Options, terms: Assumed) -> Priced | None:
     cache = terms.terms(prices, model, features_for(model))
     priced = price_session(plans, terms.assumptions, prices, terms=cache, ranges=tuple(Delivery))
     return Priced(priced, model, label)
+
+
+def _require_sizes(records: Sequence[Record]) -> None:
+    """Raise ConfigError if a transcript does not hold what would have to be priced."""
+    catalogs = (record.event for record in reversed(records) if isinstance(record.event, CatalogBuilt))
+    unknown = next((catalog.uncounted for catalog in catalogs), 0)
+    if unknown:
+        raise ConfigError(
+            f"the transcript does not hold the definitions of {count(unknown, 'tool')}, "
+            "so nobody can say what they would cost otherwise",
+            hint="`toolsight agents` shows what the provider reported, and what that costs.",
+        )
 
 
 def _planner(session: str, records: Sequence[Record], count: Callable[[str], int]) -> Planner | None:

@@ -7,20 +7,32 @@ from typing import Any
 
 import click
 
+from inspector.cli.agents.importing import import_sessions
+from inspector.cli.agents.requests import forget, requests
 from inspector.cli.composition import open_store
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import Options, as_json, options, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.error import StoreError
 from inspector.domain.events import EVENT_TYPES
 from inspector.domain.events.json import record_json
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @shared
 @as_json
-def sessions(as_json: bool, **values: Any) -> None:
-    """List the recorded sessions, newest first."""
-    stored = open_store(options(**values)).sessions()
+@click.pass_context
+def sessions(context: click.Context, /, as_json: bool, **values: Any) -> None:
+    """List the recorded sessions, newest first; import those of real agents."""
+    if context.invoked_subcommand is None:
+        _list(options(**values), as_json=as_json)
+
+
+for command in (import_sessions, requests, forget):
+    sessions.add_command(command)
+
+
+def _list(chosen: Options, *, as_json: bool) -> None:
+    stored = open_store(chosen).sessions()
     if as_json:
         say_json([asdict(session) for session in stored])
         return
@@ -33,11 +45,12 @@ def sessions(as_json: bool, **values: Any) -> None:
             f"{_time(s.started_at):.16}",
             str(s.searches),
             str(s.calls),
+            s.agent or "toolsight",
             f"{Path(s.config).name} with {s.model}",
         )
         for s in stored
     ]
-    headers = ("session", "started (UTC)", "searches", "calls", "servers and model")
+    headers = ("session", "started (UTC)", "searches", "calls", "agent", "servers and model")
     say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0, 1}))
 
 

@@ -56,7 +56,10 @@ class CallStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class CallFinished(Event):
-    """`ok` is false for a tool error, a timeout or a dead server; `text` is what the model reads."""
+    """`ok` is false for a tool error, a timeout or a dead server; `text` is what the model reads.
+
+    `milliseconds` is 0 if nobody measured it.
+    """
 
     kind: ClassVar[str] = "result"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.CALLS})
@@ -68,7 +71,8 @@ class CallFinished(Event):
     structured: JsonObject | None = None
 
     def summary(self) -> str:
-        return f"{self.tool}  {'ok' if self.ok else 'failed'}  {milliseconds(self.milliseconds)}"
+        took = f"  {milliseconds(self.milliseconds)}" if self.milliseconds else ""
+        return f"{self.tool}  {'ok' if self.ok else 'failed'}{took}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class CatalogBuilt(Event):
     discovery is on, and by which numbers. `held` are permitted tools that are not in the catalog because
     their server is away, but whose binding, uses and times are kept until it is back. `instructions` are
     those of the servers, if the model gets them, and `offer` is what `search_tools` says of itself.
+    Nobody knows the definitions, and so the tokens, of `uncounted` tools: a transcript may hold names alone.
     """
 
     kind: ClassVar[str] = "catalog"
@@ -47,13 +48,15 @@ class CatalogBuilt(Event):
     held: tuple[str, ...] = ()
     instructions: str = ""
     offer: SearchOffer = SearchOffer()
+    uncounted: int = 0
 
     def summary(self) -> str:
         deferred = sum(entry.deferred for entry in self.entries)
         toolset = f"toolset {self.toolset}: " if self.toolset else ""
         tools, static = count(len(self.entries), "tool"), count(self.static_tokens, "token")
         held = f", {len(self.held):,} held" if self.held else ""
-        return f"{toolset}{tools}, {deferred:,} deferred, {static} if static{held}"
+        unknown = f", without {self.uncounted:,} of unknown size" if self.uncounted else ""
+        return f"{toolset}{tools}, {deferred:,} deferred, {static} if static{unknown}{held}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,8 @@ class SearchPerformed(Event):
 
     def summary(self) -> str:
         results = self.report.results
-        best = f", best {results[0].tool_id} {results[0].score.value:.2f}" if results else ""
+        score = "" if self.report.unscored or not results else f" {results[0].score.value:.2f}"
+        best = f", best {results[0].tool_id}{score}" if results else ""
         return f"{self.report.request.label()} -> {len(results)}{best}"
 
 
@@ -102,7 +103,10 @@ class GateApplied(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolLoaded(Event):
-    """A tool was bound. `place` is its rank among those the same search bound, from 1; 0 if bound by hand."""
+    """A tool was bound. `place` is its rank among those the same search bound, from 1; 0 if bound by hand.
+
+    `tokens` is 0 if nobody knows its definition.
+    """
 
     kind: ClassVar[str] = "load"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SEARCHES})
@@ -113,7 +117,8 @@ class ToolLoaded(Event):
     place: int = 0
 
     def summary(self) -> str:
-        return f"{self.tool}  {signed(self.tokens)}  {self.reason}"
+        size = f"  {signed(self.tokens)}" if self.tokens else ""
+        return f"{self.tool}{size}  {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from inspector.domain.breakpoint import Breakpoints
 from inspector.domain.budget import Budget, TokenParts
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.message import ToolCall, Usage
-from inspector.domain.number import count
+from inspector.domain.number import count, plural
 from inspector.domain.prompt_cache import UNCACHED, CacheTerms, Charge
 from inspector.domain.settings import SentDelivery
 
@@ -21,7 +21,8 @@ __all__ = [
     "ReductionStep",
 ]
 
-ReductionStep = Literal["truncate", "compress", "emergency"]
+# `compaction` is what a real agent did: it went on with a summary of the conversation.
+ReductionStep = Literal["truncate", "compress", "emergency", "compaction"]
 
 
 def model_at(label: str, api_base: str) -> str:
@@ -82,7 +83,8 @@ class ContextReduced(Event):
     """A request nearly filled the window, so its history was shortened before it was sent.
 
     `step` is one of semantic tool discovery, section 5.3; `before` and `after` are the tokens of the whole
-    request with its reserve, `messages` how many were changed or removed. `text` says what was removed.
+    request with its reserve, `messages` how many were changed or removed. `text` says what was removed. Of a
+    compaction, `text` is the summary, and the tokens are the agent's own, 0 if it does not say them.
     """
 
     kind: ClassVar[str] = "reduce"
@@ -94,8 +96,14 @@ class ContextReduced(Event):
     messages: int
     text: str
 
+    @property
+    def sizes(self) -> str:
+        """The tokens before and after, as far as they are known."""
+        before, after = (f"{number:,}" if number else "?" for number in (self.before, self.after))
+        return f"{before} -> {after} {plural(self.after, 'token')}"
+
     def summary(self) -> str:
-        return f"{self.step}: {self.before:,} -> {count(self.after, 'token')}, {self.text}"
+        return f"{self.step}: {self.sizes}, {self.text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,9 @@ class ServerListing(Event):
 
 @dataclass(frozen=True, slots=True)
 class ServerReady(Event):
-    """A server connected. `tokens` counts its definitions; `milliseconds` runs from start to tool list.
+    """A server connected. `tokens` counts its definitions.
+
+    `milliseconds` runs from start to tool list, and is 0 if nobody measured it.
 
     `definitions` holds those that differ from what the server listed before in this session.
     """
@@ -70,12 +72,15 @@ class ServerReady(Event):
 
     def summary(self) -> str:
         skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
-        tools = f"{count(self.tools, 'tool')}{skipped}, {count(self.tokens, 'token')}"
-        return f"{self.server}  {tools}, {milliseconds(self.milliseconds)}"
+        took = f", {milliseconds(self.milliseconds)}" if self.milliseconds else ""
+        size = f", {count(self.tokens, 'token')}" if self.tokens or not self.tools else ""
+        return f"{self.server}  {count(self.tools, 'tool')}{skipped}{size}{took}"
 
 
 @dataclass(frozen=True, slots=True)
 class ServerFailed(Event):
+    """A server that could not be used. With `needs_login`, it waits for a person to log in."""
+
     kind: ClassVar[str] = "failed"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS, Group.ERRORS})
     tone: ClassVar[Tone] = "error"
@@ -83,6 +88,7 @@ class ServerFailed(Event):
     reason: str
     hint: str = ""
     stderr_tail: str = ""
+    needs_login: bool = False
 
     def summary(self) -> str:
         return f"{self.server}  {self.reason}"

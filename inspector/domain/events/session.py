@@ -7,6 +7,7 @@ from inspector.domain.events.base import Actor, Event, Group, Tone
 from inspector.domain.events.model import model_at
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.number import count
+from inspector.domain.origin import Origin
 from inspector.domain.setting_problem import SettingProblem
 
 __all__ = [
@@ -29,7 +30,8 @@ TurnOutcome = Literal["answered", "capped", "cancelled", "failed", "refused"]
 class SessionStarted(Event):
     """The session's setup. `api_base` is the model's address, "" for the one of its provider.
 
-    `trusted` names the servers whose claims about what their tools do are believed.
+    `trusted` names the servers whose claims about what their tools do are believed. `origin` is set if the
+    session was imported: then `config` is the folder in which the agent worked.
     """
 
     kind: ClassVar[str] = "session"
@@ -43,8 +45,11 @@ class SessionStarted(Event):
     profile: str = ""
     api_base: str = ""
     trusted: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     def summary(self) -> str:
+        if self.origin is not None:
+            return "  ".join(filter(None, (self.origin.label, self.config, self.model_label)))
         model = model_at(self.model_label, self.api_base)
         return f"{self.config}  {model}  {count(len(self.servers), 'server')}"
 

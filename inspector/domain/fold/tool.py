@@ -46,6 +46,7 @@ def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
         decision=event.decision,
         instructions=event.instructions,
         offer=event.offer,
+        uncounted=event.uncounted,
     )
 
 

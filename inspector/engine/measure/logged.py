@@ -1,6 +1,6 @@
 """Builds an evaluation set from recorded sessions: what models searched for and then called."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from inspector.domain.evaluation import LOGGED, EvalCase
@@ -44,3 +44,10 @@ def logged_cases(records: Iterable[Record]) -> tuple[EvalCase, ...]:
         for query, tools in called.values()
     )
     return numbered(cases)
+
+
+def added_cases(records: Iterable[Record], known: Sequence[EvalCase] = ()) -> tuple[EvalCase, ...]:
+    """The logged cases that are not among the `known` ones yet, with ids that none of those has."""
+    there = {query_key(case.query) for case in known}
+    fresh = (case for case in logged_cases(records) if query_key(case.query) not in there)
+    return numbered(fresh, [case.id for case in known])

@@ -52,7 +52,7 @@ def plan_of(
     assumptions: Assumptions | None = None,
     count: Callable[[str], int] | None = None,
 ) -> Plan | None:
-    """The plan of a session; None for one without a model call.
+    """The plan of a session; None for one without a model call, or with tools of unknown size.
 
     What the record does not say is assumed: the searches of a session that had every tool bound or a gate
     (before the first use of a tool), what a gate would have bound in a session without one, and the tokens of
@@ -60,7 +60,7 @@ def plan_of(
     """
     assumed, records = assumptions or Assumptions(), list(records)
     catalog, recorded = _read(records, count or estimated)
-    if not recorded:
+    if not recorded or (catalog is not None and catalog.uncounted):
         return None
     tools = _tools(catalog, recorded)
     searched = any(call.loaded for call in recorded)

@@ -6,13 +6,16 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from inspector.app.draw.budget import few_segments, two_bars, window_label
+from inspector.app.draw.budget import few_segments, no_budget, two_bars, window_label
 from inspector.app.verdict_line import VerdictLine
 from inspector.domain.number import count
 from inspector.domain.session import SessionState
 from widgets import BigNumber, Meter, Segment, StillText, legend
 
 _FIRST_LINE = 3
+
+
+_NOTHING = "Tokens are counted once a server is ready."
 
 
 class BudgetPanel(Vertical):
@@ -23,7 +26,7 @@ class BudgetPanel(Vertical):
     session: reactive[SessionState] = reactive(SessionState(), init=False)
 
     def compose(self) -> ComposeResult:
-        yield StillText("Tokens are counted once a server is ready.", id="budget-bars", markup=False)
+        yield StillText(_NOTHING, id="budget-bars", markup=False)
         with Horizontal(id="budget-glance"):
             yield BigNumber(id="budget-share")
             with Vertical(id="budget-told"):
@@ -35,6 +38,7 @@ class BudgetPanel(Vertical):
     def watch_session(self, session: SessionState) -> None:
         budget = session.budget
         if budget is None:
+            self._show_nothing()
             return
         self.query_one(VerdictLine).look()
         parts = few_segments(budget.parts)
@@ -46,6 +50,15 @@ class BudgetPanel(Vertical):
         self.set_class(budget.is_tight, "-tight")
         self.border_subtitle = budget.tokenizer.label
         self._show_texts(parts)
+
+    def _show_nothing(self) -> None:
+        """Say why there is no budget, in place of that of another moment."""
+        self.query_one("#budget-bars", Static).update(no_budget(self.session, _NOTHING))
+        self.query_one("#budget-legend", Static).update("")
+        meter = self.query_one(Meter)
+        meter.segments, meter.total, meter.label = (), 0.0, ""
+        self.border_subtitle = ""
+        self._show_share()
 
     def on_resize(self) -> None:
         if self.session.budget is not None:

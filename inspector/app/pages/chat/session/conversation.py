@@ -53,7 +53,8 @@ def _notice(item: Item) -> Content:
 
 def _call(item: Item) -> Content:
     word, color = _STATUS[item.status]
-    took = f"  {milliseconds(item.milliseconds)}" if item.status in (ItemStatus.OK, ItemStatus.FAILED) else ""
+    is_done = item.status in (ItemStatus.OK, ItemStatus.FAILED)
+    took = f"  {milliseconds(item.milliseconds)}" if is_done and item.milliseconds else ""
     arguments = visible(arguments_text(item.arguments), limit=_ARGUMENTS, newlines=False)
     head = Content.assemble(
         ("▸ ", "bold $accent"),

@@ -40,11 +40,12 @@ def search_block(item: Item, width: int = WIDTH, results: int = RESULTS) -> Cont
     report = item.report
     assert report is not None
     fit = f"{len(report.results)} of {count(max(report.scored, len(report.hits)), 'tool')} fit"
+    took = f"   {milliseconds(item.milliseconds)}" if item.milliseconds else ""
     head = Content.assemble(
         ("⌕ ", "bold $accent"),
         "searched for ",
         plain(item.title, newlines=False, limit=_TITLE),
-        (f"   {fit}   {milliseconds(item.milliseconds)}", MUTED),
+        (f"   {fit}{took}", MUTED),
     )
     if report.error:
         return Content.assemble(head, "\n  ", plain(report.error, newlines=False).stylize("$text-error"))
@@ -76,7 +77,9 @@ def _taken(item: Item, hits: Sequence[Hit], layout: _Layout) -> int:
 
 def _line(item: Item, hit: Hit, name: int, layout: _Layout, best: float, *, is_first: bool) -> Content:
     share = hit.score.value / best if best > 0 else 0.0
-    drawn = bar(share, layout.bar) or bar(0.125 / layout.bar, layout.bar)
+    # An agent's transcript has no scores: nothing is drawn for them.
+    unscored = item.report is not None and item.report.unscored
+    drawn = "" if unscored else bar(share, layout.bar) or bar(0.125 / layout.bar, layout.bar)
     called = hit.tool_id in item.called
     return Content.assemble(
         (f"{hit.rank:>{_RANK - 1}} ", MUTED),

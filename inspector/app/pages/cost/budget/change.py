@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from inspector.app.draw.budget import flow
+from inspector.app.draw.budget import flow, no_budget
 from inspector.app.draw.style import MUTED
 from inspector.domain.number import count, money, money_decimals, percent, tokens
 from inspector.domain.session import Binding, SessionState
@@ -16,7 +16,8 @@ def headline(session: SessionState, width: int) -> Content:
     """Return what binding every tool costs, and what this session sends instead."""
     budget, owned = session.budget, len(session.tools)
     if budget is None or not owned:
-        return Content.styled("No tools yet: no server is ready (Tools shows why).", "$text-warning")
+        none = "No tools yet: no server is ready (Tools shows why)."
+        return no_budget(session, none).stylize("$text-warning")
     servers = len({tool.server for tool in session.tools.values()})
     pieces = [
         Content.assemble(

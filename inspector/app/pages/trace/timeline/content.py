@@ -189,7 +189,7 @@ def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record,
             session.id,
             ("✓" if session.id == current else " ", session.id, count(session.events, "event")),
             detail=_about(session),
-            search=f"{session.id} {session.config} {session.model}",
+            search=f"{session.id} {session.agent} {session.config} {session.model}",
         )
         for session in found
     )
@@ -197,7 +197,8 @@ def session_rows(found: Sequence[SessionSummary], current: str) -> tuple[Record,
 
 def _about(session: SessionSummary) -> str:
     done = f"{count(session.searches, 'search', 'searches')}, {count(session.calls, 'call')}"
-    return f"{_time(session.started_at)}   {done}   {middle(session.model, 24)}"
+    whose = f"{middle(session.agent, 16)}   " if session.agent else ""
+    return f"{_time(session.started_at)}   {done}   {whose}{middle(session.model, 24)}"
 
 
 def _time(seconds: float) -> str:

@@ -1,0 +1,20 @@
+"""Reads what agents wrote while they worked, one format a module, as entries of `domain/transcript.py`."""
+
+from inspector.adapters.files.transcript.format import Format, LineReader
+from inspector.adapters.files.transcript.reader import (
+    Transcript,
+    find_transcripts,
+    line_reader,
+    open_transcript,
+    recognize,
+)
+
+__all__ = [
+    "Format",
+    "LineReader",
+    "Transcript",
+    "find_transcripts",
+    "line_reader",
+    "open_transcript",
+    "recognize",
+]

@@ -1,0 +1,1 @@
+"""`toolsight sessions import`, `sessions requests` and `toolsight agents`: what real agents did."""

@@ -1,0 +1,42 @@
+"""`toolsight agents`: what real agents did with their servers, over the newest imported sessions."""
+
+from pathlib import Path
+
+import click
+
+from inspector.adapters.clock import SystemClock
+from inspector.cli.agents.library import MachineLibrary
+from inspector.cli.agents.report import report_json, say_report
+from inspector.cli.composition import open_store
+from inspector.cli.options import Options, as_json as json_option, database
+from inspector.cli.progress import Progress
+from inspector.cli.render import say, say_json
+from inspector.engine.agents.report import agent_report
+
+_LAST = 50
+
+
+@click.command()
+@click.option(
+    "--last", type=click.IntRange(min=1), default=_LAST, show_default=True, help="The N newest sessions."
+)
+@json_option
+@database
+def agents(last: int, as_json: bool, database: Path | None) -> None:
+    """Sum up imported sessions of real agents by server: loaded, called, never called, missed, tokens.
+
+    `toolsight sessions import` imports them. Money is what the reported tokens cost at list prices.
+    """
+    options = Options(database=database)
+    stored = [one.id for one in open_store(options).sessions() if one.agent][:last]
+    if not stored and not as_json:
+        say("No session of an agent has been imported yet. `toolsight sessions import --agent NAME` does it.")
+        return
+    library, progress = MachineLibrary(options), Progress(SystemClock())
+    found = []
+    for number, session in enumerate(stored, start=1):
+        progress("reading sessions", number, len(stored))
+        found.append(library.findings(session))
+    progress.clear()
+    report = agent_report(found)
+    say_json(report_json(report)) if as_json else say_report(report)

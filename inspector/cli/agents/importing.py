@@ -1,0 +1,141 @@
+"""Imports transcripts of real agents as sessions, all at once or as they are written."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from inspector.adapters.clock import SystemClock
+from inspector.cli.agents.following import follow
+from inspector.cli.agents.library import AGENT_FOLDERS, MachineLibrary, agent_folder, looked_at, transcripts
+from inspector.cli.agents.option import database_options
+from inspector.cli.options import as_json as json_option, database
+from inspector.cli.progress import Progress, cancellation
+from inspector.cli.render import say, say_json, say_table
+from inspector.cli.run import interruptible
+from inspector.domain.error import ConfigError
+from inspector.domain.number import byte_size, count
+from inspector.engine.agents.library import ImportReport
+
+INTERRUPTED = 130
+_LISTED = 20
+
+
+@click.command(name="import")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    type=click.Choice(list(AGENT_FOLDERS)),
+    help=f"Look where this agent keeps its transcripts: {', '.join(AGENT_FOLDERS.values())}. "
+    "Says what is there and asks before any file is opened. May be repeated.",
+)
+@click.option("--yes", is_flag=True, help="With --agent: do not ask.")
+@click.option("--last", type=click.IntRange(min=1), help="Only the N newest transcripts.")
+@click.option("--follow", "follows", is_flag=True, help="Follow the newest one as it grows, until Ctrl+C.")
+@json_option
+@database
+def import_sessions(
+    paths: tuple[str, ...],
+    agents: tuple[str, ...],
+    yes: bool,
+    last: int | None,
+    follows: bool,
+    as_json: bool,
+    database: Path | None,
+) -> None:
+    """Import transcripts of real agents as sessions: each PATH is one, or a folder of them.
+
+    What is imported already is not imported again; what was added to a transcript since is. Files are only
+    read, nothing leaves this machine, and secrets are redacted before anything is stored.
+    """
+    if not paths and not agents:
+        raise click.UsageError("Name transcripts or folders, or an agent with --agent.")
+    chosen = [*paths, *_allowed(agents, yes=yes)]
+    options = database_options(database)
+    if follows:
+        follow(transcripts(chosen, last=1)[0], options, as_json=as_json)
+        return
+    progress = Progress(SystemClock())
+    try:
+        with cancellation() as stopped:
+            report = MachineLibrary(options).import_from(chosen, _shown(progress), stopped, last)
+    finally:
+        progress.clear()
+    say_json(report_json(report)) if as_json else _say(report)
+    if not report.imported.is_complete:
+        say("cancelled: import the same again to go on", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _shown(progress: Progress) -> Callable[[int, int], None]:
+    """Progress in megabytes, which people can read."""
+    return lambda done, total: progress("importing, MB", done // 10**6, max(total // 10**6, 1))
+
+
+def _allowed(agents: Sequence[str], *, yes: bool) -> list[str]:
+    """The folders of these agents, once a person has said yes to each. Raises ConfigError."""
+    found = [looked_at(agent) for agent in dict.fromkeys(agents)]
+    for one in found:
+        if not one.files:
+            raise ConfigError(
+                f"{one.agent} has no transcripts in {one.folder}", hint="Name the file or folder instead."
+            )
+        say(f"{one.agent}: {count(one.files, 'file')}, {byte_size(one.bytes)} in {one.folder}", err=True)
+        if not yes and not _ask():
+            raise ConfigError(
+                f"the transcripts of {one.agent} were not opened",
+                hint="Say yes in a terminal, or add --yes. --last N takes only the newest.",
+            )
+    return [str(agent_folder(one.agent)) for one in found]
+
+
+def _ask() -> bool:
+    if not sys.stdin.isatty():
+        return False
+    with interruptible():
+        return click.confirm("Read these and import them as sessions?", default=False, err=True)
+
+
+def _say(report: ImportReport) -> None:
+    done = report.imported
+    sessions = len({session.id for session in done.sessions})
+    unchanged = sum(not session.added for session in done.sessions)
+    say(f"{count(report.transcripts, 'transcript')}, {count(done.tally.records, 'record')}")
+    kinds = f"{done.new:,} new, {done.grown:,} longer than before, {unchanged:,} imported already"
+    say(f"{count(sessions, 'session')}: {kinds}; {count(done.added, 'event')} stored")
+    for what, kinds_of in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
+        if kinds_of:
+            told = ", ".join(f"{number:,} {kind}" for kind, number in kinds_of.most_common())
+            say(f"{what}: {count(kinds_of.total(), 'record')} ({told})")
+    for path, reason in report.skipped:
+        say(f"skipped {path}: {reason}", err=True)
+    new = [session for session in done.sessions if session.added]
+    if new:
+        say()
+        rows = [(one.id, one.agent, f"{one.added:,}", f"{one.events:,}") for one in new[-_LISTED:]]
+        headers = ("session", "agent", "new events", "events")
+        say_table(headers, rows, right=frozenset({2, 3}), whole=frozenset({0}))
+    if len(new) > _LISTED:
+        say(f"and {count(len(new) - _LISTED, 'older session')}")
+    say("`toolsight agents` sums up what they did; `toolsight timeline SESSION` shows one.")
+
+
+def report_json(report: ImportReport) -> dict[str, Any]:
+    """The whole report for programs."""
+    done = report.imported
+    return {
+        "transcripts": report.transcripts,
+        "records": done.tally.records,
+        "sessions": [asdict(session) for session in done.sessions],
+        "events_stored": done.added,
+        "not_understood": dict(done.tally.unknown),
+        "malformed": dict(done.tally.malformed),
+        "left_out": dict(done.tally.left_out),
+        "skipped": [{"path": path, "reason": reason} for path, reason in report.skipped],
+        "complete": done.is_complete,
+    }

@@ -1,0 +1,210 @@
+"""Imports transcripts: their entries become sessions in the store."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from inspector.domain.events import Event, Record
+from inspector.domain.redaction import Redactor
+from inspector.domain.transcript import Begun, Entry, Tally
+from inspector.engine.agents.agent_session import AgentSession
+from inspector.engine.agents.imported_stream import ImportedStream
+from inspector.engine.ports import EventStore, TokenCounter, Transcript
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME, _DIGEST = 8, 8
+_UNKNOWN_AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedSession:
+    """A session of a transcript: all its events, and how many of them the store did not have."""
+
+    id: str
+    agent: str
+    events: int
+    added: int
+    is_new: bool
+
+
+@dataclass(slots=True)
+class Imported:
+    """What imports did; a session that several transcripts tell of is counted once for each."""
+
+    sessions: list[ImportedSession] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
+    is_complete: bool = True
+
+    @property
+    def new(self) -> int:
+        """How many sessions the store did not have."""
+        return sum(session.is_new for session in self.sessions)
+
+    @property
+    def grown(self) -> int:
+        """How many sessions it had, but not all of."""
+        return sum(bool(session.added) and not session.is_new for session in self.sessions)
+
+    @property
+    def added(self) -> int:
+        """How many events were stored."""
+        return sum(session.added for session in self.sessions)
+
+    def add(self, other: "Imported") -> None:
+        """Count what another import did too."""
+        self.sessions += other.sessions
+        self.tally.records += other.tally.records
+        self.tally.unknown.update(other.tally.unknown)
+        self.tally.malformed.update(other.tally.malformed)
+        self.tally.left_out.update(other.tally.left_out)
+        self.is_complete = self.is_complete and other.is_complete
+
+
+def session_id(begun: Begun, file: str) -> str:
+    """The id of an imported session, the same for each import: agent, and the agent's own name of it."""
+    own = begun.session or file
+    name = _UNSAFE.sub("-", own)[:_NAME].strip("-.")
+    key = "\0".join((begun.agent, begun.parent, own))
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+    agent = _UNSAFE.sub("-", begun.agent).strip("-.") or _UNKNOWN_AGENT
+    return "-".join(filter(None, (agent, name, digest)))
+
+
+class Importer:
+    """Stores the sessions that transcripts tell of. Every secret is redacted before anything is stored."""
+
+    def __init__(self, store: EventStore, counter_for: Callable[[str], TokenCounter]) -> None:
+        """`counter_for` takes the name of a model, or of an agent while its model is unknown."""
+        self._store = store
+        self._counter_for = counter_for
+        self._redactor = Redactor({})
+
+    def run(
+        self,
+        transcript: Transcript,
+        *,
+        file: str,
+        at: float = 0.0,
+        agent: str = "",
+        progress: Callable[[int, int], None] = lambda _done, _total: None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Imported:
+        """Import one transcript; what is stored already stays as it is, and only what is new is added.
+
+        `file` is the transcript's name, `at` the time of records that have none, in seconds since 1970,
+        `agent` who wrote it if it does not say. If stopped, what was imported so far is a session like any
+        other, and the next import completes it. Raises StoreError, and ConfigError if it cannot be read.
+        """
+        run, complete = self.follow(file=file, at=at, agent=agent), False
+        try:
+            for entry in transcript.entries(progress, stopped):
+                run.take(entry)
+                if stopped():
+                    break
+            complete = not stopped()
+        finally:
+            done = run.close(complete=complete)
+        done.tally = transcript.tally
+        return done
+
+    def follow(self, *, file: str, at: float = 0.0, agent: str = "") -> "Following":
+        """Import entry by entry, as an agent writes them."""
+        return Following(self._store, self._counter_for, self._redactor, (file, at, agent))
+
+
+class Following:
+    """An import that goes on: each entry's new records are returned."""
+
+    def __init__(
+        self,
+        store: EventStore,
+        counter_for: Callable[[str], TokenCounter],
+        redactor: Redactor,
+        source: tuple[str, float, str],
+    ) -> None:
+        """`source` is the file's name, the time of records that have none, and the agent."""
+        self._store = store
+        self._counter_for = counter_for
+        self._redactor = redactor
+        self._file, self._at, self._agent = source
+        self._done = Imported()
+        self._open: dict[str, _Open] = {}
+        self._current: _Open | None = None
+        self._untimed: Begun | None = None
+
+    def take(self, entry: Entry) -> list[Record]:
+        """Take one entry, and return the records that are new to the store. Raises StoreError."""
+        if entry.at is not None:
+            self._at = entry.at
+        # A beginning without a time has that of what comes next.
+        begun, self._untimed = self._untimed, None
+        before = self._begun(begun) if begun is not None else []
+        if not isinstance(entry, Begun):
+            if self._current is None:
+                before += self._begin(self._named(Begun("")))
+            return before + self._go_on(entry)
+        if entry.at is None:
+            self._untimed = entry
+            return before
+        return before + self._begun(entry)
+
+    def _begun(self, entry: Begun) -> list[Record]:
+        """A session begins, or one of this transcript goes on."""
+        begun = self._named(entry)
+        known = self._open.get(session_id(begun, self._file))
+        if known is None:
+            return self._begin(begun)
+        self._current = known
+        return self._go_on(begun)
+
+    def flush(self) -> None:
+        """Store what was taken so far. Raises StoreError."""
+        for one in self._open.values():
+            one.stream.flush()
+
+    def close(self, *, complete: bool = True) -> Imported:
+        """End the import; a `complete` one has read the whole transcript. Raises StoreError."""
+        if self._untimed is not None and complete:
+            self._begun(self._untimed)
+        self._untimed = None
+        for one in self._open.values():
+            try:
+                if complete:
+                    self._put(one, one.session.end())
+            finally:
+                one.stream.close(complete=complete)
+            stream = one.stream
+            told = ImportedSession(stream.session, one.agent, stream.events, stream.added, stream.is_new)
+            self._done.sessions.append(told)
+        self._open, self._current = {}, None
+        self._done.is_complete = complete
+        return self._done
+
+    def _named(self, begun: Begun) -> Begun:
+        return begun if begun.agent else replace(begun, agent=self._agent or _UNKNOWN_AGENT)
+
+    def _begin(self, begun: Begun) -> list[Record]:
+        """Open a session, which is the current one until another begins."""
+        id_ = session_id(begun, self._file)
+        session = AgentSession(begun, self._counter_for(begun.model or begun.agent), self._file)
+        opened = _Open(begun.agent, session, ImportedStream(id_, self._store, self._redactor))
+        self._open[id_] = self._current = opened
+        return self._put(opened, iter((session.start(),)))
+
+    def _go_on(self, entry: Entry) -> list[Record]:
+        assert self._current is not None
+        return self._put(self._current, self._current.session.after(entry))
+
+    def _put(self, opened: "_Open", events: Iterator[Event]) -> list[Record]:
+        records = (opened.stream.put(event, self._at) for event in events)
+        return [record for record in records if record is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A session that the transcript has begun."""
+
+    agent: str
+    session: AgentSession
+    stream: ImportedStream

@@ -1,0 +1,178 @@
+"""The sessions page, driven by keys: what is listed, imported, replayed and written."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from threading import Event as Signal
+
+import pytest
+from textual.pilot import Pilot
+
+from inspector.adapters.files.evalset import read_cases
+from inspector.app.dialogs.approver import ModalApprover
+from inspector.app.opening import Opened
+from inspector.app.pages.trace.sessions import content
+from inspector.domain.error import ConfigError
+from inspector.domain.price import Prices
+from inspector.engine.agents.finding import Findings
+from inspector.engine.agents.importing import Imported
+from inspector.engine.agents.library import AgentLibrary, Found, ImportReport
+from inspector.engine.ports import SessionSummary
+from tests.support.agent_transcript import MODEL, story, written
+from tests.support.app import RigApp, goes, ready, seen, until
+from tests.support.hostile import with_hostile_text
+from tests.support.imported_story import StoreLibrary
+from tests.support.workbench import Rig, opened
+
+
+class Stubborn:
+    """A library whose import runs until it is stopped."""
+
+    def __init__(self, _rig: Rig) -> None:
+        self._never = Signal()
+
+    def folders(self) -> tuple[Found, ...]:
+        return (Found("claude-code", "/home/ada/.claude/projects", 2, 12_000_000),)
+
+    def import_from(
+        self,
+        paths: Sequence[str],
+        progress: Callable[[int, int], None],
+        stopped: Callable[[], bool],
+        last: int | None = None,  # noqa: ARG002
+    ) -> ImportReport:
+        if paths == ["nowhere"]:
+            raise ConfigError("nowhere does not exist")
+        progress(3_000_000, 12_000_000)
+        while not stopped():
+            self._never.wait(0.005)
+        return ImportReport(Imported(is_complete=False), transcripts=1)
+
+    def findings(self, session: str) -> Findings:
+        return Findings(session)
+
+    def write_requests(self, sessions: Sequence[str], path: str) -> int:  # noqa: ARG002
+        raise ConfigError(f"{path} cannot be written")
+
+
+def _over_its_store(rig: Rig) -> AgentLibrary:
+    return StoreLibrary(rig.store)
+
+
+@asynccontextmanager
+async def page(
+    library: Callable[[Rig], AgentLibrary] | None = _over_its_store, size: tuple[int, int] = (120, 36)
+) -> AsyncGenerator[Pilot[None], None]:
+    approver = ModalApprover()
+    async with opened(approver=approver, prices=(Prices(MODEL, 3e-6, 15e-6),)) as rig:
+
+        async def start() -> Opened:
+            return Opened(rig.bench, rig.memory, approver, agents=library(rig) if library else None)
+
+        async with RigApp(start).run_test(size=size) as pilot:
+            await ready(pilot, rig)
+            await goes(pilot, "sessions")
+            await until(pilot, lambda: "1 session, 0 of them imported" in seen(pilot))
+            yield pilot
+
+
+async def entered(pilot: Pilot[None], key: str, path: str) -> None:
+    """Press a key that asks for a path, and give it."""
+    await pilot.press(key)
+    await until(pilot, lambda: bool(pilot.app.screen.query("#path")))
+    await pilot.press("ctrl+u", *path, "enter")
+
+
+async def imported(pilot: Pilot[None], tmp_path: Path) -> None:
+    await entered(pilot, "i", str(written(tmp_path / "a.jsonl", story())))
+    await until(pilot, lambda: "1 transcript: 1 new" in seen(pilot) and "claude-code-6d1f" in seen(pilot))
+
+
+async def test_a_transcript_is_imported_and_listed_with_its_agent(tmp_path: Path) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        row = next(line for line in seen(pilot).splitlines() if "claude-code-6d1f" in line)
+        assert row.split()[-2:] == ["2", "1"]
+        assert "claude-sonnet-4-5" in row
+
+
+async def test_the_session_under_the_cursor_shows_servers_misses_and_money(tmp_path: Path) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        await pilot.press("home")
+        await until(pilot, lambda: "overdue deliveries" in seen(pilot))
+        shown = seen(pilot)
+        assert "5 model calls, 2 searches, 1 missed" in shown
+        assert "needs a login" in shown
+        assert "at list prices" in shown
+
+
+async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: "REPLAY call 1 of 5" in seen(pilot))
+        await pilot.press("end")
+        await until(pilot, lambda: "REPLAY end of 5" in seen(pilot))
+        for name, tells in (
+            ("servers", "late_orders"),
+            ("calls", f"priced {MODEL}"),
+            ("budget", "does not hold the definitions of 3 tools"),
+            ("events", "compaction"),
+        ):
+            await goes(pilot, name)
+            await until(pilot, lambda tells=tells: tells in seen(pilot))  # type: ignore[misc]
+
+
+async def test_searches_become_requests_in_a_file(tmp_path: Path) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        await pilot.press("home")
+        await entered(pilot, "w", str(tmp_path / "mine.jsonl"))
+        await until(pilot, lambda: "1 request added" in seen(pilot))
+        assert [case.query for case in read_cases(tmp_path / "mine.jsonl")] == ["late orders"]
+
+
+async def test_an_import_tells_how_far_it_is_and_esc_stops_it() -> None:
+    async with page(Stubborn) as pilot:
+        await entered(pilot, "i", "all")
+        await until(pilot, lambda: "Importing: 3 MB of 12 MB" in seen(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: "stopped before the end" in seen(pilot))
+
+
+async def test_what_is_where_is_said_before_anything_is_opened() -> None:
+    async with page(Stubborn) as pilot:
+        await pilot.press("i")
+        await until(pilot, lambda: "claude-code: 2 files, 12 MB" in seen(pilot))
+        await pilot.press("escape")
+        await until(pilot, lambda: "1 session, 0 of them imported" in seen(pilot))
+
+
+async def test_a_path_that_cannot_be_imported_is_told() -> None:
+    async with page(Stubborn) as pilot:
+        await entered(pilot, "i", "nowhere")
+        await until(pilot, lambda: "nowhere does not exist" in seen(pilot))
+
+
+async def test_an_app_that_cannot_import_says_which_command_does() -> None:
+    async with page(None) as pilot:
+        await pilot.press("i")
+        await until(pilot, lambda: "`toolsight sessions import` does" in seen(pilot))
+
+
+@with_hostile_text
+def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
+    summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)
+    found = Findings(text, text, text)
+    found.server(text).trouble = text
+    assert content.rows([summary], text)
+    assert content.detail(found, 40)
+    assert content.folders([Found(text, text, 1, 1)])
+
+
+@pytest.mark.parametrize("width", [20, 80, 200])
+def test_findings_fit_any_width(width: int) -> None:
+    found = Findings("s", "codex", "gpt-5")
+    found.server("a-server-with-a-rather-long-name").called.add("x:y")
+    assert content.detail(found, width)

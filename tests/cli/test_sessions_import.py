@@ -1,0 +1,232 @@
+"""Transcripts from the command line: imported, followed, summed up, turned into requests, forgotten."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.adapters.files.evalset import read_cases
+from inspector.cli.agents import following
+from inspector.cli.progress import Cancellation
+from tests.cli.conftest import Toolsight, in_process
+from tests.support.agent_transcript import SECRET, SESSION, ClaudeTranscript, story, written
+
+STORY = "claude-code-6d1f2c9a-54c9394f"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "record" / "toolsight.db"
+
+
+_UNMOVED = {"CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""}
+
+
+@pytest.fixture
+def run(database: Path, tmp_path: Path) -> Toolsight:
+    home = str(tmp_path / "home")
+    return in_process({"TOOLSIGHT_DB": str(database), "COLUMNS": "200", "HOME": home, **_UNMOVED})
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    return written(tmp_path / "transcripts" / f"{SESSION}.jsonl", story())
+
+
+def json_of(run: Toolsight, *arguments: str) -> Any:
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def test_a_transcript_is_a_session_like_any_other(run: Toolsight, transcript: Path) -> None:
+    assert "1 session: 1 new" in run("sessions", "import", str(transcript)).stdout
+    assert STORY in run("sessions").stdout
+    assert "claude-code 2.1.0  /home/ada/shop" in run("events", STORY).stdout
+    assert "“late orders” -> 1, best shop:late_orders" in run("timeline", STORY).stdout
+
+
+def test_importing_again_stores_nothing_and_says_so(run: Toolsight, transcript: Path) -> None:
+    run("sessions", "import", str(transcript))
+    again = run("sessions", "import", str(transcript.parent))
+    assert "0 new, 0 longer than before, 1 imported already; 0 events stored" in again.stdout
+
+
+def test_what_was_added_to_a_transcript_is_imported(run: Toolsight, transcript: Path) -> None:
+    written(transcript, story()[:5])
+    run("sessions", "import", str(transcript))
+    written(transcript, story())
+    told = json_of(run, "sessions", "import", str(transcript))
+    assert told["sessions"][0]["is_new"] is False
+    assert 0 < told["events_stored"] < told["sessions"][0]["events"]
+
+
+def test_no_secret_of_a_transcript_is_in_the_database(
+    run: Toolsight, transcript: Path, database: Path
+) -> None:
+    run("sessions", "import", str(transcript))
+    files = [file for file in database.parent.rglob("*") if file.is_file()]
+    assert files
+    assert not any(SECRET.encode() in file.read_bytes() for file in files)
+
+
+def test_what_is_not_understood_is_counted_and_does_not_stop_the_rest(
+    run: Toolsight, transcript: Path
+) -> None:
+    odd = ['{"type": "telepathy"}', '{"type": "user", "mess', "[]", ""]
+    written(transcript, [*story()[:6], *odd, *story()[6:]])
+    told = json_of(run, "sessions", "import", str(transcript))
+    assert told["not_understood"] == {"telepathy": 1}
+    assert sum(told["malformed"].values()) == 2
+    assert len(json_of(run, "events", STORY)) == told["events_stored"]
+
+
+def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone(
+    run: Toolsight, transcript: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "notes.jsonl"
+    other.write_text("hello\n")
+    both = run("sessions", "import", str(transcript), str(other))
+    assert both.exit_code == 0
+    assert "skipped" in both.stderr
+    alone = run("sessions", "import", str(other))
+    assert alone.exit_code == 1
+    assert "docs/transcripts.md" in alone.stderr
+
+
+def test_only_the_newest_are_imported_if_that_is_wanted(run: Toolsight, tmp_path: Path) -> None:
+    for number in range(3):
+        made = ClaudeTranscript(f"{number:08}-session")
+        written(tmp_path / "t" / f"{number}.jsonl", list(made.turn(number)))
+    assert json_of(run, "sessions", "import", str(tmp_path / "t"), "--last", "2")["transcripts"] == 2
+
+
+def test_an_agents_folder_is_not_opened_without_a_yes(run: Toolsight, tmp_path: Path) -> None:
+    written(tmp_path / "home" / ".claude" / "projects" / "shop" / "a.jsonl", story())
+    refused = run("sessions", "import", "--agent", "claude-code")
+    assert refused.exit_code == 1
+    assert "claude-code: 1 file" in refused.stderr
+    assert json_of(run, "sessions") == []
+    assert run("sessions", "import", "--agent", "claude-code", "--yes").exit_code == 0
+    assert [one["id"] for one in json_of(run, "sessions")] == [STORY]
+
+
+def test_an_agents_folder_that_was_moved_is_found(run: Toolsight, tmp_path: Path) -> None:
+    written(tmp_path / "moved" / "projects" / "a.jsonl", story())
+    moved = str(tmp_path / "moved")
+    done = run("sessions", "import", "--agent", "claude-code", "--yes", CLAUDE_CONFIG_DIR=moved)
+    assert "1 session: 1 new" in done.stdout
+
+
+def test_an_agent_without_transcripts_is_said_to_have_none(run: Toolsight) -> None:
+    assert "codex has no transcripts" in run("sessions", "import", "--agent", "codex", "--yes").stderr
+
+
+def test_an_import_needs_to_know_what(run: Toolsight) -> None:
+    assert "--agent" in run("sessions", "import").stderr
+
+
+def test_the_database_may_stand_before_the_subcommand(
+    run: Toolsight, transcript: Path, tmp_path: Path
+) -> None:
+    other = str(tmp_path / "other.db")
+    run("sessions", "--db", other, "import", str(transcript))
+    assert json_of(run, "sessions") == []
+    assert [one["agent"] for one in json_of(run, "sessions", "--db", other)] == ["claude-code"]
+
+
+def waiting(*steps: Callable[[], None]) -> Callable[[Cancellation], Callable[[], bool]]:
+    """In place of waiting, do these steps, one whenever there is nothing new; after the last, stop."""
+    left = iter(steps)
+
+    def wait() -> bool:
+        step = next(left, None)
+        if step is not None:
+            step()
+        return step is not None
+
+    return lambda _stopped: wait
+
+
+def test_a_running_agent_is_shown_as_it_writes(
+    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = story()
+
+    def add(*more: str) -> Callable[[], None]:
+        def step() -> None:
+            with transcript.open("a") as file:
+                file.write("".join(more))
+
+        return step
+
+    written(transcript, lines[:3])
+    halves = lines[3][:40], f"{lines[3][40:]}\n{lines[4]}\n"
+    monkeypatch.setattr(following, "waiting", waiting(add(halves[0]), add(halves[1])))
+    shown = run("sessions", "import", "--follow", str(transcript))
+    assert "search    “overdue deliveries” -> 1, best shop:list_orders" in shown.stdout
+    assert SECRET not in shown.stdout
+
+    written(transcript, lines)
+    monkeypatch.setattr(following, "waiting", waiting())
+    later = run("sessions", "import", "--follow", str(transcript))
+    assert "“late orders”" in later.stdout
+    assert "“overdue deliveries” -> 1" not in later.stdout
+    followed = json_of(run, "events", STORY)
+    assert json_of(run, "sessions", "import", str(transcript))["events_stored"] == 0
+    assert [one["seq"] for one in followed] == list(range(1, len(followed) + 1))
+
+
+def test_followed_events_are_json_lines_for_programs(
+    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "waiting", waiting())
+    lines = run("sessions", "import", "--follow", str(transcript), "--json").stdout.splitlines()
+    assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
+
+
+def test_the_report_shows_servers_misses_money_and_suggestions(run: Toolsight, transcript: Path) -> None:
+    run("sessions", "import", str(transcript))
+    report = run("agents").stdout
+    assert "1 session (1 of claude-code)" in report
+    assert "at list prices" in report
+    assert "2 searches, 1 missed" in report
+    assert "overdue deliveries" in report
+    assert "mail waited for a login in 1 of 1 session" in report
+    told = json_of(run, "agents")
+    shop = next(one for one in told["servers"] if one["server"] == "shop")
+    assert shop["loaded_never_called"] == ["shop:list_orders"]
+    assert shop["definition_tokens"] is None
+    assert told["cache_rewrites"][0]["cause"] == "the conversation was compacted"
+
+
+def test_without_an_imported_session_the_report_says_how_to_get_one(run: Toolsight) -> None:
+    assert "toolsight sessions import" in run("agents").stdout
+
+
+def test_searches_and_the_calls_after_them_are_requests(
+    run: Toolsight, transcript: Path, tmp_path: Path
+) -> None:
+    run("sessions", "import", str(transcript))
+    out = tmp_path / "requests.jsonl"
+    assert "1 request added" in run("sessions", "requests", STORY, "--out", str(out)).stdout
+    [case] = read_cases(out)
+    assert (case.query, case.relevant) == ("late orders", (frozenset({"shop:late_orders"}),))
+    assert "nothing to add" in run("sessions", "requests", STORY, "--out", str(out)).stdout
+    assert len(read_cases(out)) == 1
+    assert "there is no session" in run("sessions", "requests", "nobody", "--out", str(out)).stderr
+
+
+def test_a_session_that_is_forgotten_can_be_imported_again(run: Toolsight, transcript: Path) -> None:
+    run("sessions", "import", str(transcript))
+    assert "deleted 1 session" in run("sessions", "forget", STORY).stdout
+    assert json_of(run, "sessions") == []
+    assert run("sessions", "forget", STORY).exit_code == 1
+    assert json_of(run, "sessions", "import", str(transcript))["sessions"][0]["is_new"] is True
+
+
+def test_a_session_of_unknown_sizes_is_not_priced_another_way(run: Toolsight, transcript: Path) -> None:
+    run("sessions", "import", str(transcript))
+    refused = run("cost", "--session", STORY)
+    assert refused.exit_code == 1
+    assert "does not hold the definitions of 3 tools" in refused.stderr

@@ -1,0 +1,165 @@
+"""What sessions of agents show: misses, tools that were loaded for nothing, servers, money, suggestions."""
+
+import pytest
+
+from inspector.domain.events import Event
+from inspector.domain.message import Usage
+from inspector.domain.price import Prices
+from inspector.domain.transcript import (
+    AgentTool,
+    Answered,
+    Asked,
+    Begun,
+    Called,
+    Entry,
+    Searched,
+    ServerTrouble,
+    ToolsOffered,
+)
+from inspector.engine.agents.agent_session import AgentSession
+from inspector.engine.agents.finding import KINDS, Findings, findings
+from inspector.engine.agents.miss import Miss, backlog, misses
+from inspector.engine.agents.report import agent_report
+from tests.domain.test_event import records
+from tests.support.counting import WordCounter
+
+ORDERS, LATE, POST = (
+    AgentTool(name, server, f"mcp__{server}__{name}")
+    for server, name in (("shop", "list_orders"), ("shop", "late_orders"), ("chat", "post"))
+)
+DEFINED = AgentTool("list_orders", "shop", ORDERS.sent, {"description": "Lists all orders"})
+OFFER = ToolsOffered((ORDERS, LATE, POST), deferred=True)
+PRICES = Prices("m", input=3e-6, output=15e-6, cache_read=3e-7, cache_write=3.75e-6)
+
+
+def search(query: str, *found: AgentTool) -> tuple[Entry, ...]:
+    """A model call that searches, and what came back."""
+    return Answered("a", "m"), Searched("s", query, found=found)
+
+
+def call(tool: AgentTool) -> tuple[Entry, ...]:
+    return Answered("a", "m"), Called("c", tool)
+
+
+def events(*said: Entry) -> list[Event]:
+    session = AgentSession(Begun("claude-code", "s"), WordCounter(), "f")
+    made: list[Event] = [session.start()]
+    for entry in said:
+        made += session.after(entry)
+    return [*made, *session.end()]
+
+
+def missed(*said: Entry) -> list[str]:
+    return [miss.query for miss in misses(records(events(OFFER, Asked("hi"), *said)))]
+
+
+def test_a_search_followed_by_another_without_a_call_missed() -> None:
+    assert missed(*search("late", ORDERS), *search("overdue", LATE), *call(LATE)) == ["late"]
+
+
+def test_a_search_whose_tool_is_called_did_not_miss() -> None:
+    assert missed(*search("late", LATE), *call(LATE), *search("post", POST), *call(POST)) == []
+
+
+def test_a_search_whose_tool_is_called_after_another_search_did_not_miss() -> None:
+    assert missed(*search("late", LATE), *search("post", POST), *call(POST), *call(LATE)) == []
+
+
+def test_searches_of_one_model_call_are_not_each_others_next() -> None:
+    both = (Answered("a", "m"), Searched("s1", "late", found=(LATE,)), Searched("s2", "post", found=(POST,)))
+    assert missed(*both, *call(POST)) == []
+    assert missed(*both, *search("again", ORDERS), *call(ORDERS)) == ["late", "post"]
+
+
+def test_a_search_that_found_nothing_missed_even_as_the_last() -> None:
+    assert missed(*search("teleport")) == ["teleport"]
+    assert missed(*search("late", LATE)) == []
+
+
+def test_a_search_in_the_next_turn_is_another_matter() -> None:
+    assert missed(*search("late", LATE), Asked("something else"), *search("post", POST), *call(POST)) == []
+
+
+def test_a_miss_says_what_was_searched_for_next() -> None:
+    [miss] = misses(records(events(OFFER, *search("late", ORDERS), *search("overdue", LATE), *call(LATE))))
+    assert (miss.found, miss.then) == (("shop:list_orders",), "overdue")
+
+
+def test_misses_for_much_the_same_are_one_of_the_backlog() -> None:
+    queries = ["late orders", "orders that are late", "send a message", "late order", "late orders"]
+    groups = backlog([Miss(f"s{number % 2}", number, query) for number, query in enumerate(queries)])
+    assert [(group.count, len(group.sessions)) for group in groups] == [(4, 2), (1, 1)]
+    assert groups[0].queries == ["late orders", "orders that are late", "late order"]
+
+
+def found_in(*said: Entry) -> Findings:
+    return findings(records(events(*said)), lambda model: PRICES if model == "m" else None)
+
+
+def test_findings_count_what_each_server_knew_loaded_and_did() -> None:
+    found = found_in(OFFER, Asked("hi"), *search("late", LATE, ORDERS), *call(LATE), *call(LATE))
+    shop, chat = found.servers["shop"], found.servers["chat"]
+    assert (len(shop.known), len(shop.deferred), shop.calls) == (2, 2, 2)
+    assert (shop.called, shop.unused) == ({"shop:late_orders"}, {"shop:list_orders"})
+    assert (len(chat.known), chat.calls) == (1, 0)
+
+
+def test_definition_tokens_count_for_every_call_that_was_sent_them() -> None:
+    found = found_in(ToolsOffered((DEFINED,)), Answered("a"), Answered("b"))
+    once = found_in(ToolsOffered((DEFINED,)), Answered("a"))
+    assert found.servers["shop"].tokens == 2 * once.servers["shop"].tokens > 0
+
+
+def test_money_is_the_reported_tokens_at_the_prices_of_their_model() -> None:
+    usage = Usage(input_tokens=1000, output_tokens=100, cached_tokens=800, written_tokens=100)
+    reported = found_in(Answered("a", "m", usage=usage), Answered("b", "unlisted", usage=usage)).reported
+    assert (reported.calls, reported.priced, reported.input) == (2, 1, 2000)
+    assert reported.dollars == pytest.approx(800 * 3e-7 + 100 * 3.75e-6 + 100 * 3e-6 + 100 * 15e-6)
+
+
+def test_findings_need_only_the_kinds_that_they_say() -> None:
+    said = (OFFER, Asked("hi"), *search("late", ORDERS), *search("overdue", LATE), *call(LATE))
+    whole = records(events(*said))
+    assert findings([one for one in whole if one.kind in KINDS], lambda _: None) == findings(
+        whole, lambda _: None
+    )
+
+
+def test_a_login_that_was_missing_is_told_apart_from_a_failure() -> None:
+    report = agent_report(
+        [
+            found_in(ServerTrouble("mail", "login", needs_login=True)),
+            found_in(ServerTrouble("mail", "exit 1")),
+        ]
+    )
+    assert (report.servers[0].failed, report.servers[0].logins) == (2, 1)
+    assert report.suggestions[0] == "mail waited for a login in 2 of 2 sessions: log in, or leave it out."
+
+
+def test_the_report_puts_the_agents_own_tools_last() -> None:
+    report = agent_report([found_in(OFFER, *call(AgentTool("Bash")), *call(LATE))])
+    assert [total.server for total in report.servers] == ["shop", "chat", "claude-code"]
+
+
+def test_suggestions_follow_from_the_numbers_and_are_three_at_most() -> None:
+    session = found_in(
+        OFFER,
+        ServerTrouble("stock", "exit 1"),
+        Asked("hi"),
+        *search("overdue", ORDERS),
+        *search("late", LATE),
+        *call(LATE),
+    )
+    assert agent_report([session]).suggestions == (
+        "stock failed in 1 of 1 session: repair it, or leave it out.",
+        "chat: 1 tool known, 0 calls in 1 session: leave it out there.",
+        "“overdue” and the like missed in 1 search: a description should say these words.",
+    )
+
+
+def test_nothing_is_suggested_where_nothing_is_wrong() -> None:
+    report = agent_report(
+        [found_in(ToolsOffered((LATE,), deferred=True), *search("late", LATE), *call(LATE))]
+    )
+    assert report.suggestions == ()
+    assert agent_report([]).suggestions == ()

@@ -1,0 +1,247 @@
+"""Imports: each session once, whole, without a secret, whatever stopped an import before."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.adapters.memory.fakes import MemoryStore
+from inspector.adapters.sqlite.codec import encode
+from inspector.domain.error import ConfigError
+from inspector.domain.events import EVENT_TYPES, Record, SessionStarted
+from inspector.domain.message import ToolCall
+from inspector.domain.transcript import (
+    AgentTool,
+    Answered,
+    Asked,
+    Begun,
+    Called,
+    Compacted,
+    Entry,
+    Interrupted,
+    Searched,
+    ServerAnnounced,
+    Tally,
+    ToolsOffered,
+)
+from inspector.engine.agents import imported_stream
+from inspector.engine.agents.importing import Imported, Importer, session_id
+from tests.support.counting import WordCounter
+
+BEGUN = Begun("claude-code", "6d1f2c9a-1", at=100.0)
+SECRETS = (
+    "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c",
+    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+)
+LATE = AgentTool("late_orders", "shop", "mcp__shop__late_orders")
+
+calls = st.integers(0, 3).map(lambda number: Called(f"c{number}", LATE, {"week": number}, "late"))
+answers = st.builds(
+    lambda id_, text: Answered(id_, "m", text), st.sampled_from("abc"), st.sampled_from(["", "hi"])
+)
+entries = st.lists(
+    st.sampled_from(
+        [
+            Asked("which?", 101.0),
+            Searched("s1", "late orders", found=(LATE,), at=102.0),
+            Compacted("all of it"),
+            Interrupted("stop", by_user=True),
+            ToolsOffered((LATE,), deferred=True),
+            ServerAnnounced("shop", "Ask."),
+        ]
+    )
+    | calls
+    | answers,
+    max_size=20,
+)
+
+
+class Listed:
+    """A transcript that says what it is given; it breaks off with `error`."""
+
+    def __init__(self, said: Sequence[Entry], error: ConfigError | None = None) -> None:
+        self.tally = Tally()
+        self._said = said
+        self._error = error
+
+    def entries(self, progress: Callable[[int, int], None], stopped: Callable[[], bool]) -> Iterator[Entry]:
+        for number, entry in enumerate(self._said, start=1):
+            self.tally.records += 1
+            yield entry
+            progress(number, len(self._said))
+            if stopped():
+                return
+        if self._error is not None:
+            raise self._error
+
+
+def imported(
+    store: MemoryStore, *said: Entry, stopped: Callable[[], bool] = lambda: False, file: str = "a.jsonl"
+) -> Imported:
+    return Importer(store, lambda _: WordCounter()).run(Listed(said), file=file, stopped=stopped)
+
+
+def streams(store: MemoryStore) -> dict[str, list[Record]]:
+    return {summary.id: store.read(summary.id) for summary in store.sessions()}
+
+
+def of(*said: Entry) -> dict[str, list[Record]]:
+    """What one import of these entries stores."""
+    store = MemoryStore()
+    imported(store, *said)
+    return streams(store)
+
+
+@given(entries)
+def test_importing_twice_changes_nothing(said: list[Entry]) -> None:
+    store = MemoryStore()
+    first = imported(store, BEGUN, *said)
+    before = streams(store)
+    again = imported(store, BEGUN, *said)
+    assert streams(store) == before
+    assert (first.new, first.added) == (1, len(before[first.sessions[0].id]))
+    assert (again.new, again.added) == (0, 0)
+
+
+@given(entries, entries)
+def test_a_transcript_that_grew_ends_up_as_if_imported_at_once(said: list[Entry], more: list[Entry]) -> None:
+    store = MemoryStore()
+    imported(store, BEGUN, *said)
+    imported(store, BEGUN, *said, *more)
+    assert streams(store) == of(BEGUN, *said, *more)
+
+
+@given(entries, st.integers(1, 20))
+def test_a_stopped_import_leaves_a_session_that_the_next_one_completes(said: list[Entry], after: int) -> None:
+    store, left = MemoryStore(), iter(range(after))
+    imported(store, BEGUN, *said, stopped=lambda: next(left, None) is None)
+    [stream] = streams(store).values()
+    assert [record.seq for record in stream] == list(range(1, len(stream) + 1))
+    imported(store, BEGUN, *said)
+    assert streams(store) == of(BEGUN, *said)
+
+
+def test_stopping_takes_nothing_away_from_what_was_imported_before() -> None:
+    store = MemoryStore()
+    said = (BEGUN, Asked("one"), Answered("a", text="two"), Asked("three"))
+    imported(store, *said)
+    before = streams(store)
+    assert not imported(store, *said, stopped=lambda: True).is_complete
+    assert streams(store) == before
+
+
+def test_an_answer_that_was_half_written_is_replaced_by_the_whole_one() -> None:
+    store = MemoryStore()
+    imported(store, BEGUN, Asked("hi"), Answered("a", text="It is"))
+    whole = (BEGUN, Asked("hi"), Answered("a", text="It is late."), Asked("thanks"))
+    imported(store, *whole)
+    assert streams(store) == of(*whole)
+
+
+def test_only_the_newest_events_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imported_stream, "_COMPARED", 3)
+    store = MemoryStore()
+    said = [Asked(f"question {number}") for number in range(20)]
+    imported(store, BEGUN, *said)
+    grown = imported(store, BEGUN, *said, Asked("one more"))
+    assert streams(store) == of(BEGUN, *said, Asked("one more"))
+    assert grown.added == 2
+
+
+def test_what_other_rules_imported_is_imported_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imported_stream, "_COMPARED", 1)
+    store = MemoryStore()
+    imported(store, BEGUN, Asked("hi"), Asked("there"))
+    [(session, stream)] = streams(store).items()
+    first = stream[0].event
+    assert isinstance(first, SessionStarted)
+    assert first.origin is not None
+    store.cut(session, 0)
+    old = replace(first, origin=replace(first.origin, reading=0))
+    store.append_all([replace(stream[0], event=old), *stream[2:]])
+    store.release(session)
+    assert imported(store, BEGUN, Asked("hi"), Asked("there")).added == len(stream)
+    assert streams(store)[session] == stream
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@given(entries, st.data())
+def test_a_secret_in_a_transcript_is_never_stored(
+    secret: str, said: list[Entry], data: st.DataObject
+) -> None:
+    texts = (f"use {secret}", f"Authorization: Bearer {secret}", f'{{"api_key": "{secret}"}}')
+    text = data.draw(st.sampled_from(texts))
+    told: list[Entry] = [
+        Asked(text),
+        Answered("x", text=text, calls=(ToolCall("c", "f", {"token": secret, "deep": [{"a": text}]}),)),
+        Called("c", LATE, {"password": secret, "note": text}, text),
+        Searched("s", text, names=(text,), error=text),
+        ServerAnnounced("shop", text),
+        ToolsOffered((replace(LATE, definition={"description": text, "parameters": {"default": text}}),)),
+        Compacted(text),
+        Interrupted(text),
+    ]
+    place = data.draw(st.integers(0, len(said)))
+    found = of(replace(BEGUN, folder=text), *said[:place], *data.draw(st.permutations(told)), *said[place:])
+    stored = "".join(encode(record.event) for stream in found.values() for record in stream)
+    assert secret not in stored
+    assert "[redacted" in stored
+
+
+def test_a_file_that_breaks_off_keeps_what_was_read() -> None:
+    store = MemoryStore()
+    said = (BEGUN, Asked("one"), Answered("a", text="two"), Asked("three"))
+    imported(store, *said)
+    before = streams(store)
+    broken = Listed(said[:2], ConfigError("the disk is gone"))
+    with pytest.raises(ConfigError):
+        Importer(store, lambda _: WordCounter()).run(broken, file="a.jsonl")
+    assert streams(store) == before
+
+
+def test_times_are_the_transcripts_and_what_has_none_has_the_last_one() -> None:
+    [stream] = of(BEGUN, Asked("hi", 105.5), Called("c", LATE), Asked("there", 107.0)).values()
+    assert [record.at for record in stream if record.kind in ("session", "user")] == [100.0, 105.5, 107.0]
+    assert {record.at for record in stream if record.kind in ("call", "result")} == {105.5}
+
+
+def test_a_session_without_a_time_begins_when_the_first_thing_happens() -> None:
+    [stream] = of(Begun("vscode", "s"), Asked("hi", 105.5)).values()
+    assert [record.at for record in stream] == [105.5, 105.5]
+    assert [len(stream) for stream in of(Begun("vscode", "s")).values()] == [1]
+
+
+def test_several_sessions_of_one_file_stay_apart() -> None:
+    other = replace(BEGUN, session="other")
+    alone = {**of(BEGUN, Asked("one"), Asked("two")), **of(other, Asked("three"))}
+    mixed = of(BEGUN, Asked("one"), other, Asked("three"), BEGUN, Asked("two"))
+    events = {id_: [record.event for record in stream] for id_, stream in mixed.items()}
+    assert events == {id_: [record.event for record in stream] for id_, stream in alone.items()}
+
+
+def test_a_transcript_that_does_not_say_whose_it_is_is_a_session_too() -> None:
+    store = MemoryStore()
+    done = Importer(store, lambda _: WordCounter()).run(Listed([Asked("hi")]), file="a.json", agent="openai")
+    assert done.sessions[0].agent == "openai"
+    assert store.sessions()[0].agent == "openai"
+
+
+def test_ids_differ_by_agent_session_and_sub_agent_and_are_safe_in_any_path() -> None:
+    begun = Begun("codex", "0199-a/..\u202eb")
+    ids = {
+        session_id(begun, "a"),
+        session_id(replace(begun, agent="other"), "a"),
+        session_id(replace(begun, parent="p"), "a"),
+        session_id(replace(begun, session="0199-b"), "a"),
+        session_id(replace(begun, session=""), "a"),
+        session_id(replace(begun, session=""), "b"),
+    }
+    assert len(ids) == 6
+    assert all(set(id_) <= set("abcdefghijklmnopqrstuvwxyz0123456789-._") for id_ in ids)
+
+
+def test_every_kind_that_an_import_makes_can_be_stored() -> None:
+    [stream] = of(BEGUN, Asked("hi"), Searched("s", "x", found=(LATE,)), Called("c", LATE)).values()
+    assert {record.kind for record in stream} <= EVENT_TYPES.keys()
