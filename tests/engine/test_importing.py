@@ -113,6 +113,16 @@ def test_a_transcript_that_grew_ends_up_as_if_imported_at_once(said: list[Entry]
     assert streams(store) == of(BEGUN, *said, *more)
 
 
+@given(entries, st.integers(0, 20))
+def test_an_older_copy_of_a_transcript_takes_nothing_away(said: list[Entry], kept: int) -> None:
+    timed = [replace(entry, at=float(number)) for number, entry in enumerate((BEGUN, *said))]
+    store = MemoryStore()
+    imported(store, *timed)
+    before = streams(store)
+    imported(store, *timed[: kept + 1])
+    assert streams(store) == before
+
+
 @given(entries, st.integers(1, 20))
 def test_a_stopped_import_leaves_a_session_that_the_next_one_completes(said: list[Entry], after: int) -> None:
     store, left = MemoryStore(), iter(range(after))

@@ -2,7 +2,8 @@
 
 A transcript makes the same events again, so those that the store has are counted and passed over. Only the
 newest are compared: an agent may have been writing its answer when they were made, and what stands there now
-takes their place.
+takes their place. An older copy of a transcript takes nothing away: what replaces events is either more than
+they are, or not older.
 """
 
 from inspector.domain.events import Event, Record
@@ -26,29 +27,50 @@ class ImportedStream:
         self._store = store
         self._redactor = redactor
         newest = store.read(session, limit=_COMPARED)
-        self._stored = newest[-1].seq if newest else 0
+        self._stored, self._stored_at = (newest[-1].seq, newest[-1].at) if newest else (0, 0.0)
         self._known = {record.seq: record.event for record in newest}
         self._known.update({record.seq: record.event for record in store.read(session, kinds=("session",))})
         self.is_new = not newest
         self._batch: list[Record] = []
         self._characters = 0
+        # What differs from the store's newest events, until it is certain to take their place.
+        self._instead: list[Record] = []
+        self._at = 0.0
 
     def put(self, event: Event, at: float) -> Record | None:
         """Take the next event, and return its record if it is new to the store. Raises StoreError."""
         self.events += 1
+        self._at = max(self._at, at)
         if self._is_old(self.events):
             return None
         record = Record(self.session, self.events, at, self._redactor.event(event))
         if self.events <= self._stored:
-            if self._known.get(self.events) == record.event:
+            if not self._instead and self._known.get(self.events) == record.event:
                 return None
-            self._cut(self.events - 1)
+            self._instead.append(record)
+            if self.events == 1:
+                # Other rules made it, so that nothing after it compares.
+                self._replace()
+            return record
+        self._replace()
+        self._add(record)
+        return record
+
+    def _add(self, record: Record) -> None:
         self.added += 1
         self._batch.append(record)
-        self._characters += len(getattr(event, "text", ""))
+        self._characters += len(getattr(record.event, "text", ""))
         if len(self._batch) >= _BATCH or self._characters >= _BATCH_CHARACTERS:
             self.flush()
-        return record
+
+    def _replace(self) -> None:
+        """Put what differs in the place of what is stored there, if anything does."""
+        if not self._instead:
+            return
+        instead, self._instead = self._instead, []
+        self._cut(instead[0].seq - 1)
+        for record in instead:
+            self._add(record)
 
     def flush(self) -> None:
         """Store what was taken so far. Raises StoreError."""
@@ -56,10 +78,15 @@ class ImportedStream:
         self._batch, self._characters = [], 0
 
     def close(self, *, complete: bool) -> None:
-        """Store the rest. Of a `complete` transcript nothing else stays in the store. Raises StoreError."""
+        """Store the rest. Of a `complete` transcript nothing else stays in the store. Raises StoreError.
+
+        One that ends before what is stored is an older copy, and changes nothing.
+        """
+        if complete and self._at >= self._stored_at:
+            self._replace()
+            if self.events < self._stored:
+                self._cut(self.events)
         self.flush()
-        if complete and self.events < self._stored:
-            self._cut(self.events)
         self._store.release(self.session)
 
     def _is_old(self, seq: int) -> bool:
