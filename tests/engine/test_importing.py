@@ -119,7 +119,7 @@ def test_an_older_copy_of_a_transcript_takes_nothing_away(said: list[Entry], kep
     store = MemoryStore()
     imported(store, *timed)
     before = streams(store)
-    imported(store, *timed[: kept + 1])
+    imported(store, *timed[: kept + 1], file="copy.jsonl")
     assert streams(store) == before
 
 

@@ -6,7 +6,9 @@ takes their place. An older copy of a transcript takes nothing away: what replac
 they are, or not older.
 """
 
-from inspector.domain.events import Event, Record
+from dataclasses import replace
+
+from inspector.domain.events import Event, Record, SessionStarted
 from inspector.domain.redaction import Redactor
 from inspector.engine.ports import EventStore
 
@@ -45,7 +47,7 @@ class ImportedStream:
             return None
         record = Record(self.session, self.events, at, self._redactor.event(event))
         if self.events <= self._stored:
-            if not self._instead and self._known.get(self.events) == record.event:
+            if not self._instead and _is_same(self._known.get(self.events), record.event):
                 return None
             self._instead.append(record)
             if self.events == 1:
@@ -96,3 +98,11 @@ class ImportedStream:
     def _cut(self, after: int) -> None:
         self._store.cut(self.session, after)
         self._stored, self._known = after, {}
+
+
+def _is_same(stored: Event | None, event: Event) -> bool:
+    """Whether an event is the stored one; that the transcript has another name by now does not matter."""
+    if isinstance(stored, SessionStarted) and isinstance(event, SessionStarted):
+        named = event.origin and stored.origin and replace(event.origin, file=stored.origin.file)
+        event = replace(event, origin=named or event.origin)
+    return stored == event
