@@ -15,12 +15,14 @@ from pathlib import Path
 from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
+from fixtures.transcripts.make import claude_code, codex
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import ModalApprover
 from inspector.app.navigation import ToolPage
 from inspector.app.opening import Opened
 from inspector.app.pages.chat.race.screen import RaceScreen
 from inspector.app.reproduction import Reproduction
+from inspector.cli.agents.library import MachineLibrary
 from inspector.cli.composition import demo_configuration, fixtures_path, make_workbench, open_memory
 from inspector.cli.options import Options
 from inspector.cli.research.sources import ShippedSource
@@ -50,11 +52,13 @@ async def running(
     size: tuple[int, int],
     scenario: str = "demo",
     configured: Callable[[Configuration], Configuration] = lambda configuration: configuration,
+    prepared: Callable[[Options], None] = lambda _: None,
 ) -> AsyncIterator[tuple[Pilot[None], Workbench]]:
     """Run the app on the demo servers, or on those of its configuration, with everything connected."""
     with tempfile.TemporaryDirectory() as folder:
         script = fixtures_path() / "scenarios" / f"{scenario}.yaml"
         options = Options(model=f"demo/script:{script}", database=Path(folder) / "toolsight.db", yes=True)
+        prepared(options)
         memory = open_memory(options)
         approver = ModalApprover(yes=True)
         configuration = configured(demo_configuration(Path(folder)))
@@ -63,7 +67,9 @@ async def running(
         async with bench:
 
             async def start() -> Opened:
-                return Opened(bench, memory, approver, ShippedLab(options), Reproduction(lambda: source))
+                lab, reproduction = ShippedLab(options), Reproduction(lambda: source)
+                agents = MachineLibrary(options)
+                return Opened(bench, memory, approver, lab, reproduction, agents=agents)
 
             app = ToolsightApp(start)
             async with app.run_test(size=size) as pilot:
@@ -224,6 +230,22 @@ async def clients(pilot: Pilot[None]) -> None:
     save(pilot, "clients")
 
 
+def transcripts(options: Options) -> None:
+    """Import a session of Claude Code and one of Codex: transcripts of our own, of 60 turns each."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, lines in (("claude-code", claude_code(60, seed=1)), ("codex", codex(60, seed=2))):
+            Path(folder, f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+        MachineLibrary(options).import_from([folder], lambda _done, _total: None, lambda: False)
+
+
+async def sessions(pilot: Pilot[None]) -> None:
+    """Take what the sessions of agents show."""
+    await goes(pilot, "sessions")
+    await pilot.press("down")
+    await pilot.pause(1.0)
+    save(pilot, "sessions")
+
+
 async def search(pilot: Pilot[None], query: str) -> None:
     """Go to Find and search for a query."""
     await goes(pilot, "search")
@@ -245,6 +267,8 @@ async def main() -> None:
         await money(pilot, bench)
     async with running((140, 36), configured=wordy) as (pilot, _):
         await clients(pilot)
+    async with running((120, 32), prepared=transcripts) as (pilot, _):
+        await sessions(pilot)
     async with running((80, 24)) as (pilot, bench):
         await ask(pilot, bench, ORDERS)
         save(pilot, "session-80x24")

@@ -65,7 +65,7 @@ def test_a_session_is_told_in_the_order_in_which_it_happened() -> None:
 def test_the_beginning_says_who_where_and_when() -> None:
     (begun,) = of(Begun, whole(FILES[CLAUDE]))
     assert (begun.agent, begun.session, begun.version) == ("claude-code", "s-bakery", "2.1.280")
-    assert (begun.folder, begun.parent, begun.at) == ("/home/ana/bakery", "", 1791187200.0)
+    assert (begun.folder, begun.parent, begun.at) == ("/home/user/bakery", "", 1791187200.0)
 
 
 def test_a_sub_agent_names_its_parent() -> None:
@@ -232,7 +232,7 @@ def test_offered_tools_come_and_go() -> None:
 
 def test_a_compaction_has_its_summary_and_its_sizes() -> None:
     (compacted,) = of(Compacted, whole(FILES[CLAUDE]))
-    assert compacted.text == "Summary: flour was ordered, Ben was told."
+    assert compacted.text == "Summary: flour was ordered, the mill was told."
     assert (compacted.before, compacted.after, compacted.automatic) == (16530, 2100, False)
 
 

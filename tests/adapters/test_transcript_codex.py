@@ -39,7 +39,7 @@ def test_a_thread_is_told_in_the_order_in_which_it_happened() -> None:
 def test_the_beginning_knows_the_model_and_its_window() -> None:
     (begun,) = of(Begun, whole(FILES[CODEX]))
     assert (begun.session, begun.model, begun.window) == ("thread-bakery", "gpt-5.5", 258400)
-    assert (begun.version, begun.folder, begun.parent) == ("0.150.0", "/home/ana/bakery", "")
+    assert (begun.version, begun.folder, begun.parent) == ("0.150.0", "/home/user/bakery", "")
 
 
 def test_a_repeated_token_count_is_paid_once() -> None:
