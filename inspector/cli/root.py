@@ -28,7 +28,7 @@ _SECTIONS = {
     "Find": {
         "search": "search.search",
         "whatif": "search.whatif",
-        "confusable": "search.search",
+        "confusable": "search.confusable",
     },
     "Cost": {
         "budget": "audit.command",

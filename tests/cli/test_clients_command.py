@@ -75,7 +75,24 @@ def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
     found = {one["client"]: one for one in json.loads(run(*query).stdout)}
     assert found.keys() == {"codex", "claude-code"}
     assert found["claude-code"]["confidence"] == "assumed"
-    assert all(one["rank"] for one in found.values())
+    assert found["codex"]["rank"]
+
+
+def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight) -> None:
+    lend = ("search", "lend a copy", "--why", "library:lend", "--as", "claude-code")
+    alone = run(*lend)
+    assert alone.exit_code == 1
+    assert "Claude Code refuses library:lend: its schema has oneOf at its top" in alone.stderr
+    compared = run(*lend, "--as", "codex")
+    assert "refused" in compared.stdout
+    assert "refuses library:lend" in run("whatif", *lend[3:4], "lend", *lend[4:]).stderr
+
+
+def test_programs_are_told_how_sure_the_rule_is(run: Toolsight) -> None:
+    found = json.loads(run("search", "renew a loan", "--as", "claude-code", "--json").stdout)
+    assert found["as"] == {"client": "claude-code", "confidence": "assumed"}
+    edit = ("whatif", "library:loan.renew", "renew", "--description", "Renew.", "--as", "codex", "--json")
+    assert json.loads(run(*edit).stdout)["as"]["confidence"] == "open source"
 
 
 def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Toolsight) -> None:

@@ -10,7 +10,7 @@ from inspector.domain.client import Client, NameRule, SchemaRule
 from inspector.domain.jsonvalue import compact
 from inspector.domain.tool import Tool
 from inspector.engine.agents.client.library import all_clients, find_client
-from inspector.engine.agents.client.seen import cut, see, sent_name, sent_schema
+from inspector.engine.agents.client.seen import as_sent, cut, see, sent_name, sent_schema
 from inspector.engine.agents.client.view import ClientView, view_as
 from tests.support.wordy import DESCRIPTION, INSTRUCTIONS, LONG_NAME, RULE, TOOLS
 
@@ -89,7 +89,18 @@ def test_two_long_names_that_begin_alike_stay_apart_by_their_hash() -> None:
 
 def test_two_tools_of_one_name_are_told_apart_for_a_person_where_a_model_cannot() -> None:
     view = _as("none", Tool("a", "search"), Tool("b", "search"))
-    assert view.tools[1].changes == ("named as a:search",)
+    assert [seen.changes for seen in view.tools] == [("named as b:search",), ("named as a:search",)]
+
+
+def test_a_name_that_is_renamed_and_cut_says_both() -> None:
+    changes = see(find_client("vscode"), Tool("town", f"{LONG_NAME}.x")).changes
+    assert [change.partition(",")[0] for change in changes] == ["name cut", "renamed"]
+
+
+def test_what_a_client_refuses_or_cuts_is_not_searched_as_it_searches() -> None:
+    sent = as_sent(find_client("claude-code"), TOOLS)
+    assert [tool.name for tool in sent] == ["search_catalogue", "loan.renew"]
+    assert len(sent[0].description) == 2_048
 
 
 @given(texts, st.integers(0, 50))

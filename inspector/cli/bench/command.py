@@ -125,9 +125,8 @@ def bench(
     rows = [one.row for one in measured]
     if rows:
         _publish(_report(rows, form) + _claims(measured, form) + _details(measured, names, details), output)
-    if form == "text":
-        for client in clients:
-            say_search_as(client)
+    for client in clients:
+        say_search_as(client, err=form != "text" or output is not None)
     if not is_complete:
         say(f"cancelled: {'only part' if rows else 'nothing'} was measured", err=True)
         sys.exit(INTERRUPTED)

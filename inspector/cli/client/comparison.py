@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from inspector.cli.client.option import client_ranker, how_sure
-from inspector.cli.render import say_json, say_table
+from inspector.cli.render import say, say_json, say_table
 from inspector.domain.client import Client, Topic
 from inspector.domain.number import ordinal
+from inspector.engine.agents.client.seen import as_sent
 from inspector.engine.discovery.explanation.ranker_comparison import standings_under
+from inspector.engine.discovery.rankers.catalog_rankers import CatalogRankers
 from inspector.engine.workbench import Workbench
 
 _NOTHING = "nothing"
@@ -19,13 +21,14 @@ def compare_clients(
 
     Raises ToolsightError for an unknown tool, ModelError if the query cannot be embedded.
     """
-    rankers = bench.retrieval.rankers
     wanted = bench.catalog.require(tool_id).id if tool_id else ""
     found = []
     for client in clients:
+        rankers = _rankers(bench, client)
         standings = standings_under(rankers, query, client_ranker(client))
         results = [rankers.index.tools[position].id for position in standings.kept(client.search.results)]
-        rank = standings[rankers.index.position[wanted]].rank if wanted else None
+        place = rankers.index.position.get(wanted)
+        rank = standings[place].rank if place is not None else None
         found.append((client, results, rank, standings.ranking.note))
     if as_json:
         say_json(
@@ -47,7 +50,7 @@ def compare_clients(
         (
             client.name,
             "\n".join(results) or _NOTHING,
-            *((ordinal(rank),) if rank is not None else ()),
+            *((ordinal(rank) if rank is not None else "refused",) if wanted else ()),
             " ".join((how_sure(client, Topic.SEARCH), note)),
         )
         for client, results, rank, note in found
@@ -55,3 +58,10 @@ def compare_clients(
     say_table(
         ("client", "loads", *where, "how sure its rule is"), rows, right=frozenset(), whole=frozenset({0})
     )
+    say("of the tools that Toolsight itself gets; what a client refuses or cuts is not searched there")
+
+
+def _rankers(bench: Workbench, client: Client) -> CatalogRankers:
+    """The rankers over what the client's model can get."""
+    index = bench.retrieval.index
+    return CatalogRankers(index.updated(as_sent(client, index.tools)), bench.retrieval.settings)

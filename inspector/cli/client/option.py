@@ -11,7 +11,9 @@ from inspector.cli.render import say
 from inspector.domain.client import Client, Confidence, Topic
 from inspector.domain.client_capabilities import setting_values
 from inspector.domain.error import ConfigError
+from inspector.domain.tool import Tool
 from inspector.engine.agents.client.library import NAMES, find_client
+from inspector.engine.agents.client.seen import as_sent, see
 from inspector.engine.workbench import Workbench
 
 
@@ -58,13 +60,21 @@ def require_searches(clients: Sequence[Client]) -> None:
         client_ranker(client)
 
 
-def search_as(bench: Workbench, client: Client, *, quiet: bool = False) -> None:
-    """Search as the client from now on: its ranker, and as many results. Raises ConfigError.
+async def search_as(
+    bench: Workbench, client: Client, tool: Tool | None = None, *, quiet: bool = False
+) -> None:
+    """Search as the client from now on: its ranker, as many results, over what its model can get.
 
-    It prints by whose rule is searched, and how sure that rule is, unless it is `quiet`.
+    It prints by whose rule is searched, and how sure that rule is, unless it is `quiet`. Raises ConfigError,
+    also if the client refuses the `tool` that is looked for.
     """
+    if tool is not None:
+        require_offered(client, tool)
     bench.change_setting("discovery.ranker", client_ranker(client))
     bench.change_setting("discovery.max_search_results", client.search.results)
+    index = bench.retrieval.index
+    bench.retrieval.update(as_sent(client, index.tools), index.summaries, index.instructions)
+    await bench.retrieval.settled()
     if not quiet:
         say_search_as(client)
 
@@ -84,7 +94,21 @@ def how_sure(client: Client, topic: Topic) -> str:
     return f"{confidence}" if sure else f"{confidence}, unverified"
 
 
-def say_search_as(client: Client) -> None:
+def say_search_as(client: Client, *, err: bool = False) -> None:
     """Print by whose rule was searched, and how sure that rule is."""
     sure = how_sure(client, Topic.SEARCH)
-    say(f"as {client.title} searches: {client.search.ranker}, {client.search.results} results ({sure})")
+    rule = f"{client.search.ranker}, {client.search.results} results ({sure})"
+    say(f"as {client.title} searches: {rule}", err=err)
+
+
+def require_offered(client: Client, tool: Tool) -> None:
+    """Raises ConfigError if the client's model never gets a tool, with the reason."""
+    refused = see(client, tool).refused
+    if refused:
+        hint = f"`toolsight tools {tool.id} --as {client.name}` shows it there."
+        raise ConfigError(f"{client.title} refuses {tool.id}: {refused}", hint=hint)
+
+
+def search_json(client: Client) -> dict[str, str]:
+    """By whose rule was searched, and how sure that rule is, for programs."""
+    return {"client": client.name, "confidence": client.confidence(Topic.SEARCH)}

@@ -66,7 +66,11 @@ def _say_view(view: ClientView, tokenizer: str) -> None:
     for problem in view.problems:
         say(f"⚠ {problem}")
     declares = ", ".join(in_words(client.declares)) or "nothing"
-    say(f"\ndeclared to the servers: {declares} ({how_sure(client, Topic.PROTOCOL)})")
+    follows = "followed" if client.follows_changes else "not followed"
+    say(
+        f"\ndeclared to the servers: {declares}; changed lists are {follows} "
+        f"({how_sure(client, Topic.PROTOCOL)})"
+    )
     say(
         f"tokens by {tokenizer}, not by the client's own; names: {how_sure(client, Topic.NAMES)}; "
         f"cuts: {how_sure(client, Topic.CUTS)}; "

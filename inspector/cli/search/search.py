@@ -8,16 +8,21 @@ from typing import Any
 import click
 
 from inspector.cli.client.comparison import compare_clients
-from inspector.cli.client.option import as_clients, options_as, require_searches, search_as
+from inspector.cli.client.option import (
+    as_clients,
+    options_as,
+    require_searches,
+    search_as,
+    search_json,
+)
 from inspector.cli.launch import run_headless
-from inspector.cli.options import as_json, options, shared
+from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.client import Client
 from inspector.domain.number import count, milliseconds, ordinal, signed
 from inspector.domain.ranked_text import metadata
 from inspector.domain.ranking import Hit, SearchReport, SearchRequest
 from inspector.engine.discovery.explanation.addition import Addition, AdditionTrial
-from inspector.engine.discovery.explanation.confusable import confusables
 from inspector.engine.discovery.explanation.ranker_comparison import RankerComparison, compare_rankers
 from inspector.engine.discovery.explanation.steps import by_step
 from inspector.engine.discovery.explanation.why_not import WhyNot, why_not
@@ -31,10 +36,16 @@ _MISSES_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What was searched for, and how it is shown."""
+    """What was searched for, as which client, and how it is shown."""
 
     request: SearchRequest
     as_json: bool
+    client: Client | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """As which client it is, for programs."""
+        return {"as": search_json(self.client)} if self.client is not None else {}
 
 
 @click.command()
@@ -73,14 +84,15 @@ def search(
 
     With --as, search as that client does; given twice or more, the clients stand side by side.
     """
-    asked = _Search(SearchRequest(query, server_name, tool_names, tags, limit), as_json)
+    asked = _Search(SearchRequest(query, server_name, tool_names, tags, limit), as_json, *clients[:1])
     if clients and ranker:
         raise click.UsageError("--as chooses the ranker: leave out --ranker.")
     require_searches(clients)
 
     async def work(bench: Workbench) -> None:
-        for client in clients[:1]:
-            search_as(bench, client, quiet=as_json or len(clients) > 1)
+        if len(clients) == 1:
+            tool = bench.catalog.require(tool_id) if tool_id else None
+            await search_as(bench, clients[0], tool, quiet=as_json)
         if ranker:
             bench.change_setting("discovery.ranker", ranker)
         if len(clients) > 1:
@@ -100,7 +112,7 @@ def search(
 def _search(bench: Workbench, asked: _Search) -> None:
     report = bench.search(asked.request)
     if asked.as_json:
-        say_json(asdict(report) | {"metadata": metadata(report, bench.catalog.by_id)})
+        say_json(asdict(report) | {"metadata": metadata(report, bench.catalog.by_id)} | asked.told)
     else:
         _say_report(report)
 
@@ -140,7 +152,7 @@ def _why(bench: Workbench, asked: _Search, tool_id: str) -> None:
     trial = AdditionTrial(retrieval.rankers, retrieval.ranker_name, *asks, bench.accounting.meter.tool)
     additions = trial.all()
     if asked.as_json:
-        say_json(asdict(found) | {"additions": [asdict(one) for one in additions]})
+        say_json(asdict(found) | {"additions": [asdict(one) for one in additions]} | asked.told)
     else:
         _say_why(found)
         _say_additions(additions)
@@ -220,23 +232,3 @@ def _steps(bench: Workbench, asked: _Search) -> None:
         right=frozenset(),
     )
     say(f"only the steps find: {', '.join(found.only_steps) or 'nothing more'}")
-
-
-@click.command()
-@shared
-@as_json
-def confusable(as_json: bool, **values: Any) -> None:
-    """List the pairs of tools that compete for the same requests."""
-
-    async def work(bench: Workbench) -> None:
-        pairs = confusables(bench.retrieval.index)
-        if as_json:
-            say_json([asdict(pair) for pair in pairs])
-            return
-        rows = [
-            (pair.first, pair.second, f"{pair.closeness:.2f}", str(pair.reason), ", ".join(pair.shared))
-            for pair in pairs
-        ]
-        say_table(("tool", "and", "alike", "reason", "shared terms"), rows, right=frozenset({2}))
-
-    run_headless(options(**values), work)

@@ -5,13 +5,21 @@ from typing import Any
 
 import click
 
-from inspector.cli.client.option import as_client, options_as, require_searches, search_as
+from inspector.cli.client.option import (
+    as_client,
+    options_as,
+    require_offered,
+    require_searches,
+    search_as,
+    search_json,
+)
 from inspector.cli.launch import run_headless
 from inspector.cli.options import as_json, shared
 from inspector.cli.render import say, say_json, say_table
 from inspector.domain.client import Client
 from inspector.domain.number import count
 from inspector.domain.tool import Tool
+from inspector.engine.agents.client.seen import as_sent
 from inspector.engine.discovery.explanation.tool_edit import QueryEffect, edit_effect
 from inspector.engine.workbench import Workbench
 
@@ -37,15 +45,19 @@ def whatif(
     require_searches([client] if client is not None else [])
 
     async def work(bench: Workbench) -> None:
-        if client is not None:
-            search_as(bench, client, quiet=as_json)
         tool = bench.catalog.require(tool_id)
+        if client is not None:
+            await search_as(bench, client, tool, quiet=as_json)
         text = tool.description if description is None else description
         edited = replace(tool, name=name or tool.name, description=text)
+        ranked = edited
+        if client is not None:
+            require_offered(client, edited)
+            (ranked,) = as_sent(client, [edited])
         evalset = bench.retrieval.evalset()
         effect = edit_effect(
             bench.retrieval.rankers,
-            edited,
+            ranked,
             tool.id,
             query=query,
             evalset_cases=evalset.cases,
@@ -56,6 +68,7 @@ def whatif(
                 {
                     **asdict(effect),
                     "tokens": {"before": _tokens(bench, tool), "after": _tokens(bench, edited)},
+                    **({"as": search_json(client)} if client is not None else {}),
                 }
             )
         else:

@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.domain.client import Client, NameRule, SchemaRule
@@ -61,6 +61,20 @@ def cut(text: str, limit: int) -> Cut:
     return Cut(text, min(len(text), limit) if limit else len(text))
 
 
+def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    """The tools that a client's model can get, with the texts and schemas that it gets of them."""
+    found = (see(client, tool) for tool in tools)
+    return tuple(
+        replace(
+            seen.tool,
+            description=seen.description.shown,
+            input_schema=seen.definition["function"]["parameters"],
+        )
+        for seen in found
+        if not seen.refused
+    )
+
+
 def see(client: Client, tool: Tool) -> SeenTool:
     """What the client makes of a tool. Does not raise, whatever the tool declares."""
     name = sent_name(client.names, tool.server, tool.name)
@@ -110,9 +124,10 @@ def _too_long(rule: NameRule, name: str) -> str:
 
 def _name_changes(rule: NameRule, name: str, tool: Tool) -> Iterator[str]:
     plain = rule.form.format(server=tool.server, tool=tool.name)
-    if rule.limit and len(plain) > rule.limit and len(name) <= rule.limit:
+    if rule.limit and len(plain) > rule.limit >= len(name):
         yield f"name cut, it has {len(plain)} characters"
-    elif name != plain and name.lower() != plain.lower():
+    replaced = _replaced(rule.replaced, plain)
+    if replaced != plain:
         yield f"renamed, from {plain}"
 
 

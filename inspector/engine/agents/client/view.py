@@ -96,7 +96,7 @@ def view_as(
     client: Client, tools: Sequence[Tool], instructions: Mapping[str, str], count_text: Callable[[str], int]
 ) -> ClientView:
     """What a client makes of these tools and of their servers' instructions, by server."""
-    seen = _without_twins([see(client, tool) for tool in tools])
+    seen = _with_twins([see(client, tool) for tool in tools])
     numbers = Counter(tool.server for tool in tools)
     servers = tuple(
         _server(client, name, instructions.get(name, ""), number) for name, number in numbers.items()
@@ -114,15 +114,17 @@ def view_as(
     )
 
 
-def _without_twins(tools: Sequence[SeenTool]) -> tuple[SeenTool, ...]:
-    """The tools; of one that is named as an earlier one it is told: a model cannot tell the two apart."""
-    first: dict[str, str] = {}
-    told = []
+def _with_twins(tools: Sequence[SeenTool]) -> tuple[SeenTool, ...]:
+    """The tools; of those that share a name it is told: a model cannot tell them apart."""
+    named: dict[str, list[str]] = {}
     for seen in tools:
-        other = first.setdefault(seen.name, seen.tool.id)
-        same = other != seen.tool.id
-        told.append(replace(seen, changes=(*seen.changes, f"named as {other}")) if same else seen)
-    return tuple(told)
+        named.setdefault(seen.name, []).append(seen.tool.id)
+    return tuple(
+        replace(seen, changes=(*seen.changes, f"named as {', '.join(others)}"))
+        if (others := [id_ for id_ in named[seen.name] if id_ != seen.tool.id])
+        else seen
+        for seen in tools
+    )
 
 
 def _server(client: Client, name: str, instructions: str, tools: int) -> SeenServer:

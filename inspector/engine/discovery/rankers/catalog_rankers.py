@@ -28,6 +28,8 @@ from inspector.engine.discovery.rankers.two_stage import TwoStageRanker
 # The reference against which the fusion is measured: one field, two signals.
 _Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}
 _Z_FUSION_WEIGHTS = FusionWeights(lexical=0.3, summary=1.0, best_passage=0.0)
+# VS Code takes every positive similarity.
+_ABOVE_ZERO = 1e-9
 # One text of all that the Anthropic API says it searches; the constants are assumed.
 _ANTHROPIC = Bm25Settings(
     {Signal.NAME: 1.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 0.0},
@@ -101,7 +103,7 @@ _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "fuzzy-repaired": lambda r: r.fuzzy(repaired=True),
     "claude-code": lambda r: ClaudeCodeRanker(r.index.tools),
     "codex": lambda r: CodexRanker(r.index.tools, r.index.instructions),
-    "vscode": lambda r: DenseRanker(r.index, threshold=0.0, name="vscode"),
+    "vscode": lambda r: DenseRanker(r.index, threshold=_ABOVE_ZERO, name="vscode"),
     "anthropic-bm25": lambda r: Bm25Ranker(r.index, _ANTHROPIC, name="anthropic-bm25"),
     "prd-bm25": lambda r: PrdBm25Ranker(r.index.tools),
     "regex": lambda r: PatternRanker(r.index.tools),

@@ -19,7 +19,7 @@ NO_LINES = "summary lines are not embedded: compared with whole descriptions"
 
 
 class DenseRanker:
-    """Keeps tools whose cosine with the query reaches `threshold` (equation 6), and is above zero."""
+    """Keeps tools whose cosine with the query reaches `threshold` (equation 6)."""
 
     def __init__(
         self, index: ToolIndex, *, threshold: float = THRESHOLD, lines: bool = False, name: str = ""
@@ -44,7 +44,7 @@ class DenseRanker:
         else:
             found = self._index.similarities(vector)[SUMMARY]
         cosines = np.nan_to_num(found, nan=0.0)
-        kept = (cosines >= self.threshold) & (cosines > 0)
+        kept = cosines >= self.threshold
         return Ranking(cosines, kept, lambda position: self._explain(position, cosines), note=self._note)
 
     def _nothing(self, position: int) -> Score:

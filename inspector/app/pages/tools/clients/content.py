@@ -138,7 +138,8 @@ def client_detail(view: ClientView) -> Content:
             (_share(view), "$text-success"),
         ),
         Content.assemble(
-            f"declares {', '.join(in_words(client.declares)) or 'nothing'}",
+            f"declares {', '.join(in_words(client.declares)) or 'nothing'}; "
+            f"{'follows' if client.follows_changes else 'does not follow'} changed lists",
             (f"   {_sure(client, Topic.PROTOCOL)}", MUTED),
         ),
         *(Content.styled(f"⚠ {problem}", _LOST) for problem in view.problems),
