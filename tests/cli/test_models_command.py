@@ -1,6 +1,7 @@
 """`toolsight models`, and the address that a model gets."""
 
 import json
+import sys
 
 import pytest
 
@@ -11,6 +12,7 @@ from inspector.cli.models import chosen_model
 from inspector.cli.options import Options
 from tests.cli.conftest import Toolsight
 from tests.support.local_servers import LLAMA_ANSWERS, OLLAMA_ANSWERS, at, local_stub, looking
+from tests.support.mcp_case import SERVERS
 
 BASE = "http://127.0.0.1:1234/v1"
 
@@ -51,7 +53,8 @@ def test_nothing_is_asked_before_somebody_wants_to_know(
 ) -> None:
     with local_stub(OLLAMA_ANSWERS) as stub:
         monkeypatch.setattr(composition, "make_local_models", lambda: looking(at("Ollama", stub.port)))
-        assert toolsight("chat", "hello", "--demo").exit_code == 0
+        server = (sys.executable, str(SERVERS / "calc.py"))
+        assert toolsight("chat", "hello", "--approve", "--", *server).exit_code == 0
     assert stub.asked == []
 
 
