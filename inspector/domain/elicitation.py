@@ -1,14 +1,18 @@
 """A question that a server asks the person through its client (elicitation): by form, or by address."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from inspector.domain.jsonvalue import JsonObject
 
 LONGEST_MESSAGE: Final = 4_000
 """Characters of a server's message that are shown and recorded."""
+# ASCII that a host can have; browsers decode or refuse the rest, so that they go elsewhere than it looks.
+_HOST = re.compile(r"[A-Za-z0-9._:\[\]-]*")
 
 
 class Action(StrEnum):
@@ -72,20 +76,31 @@ class Address:
 
 
 def address(url: str) -> Address:
-    """Split an address of a server; a text that is no http or https address opens nothing."""
+    """Split an address of a server; a text that is no http or https address opens nothing.
+
+    Nor does one that browsers read in another way than it is split here.
+    """
+    if "\\" in url:
+        return _closed(url, "it has a backslash, which browsers take for /: it may lead to another host")
     try:
         parts = urlsplit(url)
         host, scheme = parts.hostname or "", parts.scheme
         name = parts.netloc.rpartition("@")[2]
     except ValueError:
-        return Address(url, "", "", opens=False, warnings=("this is no address",))
+        return _closed(url, "this is no address")
     if scheme not in ("http", "https") or not host or not url.isprintable() or any(map(str.isspace, url)):
-        return Address(url, "", "", opens=False, warnings=("this is no web address: nothing can open it",))
+        return _closed(url, "this is no web address: nothing can open it")
+    if not _HOST.fullmatch("".join(filter(str.isascii, normalize("NFKC", name)))):
+        return _closed(url, "its host has signs that no host has: it may lead to another one")
     before, found, after = url.partition(name)
     if "@" in parts.netloc:
         lead, found, after = url.partition(f"@{name}")
         before, found = f"{lead}@", name
     return Address(before, found, after, warnings=tuple(_warnings(scheme, host, parts.netloc)))
+
+
+def _closed(url: str, why: str) -> Address:
+    return Address(url, "", "", opens=False, warnings=(why,))
 
 
 def _warnings(scheme: str, host: str, netloc: str) -> list[str]:

@@ -1,5 +1,6 @@
 """What a person is shown of a server's question: the host of an address, and the fields of a form."""
 
+from string import ascii_letters, digits
 from typing import Any
 
 import pytest
@@ -33,6 +34,29 @@ def test_the_host_is_what_the_browser_goes_to_and_not_what_stands_before_the_at_
 )
 def test_what_is_no_web_address_opens_nothing(url: str) -> None:
     assert not address(url).opens
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        (r"https://evil.example\@good.example/x", "backslash"),
+        (r"https://evil.example\.good.example/", "backslash"),
+        (r"https:\\evil.example/", "backslash"),
+        ("https://evil%2Eexample/", "signs"),
+        ("https://evil.example＼.good.example/", "signs"),
+        ("https://evil.example;good.example/", "signs"),
+    ],
+)
+def test_an_address_that_browsers_read_in_another_way_opens_nothing(url: str, why: str) -> None:
+    parts = address(url)
+    assert (parts.host, parts.opens) == ("", False)
+    assert why in " ".join(parts.warnings)
+
+
+@given(st.from_regex(r"https?://[ -~]{1,20}", fullmatch=True).map(lambda url: url + "/x"))
+def test_a_host_that_is_shown_has_the_letters_of_hosts_alone(url: str) -> None:
+    parts = address(url)
+    assert set(parts.host) <= set(ascii_letters + digits + "._:[]-")
 
 
 @pytest.mark.parametrize(
