@@ -21,11 +21,15 @@ from inspector.engine.ports import ClientSide, Elicitor, Nobody
 # A server that asks more at a time does not wait for answers.
 MAX_WAITING = 3
 NO_SAMPLING = "Toolsight does not let servers use its model"
+NO_CONSENT = "nobody agreed that it may learn a folder"
 _NOT_DECLARED = "the client did not declare it"
 
 
 class SessionClient(ClientSide):
-    """See `ClientSide`. What is asked and answered is an event, without values of secret fields."""
+    """See `ClientSide`. What is asked and answered is an event, without values of secret fields.
+
+    `folders` are those that the person agreed to; without any, the list of roots is empty.
+    """
 
     def __init__(
         self,
@@ -50,7 +54,7 @@ class SessionClient(ClientSide):
         self._emit(ServerAsked(self._server, "roots"))
         if not self._capabilities.roots:
             raise self._refusal("roots")
-        self._answered("roots", ", ".join(self._folders) or "no folder")
+        self._answered("roots", ", ".join(self._folders) or "no folder", "" if self._folders else NO_CONSENT)
         return self._folders
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:

@@ -17,7 +17,7 @@ from inspector.domain.elicitation import (
 from inspector.domain.error import ClientRefusal
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import ClientCapabilities
-from inspector.engine.client_side import MAX_WAITING, SessionClient
+from inspector.engine.client_side import MAX_WAITING, NO_CONSENT, SessionClient
 from inspector.engine.ports import Nobody
 from tests.support.workbench import connected
 
@@ -119,6 +119,19 @@ async def test_a_changed_declaration_restarts_only_the_servers_that_it_changes()
         assert [event.server for event in rig.events("connecting")] == ["shop", "calc", "calc"]
         assert rig.bench.state.servers["calc"].declared[-1] == "sampling"
         assert rig.servers["calc"].client.capabilities.sampling
+
+
+async def test_roots_declared_after_consent_give_no_folder_that_nobody_agreed_to() -> None:
+    specs = (ServerSpec("shop", "shop"), ServerSpec("calc", "calc", client={"roots": True}))
+    agreed = ClientCapabilities(roots=False)
+    configuration = Configuration("t.json", specs, client=agreed, folders=("/work",))
+    async with connected(configuration=configuration) as rig:
+        await rig.bench.declare(ClientCapabilities(sampling=True))
+        sides = {name: rig.servers[name].client for name in ("shop", "calc")}
+        assert sides["shop"].capabilities.roots
+        assert {name: side.roots() for name, side in sides.items()} == {"shop": (), "calc": ("/work",)}
+        said = [event.summary() for event in rig.events("answered")]
+        assert said == [f"shop  the folder: no folder, {NO_CONSENT}", "calc  the folder: /work"]
 
 
 async def test_a_stopped_server_is_not_started_by_a_changed_declaration() -> None:
