@@ -129,7 +129,7 @@ async def test_an_error_that_demands_a_visit_asks_for_it_and_says_to_call_again(
     elicitor, events = FixedElicitor(YES), list[Any]()
     async with asked_by(tmp_path, elicitor, events=events) as link:
         result = await link.call("demand", {}, timeout=5)
-        await said(link, "declared")
+        assert await said(link, "done") == "done"
     assert result.is_error
     assert "call it again once" in result.text
     assert len(elicitor.asked) == 1

@@ -17,6 +17,7 @@ from inspector.domain.elicitation import (
 from inspector.domain.error import ClientRefusal
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import ClientCapabilities
+from inspector.engine.client_record import MOST_RECORDED
 from inspector.engine.client_side import MAX_WAITING, NO_CONSENT, SessionClient
 from inspector.engine.ports import Nobody
 from tests.support.workbench import connected
@@ -92,6 +93,70 @@ async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> 
     assert [event.why for event in events if event.kind == "answered"][1:] == [
         "the question was taken back"
     ] * 3
+
+
+async def test_a_server_that_asks_without_end_is_answered_counted_and_not_recorded() -> None:
+    side, events = client(elicitor=Nobody())
+    for _ in range(MOST_RECORDED * 12):
+        assert side.roots() == ("/work",)
+    assert [event.kind for event in events].count("asked") == MOST_RECORDED
+    assert [event.kind for event in events].count("answered") == MOST_RECORDED
+    told = [event.summary() for event in events if event.kind == "flood"]
+    assert [text.partition(",")[2] for text in told] == [
+        " 101 times by now: counted, not recorded",
+        " 1,011 times by now: counted, not recorded",
+    ]
+
+
+async def test_a_flood_hides_no_other_kind_of_request() -> None:
+    side, events = client(elicitor=Nobody())
+    for _ in range(MOST_RECORDED + 2):
+        side.roots()
+    await side.elicit(LINK)
+    assert [(event.kind, event.what) for event in events[-2:]] == [("asked", "link"), ("answered", "link")]
+
+
+async def test_what_a_person_agrees_to_is_recorded_with_its_question_after_a_flood_too() -> None:
+    side, events = client()
+    for _ in range(MOST_RECORDED + 2):
+        await side.elicit(FORM)
+    assert [event.kind for event in events[-2:]] == ["asked", "answered"]
+    assert events[-1].answer == "accept"
+
+
+async def test_what_a_server_says_at_length_is_recorded_in_short() -> None:
+    long = "x" * 1_000_000
+    yes = ElicitationAnswer(Action.ACCEPT, {long: long, "tags": [long] * 1_000})
+    side, events = client(elicitor=FixedElicitor(yes))
+    tags = {"type": "array", "items": {"enum": [long]}}
+    await side.elicit(FormRequest("a", long, {"properties": {long: {}, "tags": tags}}))
+    await side.elicit(LinkRequest("a", long, f"https://a.example/{long}", long))
+    with pytest.raises(ClientRefusal):
+        side.sample(long)
+    side.completed(long)
+    assert max(len(str(event)) for event in events) < 500_000
+    assert max(len(str(event)) for event in events if event.kind != "answered") < 10_000
+    assert events[-1].kind == "completed"
+
+
+@pytest.mark.parametrize(
+    ("answer", "elicitation", "recorded"),
+    [
+        (Action.ACCEPT, "e1", ["completed"]),
+        (Action.ACCEPT, "e2", []),
+        (Action.ACCEPT, "", []),
+        (Action.DECLINE, "e1", []),
+    ],
+)
+async def test_only_a_visit_that_a_person_agreed_to_can_be_complete_and_only_once(
+    answer: Action, elicitation: str, recorded: list[str]
+) -> None:
+    side, events = client(elicitor=FixedElicitor(ElicitationAnswer(answer)))
+    await side.elicit(LINK)
+    await side.elicit(LinkRequest("a", "Without an id", "https://pay.example/2"))
+    for _ in range(2):
+        side.completed(elicitation)
+    assert [event.kind for event in events if event.kind == "completed"] == recorded
 
 
 async def test_where_nobody_is_there_a_question_is_declined_and_the_record_says_why() -> None:

@@ -1,7 +1,8 @@
 """A server that asks its client for things, in either era: ASKING=modern speaks 2026-07-28.
 
 Its tools answer with what the client said, as JSON: `declared`, `form`, `link`, `folders`, `sample`,
-`demand` (an error that demands a visit) and `cancel` (a form that is taken back).
+`demand` (an error that demands a visit), `done` (says that the visit is complete) and `cancel` (a form that
+is taken back).
 """
 
 import json
@@ -23,7 +24,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "folders": ("roots/list", {}),
     "sample": ("sampling/createMessage", SAMPLE),
 }
-NAMES = ("declared", *QUESTIONS, "demand", "cancel", "endless")
+NAMES = ("declared", *QUESTIONS, "demand", "done", "cancel", "endless")
 MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
 
 
@@ -62,7 +63,9 @@ def call(request: dict[str, Any], declared: object) -> None:
         send(
             {"id": request["id"], "error": {"code": -32042, "message": "x", "data": {"elicitations": [LINK]}}}
         )
+    elif name == "done":
         send({"method": "notifications/elicitation/complete", "params": {"elicitationId": "e1"}})
+        answer(request, "done")
     elif name == "cancel":
         send({"id": "question", "method": "elicitation/create", "params": FORM})
         send({"method": "notifications/cancelled", "params": {"requestId": "question"}})
