@@ -14,6 +14,9 @@ LONGEST_MESSAGE: Final = 4_000
 # ASCII that a host can have; browsers decode or refuse the rest, so that they go elsewhere than it looks.
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]*")
 
+_HOST_PART = re.compile(r"[^/\\]*")
+_PATH_PARAMETER = re.compile(r";[^/]*")
+
 
 class Action(StrEnum):
     """The three outcomes: answered, refused, and dismissed without a choice."""
@@ -97,6 +100,24 @@ def address(url: str) -> Address:
         lead, found, after = url.partition(f"@{name}")
         before, found = f"{lead}@", name
     return Address(before, found, after, warnings=tuple(_warnings(scheme, host, parts.netloc)))
+
+
+def recorded_address(url: str) -> str:
+    """An address without what may be valid once only: sign-in data and the values of its parameters."""
+    lead, mark, rest = url.partition("#")
+    lead, sign, query = lead.partition("?")
+    scheme, slashes, place = lead.partition("//")
+    host = _HOST_PART.match(place)
+    end = host.end() if host else 0
+    place = place[:end].rpartition("@")[2] + _PATH_PARAMETER.sub(";…", place[end:])
+    given = "&".join(_parameter(pair) for pair in query.split("&")) if query else ""
+    return f"{scheme}{slashes}{place}{sign}{given}{mark}{'…' if rest else ''}"
+
+
+def _parameter(pair: str) -> str:
+    """A parameter without its value; one without a sign is all value."""
+    name, sign, value = pair.partition("=")
+    return f"{name}={'…' if value else ''}" if sign else "…"
 
 
 def _closed(url: str, why: str) -> Address:

@@ -9,6 +9,7 @@ from inspector.domain.elicitation import (
     ElicitationRequest,
     FormRequest,
     LinkRequest,
+    recorded_address,
 )
 from inspector.domain.elicitation_form import form_fields, without_secrets
 from inspector.domain.error import ClientRefusal
@@ -109,7 +110,7 @@ def _asked(record: ClientRecord, request: ElicitationRequest) -> Answer:
     if isinstance(request, FormRequest):
         fields = tuple(field.name for field in form_fields(request.schema))
         return record.asked("form", request.message, fields=fields)
-    return record.asked("link", request.message, url=request.url)
+    return record.asked("link", request.message, url=recorded_address(request.url))
 
 
 def _recorded(request: ElicitationRequest, answer: ElicitationAnswer) -> JsonObject | None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.domain.elicitation import address
+from inspector.domain.elicitation import address, recorded_address
 from inspector.domain.elicitation_form import MAX_FIELDS, FormField, form_fields, without_secrets
 from tests.domain.test_event import json_objects, json_values
 
@@ -73,6 +73,30 @@ def test_what_is_odd_about_an_address_is_said(url: str, warning: str) -> None:
 
 def test_an_ordinary_address_has_no_warning() -> None:
     assert address("https://shop.example:8443/pay?id=1").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "recorded"),
+    [
+        ("https://login.example/start?code=abc&state=x%3D1", "https://login.example/start?code=…&state=…"),
+        ("https://login.example:8443/a/b", "https://login.example:8443/a/b"),
+        ("https://user:pass@login.example/", "https://login.example/"),
+        ("https://login.example/a;jsessionid=abc/b", "https://login.example/a;…/b"),
+        ("https://login.example/#access_token=abc", "https://login.example/#…"),
+        ("https://login.example/?abc&empty=", "https://login.example/?…&empty="),
+        ("javascript:alert(1)", "javascript:alert(1)"),
+    ],
+)
+def test_an_address_is_recorded_without_what_may_be_valid_once(url: str, recorded: str) -> None:
+    assert recorded_address(url) == recorded
+
+
+@given(st.text(), st.sampled_from(("?a=", "?a=1&b=", "?", "#", ";x=", "//user:")), st.text())
+def test_no_value_of_an_address_is_recorded(lead: str, sign: str, rest: str) -> None:
+    once = "5ecret-once"
+    after = "@" if sign == "//user:" else ""
+    start = "https:" if after else f"https://a.example/{lead}"
+    assert once not in recorded_address(f"{start}{sign}{once}{after}{rest}")
 
 
 @given(

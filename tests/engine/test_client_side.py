@@ -54,6 +54,15 @@ async def test_an_answer_reaches_the_server_whole_and_the_record_without_its_sec
     assert (answered.answer, answered.content) == ("accept", {"city": "Paris"})
 
 
+async def test_the_record_has_no_value_of_an_address_that_the_person_is_asked_to_visit() -> None:
+    elicitor = FixedElicitor(YES)
+    side, events = client(elicitor=elicitor)
+    link = LinkRequest("a", "Log in", "https://login.example/start?code=hunter2")
+    await side.elicit(link)
+    assert elicitor.asked == [link]
+    assert events[0].url == "https://login.example/start?code=…"
+
+
 async def test_what_was_not_declared_is_refused_and_nobody_is_asked() -> None:
     elicitor = FixedElicitor(YES)
     side, events = client(ClientCapabilities(roots=False, forms=False, links=False), elicitor)

@@ -28,7 +28,10 @@ _ASKED = {
 
 @dataclass(frozen=True, slots=True)
 class ServerAsked(Event):
-    """A server asks its client for something. `fields` names what a form asks for."""
+    """A server asks its client for something. `fields` names what a form asks for.
+
+    `url` is the address to visit without the values of its parameters, which may be valid once.
+    """
 
     kind: ClassVar[str] = "asked"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
