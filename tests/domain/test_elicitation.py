@@ -1,10 +1,11 @@
 """What a person is shown of a server's question: the host of an address, and the fields of a form."""
 
+from math import isfinite
 from string import ascii_letters, digits
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from inspector.domain.elicitation import address, recorded_address
 from inspector.domain.elicitation_form import MAX_FIELDS, FormField, form_fields, without_secrets
@@ -104,6 +105,22 @@ def test_no_value_of_an_address_is_recorded(lead: str, sign: str, rest: str) -> 
 )
 def test_any_schema_is_read(schema: dict[str, Any]) -> None:
     assert len(form_fields(schema)) <= MAX_FIELDS
+
+
+sizes = st.integers(0, 4_000).map(lambda digits: 10**digits)
+any_number = st.builds(int.__mul__, sizes, st.integers(-9, 9)) | st.floats()
+
+
+@pytest.mark.parametrize("kind", ["integer", "number", "string", "array"])
+@given(any_number, any_number, any_number)
+@example(10**400, -(10**400), 10**400)
+def test_numbers_of_any_size_are_read(kind: str, low: float, high: float, default: float) -> None:
+    bounds = {"minimum": low, "maximum": high, "minLength": low, "maxItems": high}
+    read = field(type=kind, default=default, **bounds)
+    assert all(bound is None or isfinite(bound) for bound in (read.low, read.high))
+    assert read.default is None or isfinite(read.default)
+    value: Any = default if kind in ("integer", "number") else "x"
+    assert isinstance(read.problem(value), str)
 
 
 def test_a_form_that_floods_is_cut() -> None:
