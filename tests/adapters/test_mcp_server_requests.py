@@ -192,6 +192,23 @@ async def test_after_the_answer_a_calls_time_goes_on() -> None:
     assert before <= after < before + 50
 
 
+async def test_a_question_that_comes_as_a_limit_expires_is_asked_and_the_call_ends() -> None:
+    patience, asked = Patience(), []
+
+    async def call() -> None:
+        async with patience.limit(0.0):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                with patience.paused():
+                    asked.append("Where?")
+                raise
+
+    with pytest.raises(TimeoutError):
+        await call()
+    assert asked == ["Where?"]
+
+
 async def test_a_call_that_takes_too_long_by_itself_ends() -> None:
     with pytest.raises(TimeoutError):
         async with Patience().limit(0.0):
