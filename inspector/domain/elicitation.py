@@ -11,6 +11,8 @@ from inspector.domain.jsonvalue import JsonObject
 
 LONGEST_MESSAGE: Final = 4_000
 """Characters of a server's message that are shown and recorded."""
+QUESTIONS_A_CALL: Final = 5
+"""Questions that a server may ask the person during one tool call, whose time stands still meanwhile."""
 # ASCII that a host can have; browsers decode or refuse the rest, so that they go elsewhere than it looks.
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]*")
 
@@ -28,21 +30,29 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FormRequest:
-    """A server asks for values; `schema` is its flat JSON Schema. All of it is the server's own text."""
+    """A server asks for values; `schema` is its flat JSON Schema. All of it is the server's own text.
+
+    With `is_excess`, its running calls have asked as often as they may.
+    """
 
     server: str
     message: str
     schema: JsonObject
+    is_excess: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """A server asks the person to visit an address. `id` names the question; "" since 2026-07-28."""
+    """A server asks the person to visit an address. `id` names the question; "" since 2026-07-28.
+
+    With `is_excess`, its running calls have asked as often as they may.
+    """
 
     server: str
     message: str
     url: str
     id: str = ""
+    is_excess: bool = False
 
 
 ElicitationRequest = FormRequest | LinkRequest

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from inspector.domain.elicitation import (
+    QUESTIONS_A_CALL,
     Action,
     ElicitationAnswer,
     ElicitationRequest,
@@ -23,6 +24,7 @@ from inspector.engine.ports import ClientSide, Elicitor, Nobody
 # A server that asks more at a time does not wait for answers.
 MAX_WAITING = 3
 NO_SAMPLING = "Toolsight does not let servers use its model"
+TOO_MANY = f"a call may ask {QUESTIONS_A_CALL} questions, and asks for more"
 NO_CONSENT = "nobody agreed that it may learn a folder"
 _NOT_DECLARED = "the client did not declare it"
 
@@ -64,6 +66,9 @@ class SessionClient(ClientSide):
         answer = _asked(self._record, request)
         if not (self._capabilities.forms if is_form else self._capabilities.links):
             raise _refusal("form" if is_form else "link", answer)
+        if request.is_excess:
+            answer("refused", TOO_MANY)
+            raise ClientRefusal(TOO_MANY, was_declared=True)
         if self._waiting >= MAX_WAITING:
             answer(Action.CANCEL, f"{MAX_WAITING} other questions of the server wait")
             return ElicitationAnswer(Action.CANCEL)
