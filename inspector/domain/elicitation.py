@@ -11,6 +11,8 @@ from inspector.domain.jsonvalue import JsonObject
 
 LONGEST_MESSAGE: Final = 4_000
 """Characters of a server's message that are shown and recorded."""
+LONGEST_ADDRESS: Final = 8_000
+"""Characters of an address that a person can be asked to visit: it is always shown whole."""
 QUESTIONS_A_CALL: Final = 5
 """Questions that a server may ask the person during one tool call, whose time stands still meanwhile."""
 # ASCII that a host can have; browsers decode or refuse the rest, so that they go elsewhere than it looks.
@@ -93,6 +95,8 @@ def address(url: str) -> Address:
 
     Nor does one that browsers read in another way than it is split here.
     """
+    if len(url) > LONGEST_ADDRESS:
+        return _closed(url, f"it is longer than {LONGEST_ADDRESS:,} characters, too long to be shown whole")
     if "\\" in url:
         return _closed(url, "it has a backslash, which browsers take for /: it may lead to another host")
     try:

@@ -10,8 +10,9 @@ from inspector.domain.jsonvalue import JsonObject
 
 MOST_RECORDED: Final = 100
 """Requests of a kind that are recorded, of each connection; further ones are counted."""
-LONGEST_ADDRESS: Final = 2_000
-LONGEST_NAME: Final = 100
+# In characters; and how many values of one list.
+_LONGEST_RECORDED_ADDRESS = 2_000
+_LONGEST_NAME = 100
 _MOST_CHOSEN = 100
 
 
@@ -39,8 +40,10 @@ class ClientRecord:
     ) -> Answer:
         """The server asks; what is returned records its answer."""
         count = self._counts[what] = self._counts.get(what, 0) + 1
-        names = tuple(name[:LONGEST_NAME] for name in fields)
-        request = ServerAsked(self._server, what, message[:LONGEST_MESSAGE], url[:LONGEST_ADDRESS], names)
+        names = tuple(name[:_LONGEST_NAME] for name in fields)
+        request = ServerAsked(
+            self._server, what, message[:LONGEST_MESSAGE], url[:_LONGEST_RECORDED_ADDRESS], names
+        )
         is_recorded = count <= MOST_RECORDED
         if is_recorded:
             self._emit(request)
@@ -59,14 +62,14 @@ class ClientRecord:
 
     def completed(self, elicitation: str) -> None:
         """The server says that what it wanted at an address is done."""
-        self._emit(ElicitationCompleted(self._server, elicitation[:LONGEST_NAME]))
+        self._emit(ElicitationCompleted(self._server, elicitation[:_LONGEST_NAME]))
 
 
 def _cut(content: JsonObject | None) -> JsonObject | None:
     """The values of a form without what is too long: its names and choices are the server's."""
     if content is None:
         return None
-    return {name[:LONGEST_NAME]: _cut_value(value) for name, value in content.items()}
+    return {name[:_LONGEST_NAME]: _cut_value(value) for name, value in content.items()}
 
 
 def _cut_value(value: Any) -> Any:
