@@ -261,7 +261,7 @@ def make_workbench(
         predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=make_local_models(),
     )
-    policy = Policy(configuration, profile=options.profile, values=_anchored(options.values))
+    policy = Policy(configuration, profile=options.profile, values=_anchored(options.settings))
     return Workbench(
         configuration,
         ports,
@@ -335,7 +335,7 @@ async def open_lab(
     from inspector.engine.scenario.run import ScenarioRun
 
     chosen = profile or options.profile or scenario.profile
-    options = replace(options, profile=chosen, values={**scenario.settings, **options.values})
+    options = replace(options, profile=chosen, implied={**options.implied, **scenario.settings})
     async with AsyncExitStack() as stack:
         own = ground.configuration if ground is not None else _named_configuration(options)
         memory = open_memory(options)
@@ -394,14 +394,18 @@ def _with_chosen(configuration: Configuration, options: Options) -> Configuratio
 
     That is the predicate file with its digest, and the folder that servers may learn.
     """
-    chosen = Policy(configuration, profile=options.profile, values=_anchored(options.values)).settings
+    chosen = Policy(configuration, profile=options.profile, values=_anchored(options.settings)).settings
     path = chosen.access.predicates
     told = replace(configuration, client=chosen.client, folders=_folders(configuration, options))
     return replace(told, predicates=path, predicates_digest=digest(Path(path))) if path else told
 
 
 def _folders(configuration: Configuration, options: Options) -> tuple[str, ...]:
-    """The folder that servers may learn. No question comes before a typed address, so it learns none."""
+    """The folder that servers may learn.
+
+    No question comes before a typed address, so it learns none unless the person types that, too: what a
+    client declares, or a scenario sets, is not the person's own wish.
+    """
     is_typed_address = configuration.trusted and any(spec.is_http for spec in configuration.servers)
     is_wanted = options.values.get("client.roots") is True
     return () if is_typed_address and not is_wanted else (str(Path.cwd()),)

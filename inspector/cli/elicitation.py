@@ -10,6 +10,7 @@ from inspector.cli.run import interruptible
 from inspector.domain.elicitation import (
     CANCELLED,
     DECLINED,
+    LONGEST_ADDRESS,
     LONGEST_MESSAGE,
     Action,
     ElicitationAnswer,
@@ -56,11 +57,12 @@ def _filled_in(request: FormRequest) -> ElicitationAnswer:
 
 def _visited(request: LinkRequest) -> ElicitationAnswer:
     parts = address(request.url)
-    say(f"  {_line(request.url)}\n  host: {_line(parts.host) or 'none'}", err=True)
+    shown = visible(request.url, limit=LONGEST_ADDRESS, newlines=False)
+    say(f"{shown}\n  host: {visible(parts.host, newlines=False) or 'none'}", err=True)
     for warning in parts.warnings:
         say(f"  ! {warning}", err=True)
     if not parts.opens:
-        return DECLINED
+        return ElicitationAnswer(Action.DECLINE, why=", ".join(parts.warnings))
     refusal = _refusal("visit")
     if refusal is None:
         say("  Open it yourself: nothing was opened.", err=True)

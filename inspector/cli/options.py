@@ -20,8 +20,9 @@ TYPED_SERVER = "toolsight.server"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The shared options; see their help. `values` maps setting paths to values.
+    """The shared options; see their help. `values` maps the paths of settings to what the person typed.
 
+    `implied` maps paths to what another choice brings (a client, a scenario), which nobody typed.
     `server` holds the words after `--`: a server's command, script, address or stored listing. `trust` names
     servers.
     """
@@ -37,9 +38,15 @@ class Options:
     inputs: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    implied: Mapping[str, Any] = field(default_factory=dict)
     server: tuple[str, ...] = ()
     demo: bool = False
     trust: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The values by path that override the file's and the profile's: what was typed wins."""
+        return {**self.implied, **self.values}
 
 
 def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:

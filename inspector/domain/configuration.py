@@ -61,7 +61,7 @@ class Configuration:
         return sorted(spec.name for spec in self.servers if self.folders_for(spec))
 
     def folders_for(self, spec: ServerSpec) -> tuple[str, ...]:
-        """The folders that a server may learn."""
+        """The folders that a server may learn: what the person agreed to, whatever is declared later."""
         is_asked = not spec.listing and declared(self.client, spec).roots
         return self.folders if is_asked else ()
 

@@ -1,14 +1,25 @@
 """A question that a server asks the person through its client (elicitation): by form, or by address."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 from inspector.domain.jsonvalue import JsonObject
 
 LONGEST_MESSAGE: Final = 4_000
 """Characters of a server's message that are shown and recorded."""
+LONGEST_ADDRESS: Final = 8_000
+"""Characters of an address that a person can be asked to visit: it is always shown whole."""
+QUESTIONS_A_CALL: Final = 5
+"""Questions that a server may ask the person during one tool call, whose time stands still meanwhile."""
+# ASCII that a host can have; browsers decode or refuse the rest, so that they go elsewhere than it looks.
+_HOST = re.compile(r"[A-Za-z0-9._:\[\]-]*")
+
+_HOST_PART = re.compile(r"[^/\\]*")
+_PATH_PARAMETER = re.compile(r";[^/]*")
 
 
 class Action(StrEnum):
@@ -21,21 +32,29 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FormRequest:
-    """A server asks for values; `schema` is its flat JSON Schema. All of it is the server's own text."""
+    """A server asks for values; `schema` is its flat JSON Schema. All of it is the server's own text.
+
+    With `is_excess`, its running calls have asked as often as they may.
+    """
 
     server: str
     message: str
     schema: JsonObject
+    is_excess: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """A server asks the person to visit an address. `id` names the question; "" since 2026-07-28."""
+    """A server asks the person to visit an address. `id` names the question; "" since 2026-07-28.
+
+    With `is_excess`, its running calls have asked as often as they may.
+    """
 
     server: str
     message: str
     url: str
     id: str = ""
+    is_excess: bool = False
 
 
 ElicitationRequest = FormRequest | LinkRequest
@@ -72,20 +91,51 @@ class Address:
 
 
 def address(url: str) -> Address:
-    """Split an address of a server; a text that is no http or https address opens nothing."""
+    """Split an address of a server; a text that is no http or https address opens nothing.
+
+    Nor does one that browsers read in another way than it is split here.
+    """
+    if len(url) > LONGEST_ADDRESS:
+        return _closed(url, f"it is longer than {LONGEST_ADDRESS:,} characters, too long to be shown whole")
+    if "\\" in url:
+        return _closed(url, "it has a backslash, which browsers take for /: it may lead to another host")
     try:
         parts = urlsplit(url)
         host, scheme = parts.hostname or "", parts.scheme
         name = parts.netloc.rpartition("@")[2]
     except ValueError:
-        return Address(url, "", "", opens=False, warnings=("this is no address",))
+        return _closed(url, "this is no address")
     if scheme not in ("http", "https") or not host or not url.isprintable() or any(map(str.isspace, url)):
-        return Address(url, "", "", opens=False, warnings=("this is no web address: nothing can open it",))
+        return _closed(url, "this is no web address: nothing can open it")
+    if not _HOST.fullmatch("".join(filter(str.isascii, normalize("NFKC", name)))):
+        return _closed(url, "its host has signs that no host has: it may lead to another one")
     before, found, after = url.partition(name)
     if "@" in parts.netloc:
         lead, found, after = url.partition(f"@{name}")
         before, found = f"{lead}@", name
     return Address(before, found, after, warnings=tuple(_warnings(scheme, host, parts.netloc)))
+
+
+def recorded_address(url: str) -> str:
+    """An address without what may be valid once only: sign-in data and the values of its parameters."""
+    lead, mark, rest = url.partition("#")
+    lead, sign, query = lead.partition("?")
+    scheme, slashes, place = lead.partition("//")
+    host = _HOST_PART.match(place)
+    end = host.end() if host else 0
+    place = place[:end].rpartition("@")[2] + _PATH_PARAMETER.sub(";…", place[end:])
+    given = "&".join(_parameter(pair) for pair in query.split("&")) if query else ""
+    return f"{scheme}{slashes}{place}{sign}{given}{mark}{'…' if rest else ''}"
+
+
+def _parameter(pair: str) -> str:
+    """A parameter without its value; one without a sign is all value."""
+    name, sign, value = pair.partition("=")
+    return f"{name}={'…' if value else ''}" if sign else "…"
+
+
+def _closed(url: str, why: str) -> Address:
+    return Address(url, "", "", opens=False, warnings=(why,))
 
 
 def _warnings(scheme: str, host: str, netloc: str) -> list[str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from math import isfinite
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -134,7 +135,7 @@ def _bounds(part: Mapping[str, Any], kind: FieldKind) -> tuple[float | None, flo
 def _fits(field: FormField, value: Any) -> bool:
     """Whether the field can hold a default: servers' schemas contradict themselves."""
     known = {option for option, _ in field.options}
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    number = _number(value)
     match field.kind:
         case "choices":
             return isinstance(value, list) and all(_is_text(each) and each in known for each in value)
@@ -143,9 +144,9 @@ def _fits(field: FormField, value: Any) -> bool:
         case "boolean":
             return isinstance(value, bool)
         case "integer":
-            return is_number and float(value).is_integer()
+            return number is not None and number.is_integer()
         case "number":
-            return is_number
+            return number is not None
         case _:
             return _is_text(value)
 
@@ -196,4 +197,11 @@ def _is_text(value: object) -> bool:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """A finite number; None for anything else, also for one that no float can hold."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None

@@ -59,7 +59,7 @@ class ClientSide(Protocol):
         """Refuse an answer of the model; `message` is what the server would have it read."""
 
     def completed(self, elicitation: str) -> None:
-        """Note that what a server wanted at an address is done; it may name one that nobody knows."""
+        """Note that what a server wanted at an address is done; ignored if nobody agreed to the visit."""
 
 
 class ServerLink(Protocol):

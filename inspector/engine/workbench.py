@@ -346,7 +346,7 @@ class Workbench:
 
     def _client_for(self, spec: ServerSpec) -> SessionClient:
         client = declared(self.settings.client, spec)
-        folders = self.configuration.folders
+        folders = self.configuration.folders_for(spec)
         return SessionClient(spec.name, client, folders, self.ports.elicitor, self._session.emit)
 
     def _new_retrieval(self, configuration: Configuration, settings: Settings) -> Retrieval:

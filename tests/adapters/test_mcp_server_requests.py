@@ -10,20 +10,23 @@ from typing import Any
 import pytest
 
 from inspector.adapters.mcp import server_request
+from inspector.adapters.mcp.call_questions import CallQuestions
 from inspector.adapters.mcp.connector import McpConnector
 from inspector.adapters.mcp.patience import Patience
 from inspector.adapters.memory.fakes import FixedElicitor
 from inspector.domain.elicitation import (
     DECLINED,
+    QUESTIONS_A_CALL,
     Action,
     ElicitationAnswer,
     ElicitationRequest,
     FormRequest,
     LinkRequest,
 )
+from inspector.domain.error import ClientRefusal
 from inspector.domain.server import Era
 from inspector.domain.settings import ClientCapabilities
-from inspector.engine.client_side import NO_SAMPLING, SessionClient
+from inspector.engine.client_side import NO_SAMPLING, TOO_MANY, SessionClient
 from inspector.engine.ports import Elicitor, ServerLink
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
 
@@ -129,7 +132,7 @@ async def test_an_error_that_demands_a_visit_asks_for_it_and_says_to_call_again(
     elicitor, events = FixedElicitor(YES), list[Any]()
     async with asked_by(tmp_path, elicitor, events=events) as link:
         result = await link.call("demand", {}, timeout=5)
-        await said(link, "declared")
+        assert await said(link, "done") == "done"
     assert result.is_error
     assert "call it again once" in result.text
     assert len(elicitor.asked) == 1
@@ -144,6 +147,42 @@ async def test_a_visit_that_is_declined_is_told_as_the_result(tmp_path: Path) ->
 async def test_a_tool_that_never_has_enough_input_is_ended(tmp_path: Path) -> None:
     async with asked_by(tmp_path, era=Era.MODERN) as link:
         assert "asks for more after 10" in (await link.call("endless", {}, timeout=5)).text
+
+
+@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
+async def test_a_call_that_asks_again_and_again_is_refused_after_a_few_questions(
+    tmp_path: Path, era: Era
+) -> None:
+    elicitor, events = FixedElicitor(YES), list[Any]()
+    async with asked_by(tmp_path, elicitor, era=era, events=events) as link:
+        for call in (1, 2):
+            result = await link.call("nagging", {}, timeout=5)
+            assert TOO_MANY in result.text
+            assert len(elicitor.asked) == QUESTIONS_A_CALL * call
+    assert TOO_MANY in [event.why for event in events if event.kind == "answered"]
+
+
+async def test_visits_that_an_error_demands_are_refused_after_a_few() -> None:
+    elicitor, events = FixedElicitor(YES), list[Any]()
+    side = SessionClient("asking", ALL, (), elicitor, events.append)
+    requests = server_request.ServerRequests("asking", side, asyncio.get_running_loop())
+    link = {"mode": "url", "message": "Pay", "url": "https://pay.example/1", "elicitationId": "e1"}
+    async with requests.call(PATIENCE):
+        with pytest.raises(ClientRefusal, match="asks for more"):
+            await requests.visits({"elicitations": [link] * 20})
+    assert len(elicitor.asked) == QUESTIONS_A_CALL
+
+
+def test_calls_that_run_at_once_have_their_questions_together_and_none_is_left_over() -> None:
+    calls = CallQuestions()
+    with calls.running():
+        with calls.running():
+            assert not any(calls.is_excess() for _ in range(QUESTIONS_A_CALL + 1))
+        assert not any(calls.is_excess() for _ in range(QUESTIONS_A_CALL - 1))
+        assert calls.is_excess()
+    assert not calls.is_excess()
+    with calls.running():
+        assert [calls.is_excess() for _ in range(QUESTIONS_A_CALL + 1)] == [False] * QUESTIONS_A_CALL + [True]
 
 
 async def test_a_question_that_the_server_withdraws_is_taken_back(tmp_path: Path) -> None:
@@ -190,6 +229,23 @@ async def test_after_the_answer_a_calls_time_goes_on() -> None:
     assert before is not None
     assert after is not None
     assert before <= after < before + 50
+
+
+async def test_a_question_that_comes_as_a_limit_expires_is_asked_and_the_call_ends() -> None:
+    patience, asked = Patience(), []
+
+    async def call() -> None:
+        async with patience.limit(0.0):
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                with patience.paused():
+                    asked.append("Where?")
+                raise
+
+    with pytest.raises(TimeoutError):
+        await call()
+    assert asked == ["Where?"]
 
 
 async def test_a_call_that_takes_too_long_by_itself_ends() -> None:

@@ -10,7 +10,14 @@ import pytest
 
 from inspector.cli import elicitation
 from inspector.cli.elicitation import TerminalElicitor
-from inspector.domain.elicitation import CANCELLED, DECLINED, Action, FormRequest, LinkRequest
+from inspector.domain.elicitation import (
+    CANCELLED,
+    DECLINED,
+    LONGEST_ADDRESS,
+    Action,
+    FormRequest,
+    LinkRequest,
+)
 from tests.support.hostile import with_hostile_text
 from tests.widgets.hostile import dangerous
 
@@ -80,6 +87,26 @@ async def test_an_address_is_shown_with_its_host_and_is_opened_by_nobody(
     said = capsys.readouterr().err
     assert LINK.url in said
     assert "host: login.example" in said
+
+
+async def test_a_long_address_is_on_a_line_by_itself_to_be_copied(
+    typed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = f"https://login.example/{'long/' * 1_000}?state={'x' * 900}"
+    typed.append("visit")
+    await TerminalElicitor().ask(LinkRequest("shop", "Log in.", url))
+    assert url in capsys.readouterr().err.splitlines()
+
+
+async def test_an_address_that_is_too_long_to_be_shown_whole_is_not_offered(
+    typed: list[str],  # noqa: ARG001 - nothing is asked
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    url = "https://login.example/" + "x" * LONGEST_ADDRESS
+    answer = await TerminalElicitor().ask(LinkRequest("shop", "Log in.", url))
+    assert answer.action is Action.DECLINE
+    assert "too long" in answer.why
+    assert "! it is longer than 8,000 characters" in capsys.readouterr().err
 
 
 async def test_without_a_terminal_the_server_gets_a_no_and_the_person_reads_why(

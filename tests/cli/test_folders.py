@@ -1,14 +1,22 @@
 """Which servers may learn the folder that Toolsight runs in, and what a person is told of it before."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from inspector.cli.composition import read_configuration
-from inspector.cli.options import Options
+from inspector.adapters.files.scenario_file import load_scenario
+from inspector.cli import composition
+from inspector.cli.client.option import options_as
+from inspector.cli.composition import open_lab, read_configuration, shipped_scenarios
+from inspector.cli.options import TYPED_SERVER, Options
+from inspector.domain.configuration import Configuration
 from inspector.domain.consent import describe
+from inspector.domain.error import ConfigError
+from inspector.engine.agents.client.library import find_client
 
 
 @pytest.fixture
@@ -45,3 +53,43 @@ def test_a_typed_address_learns_no_folder_unless_that_is_typed_too(
 ) -> None:
     configuration = read_configuration(Options(server=("https://far.example/mcp",), values=values))
     assert bool(configuration.folders) is learns
+
+
+def as_a_client_that_declares_roots(values: dict[str, Any]) -> Options:
+    client = find_client("claude-code")
+    assert client.declares.roots
+    with click.Context(click.Command("search")) as context:
+        context.meta[TYPED_SERVER] = ("https://far.example/mcp",)
+        return options_as(client, values=values)
+
+
+@pytest.mark.parametrize(("values", "learns"), [({}, False), ({"client.roots": True}, True)])
+def test_a_client_that_declares_roots_lets_no_typed_address_learn_the_folder(
+    values: dict[str, Any], learns: bool
+) -> None:
+    configuration = read_configuration(as_a_client_that_declares_roots(values))
+    assert configuration.client.roots
+    assert bool(configuration.folders) is learns
+
+
+def test_what_is_typed_wins_over_what_a_client_declares() -> None:
+    configuration = read_configuration(as_a_client_that_declares_roots({"client.roots": False}))
+    assert not configuration.client.roots
+
+
+async def test_a_scenario_lets_no_typed_address_learn_the_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[Configuration] = []
+
+    def make(configuration: Configuration, *_others: Any, **_more: Any) -> None:
+        made.append(configuration)
+        raise ConfigError("no session is needed")
+
+    monkeypatch.setattr(composition, "make_workbench", make)
+    typed = Options(server=("https://far.example/mcp",), database=tmp_path / "t.db")
+    scenario = replace(load_scenario(shipped_scenarios()[0]), settings={"client.roots": True})
+    with pytest.raises(ConfigError):
+        async with open_lab(scenario, typed):
+            pass
+    assert [(one.client.roots, one.folders) for one in made] == [(True, ())]

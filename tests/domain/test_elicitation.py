@@ -1,11 +1,13 @@
 """What a person is shown of a server's question: the host of an address, and the fields of a form."""
 
+from math import isfinite
+from string import ascii_letters, digits
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
-from inspector.domain.elicitation import address
+from inspector.domain.elicitation import address, recorded_address
 from inspector.domain.elicitation_form import MAX_FIELDS, FormField, form_fields, without_secrets
 from tests.domain.test_event import json_objects, json_values
 
@@ -36,6 +38,29 @@ def test_what_is_no_web_address_opens_nothing(url: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        (r"https://evil.example\@good.example/x", "backslash"),
+        (r"https://evil.example\.good.example/", "backslash"),
+        (r"https:\\evil.example/", "backslash"),
+        ("https://evil%2Eexample/", "signs"),
+        ("https://evil.example＼.good.example/", "signs"),
+        ("https://evil.example;good.example/", "signs"),
+    ],
+)
+def test_an_address_that_browsers_read_in_another_way_opens_nothing(url: str, why: str) -> None:
+    parts = address(url)
+    assert (parts.host, parts.opens) == ("", False)
+    assert why in " ".join(parts.warnings)
+
+
+@given(st.from_regex(r"https?://[ -~]{1,20}", fullmatch=True).map(lambda url: url + "/x"))
+def test_a_host_that_is_shown_has_the_letters_of_hosts_alone(url: str) -> None:
+    parts = address(url)
+    assert set(parts.host) <= set(ascii_letters + digits + "._:[]-")
+
+
+@pytest.mark.parametrize(
     ("url", "warning"),
     [
         ("http://shop.example/pay", "unencrypted"),
@@ -51,11 +76,51 @@ def test_an_ordinary_address_has_no_warning() -> None:
     assert address("https://shop.example:8443/pay?id=1").warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("url", "recorded"),
+    [
+        ("https://login.example/start?code=abc&state=x%3D1", "https://login.example/start?code=…&state=…"),
+        ("https://login.example:8443/a/b", "https://login.example:8443/a/b"),
+        ("https://user:pass@login.example/", "https://login.example/"),
+        ("https://login.example/a;jsessionid=abc/b", "https://login.example/a;…/b"),
+        ("https://login.example/#access_token=abc", "https://login.example/#…"),
+        ("https://login.example/?abc&empty=", "https://login.example/?…&empty="),
+        ("javascript:alert(1)", "javascript:alert(1)"),
+    ],
+)
+def test_an_address_is_recorded_without_what_may_be_valid_once(url: str, recorded: str) -> None:
+    assert recorded_address(url) == recorded
+
+
+@given(st.text(), st.sampled_from(("?a=", "?a=1&b=", "?", "#", ";x=", "//user:")), st.text())
+def test_no_value_of_an_address_is_recorded(lead: str, sign: str, rest: str) -> None:
+    once = "5ecret-once"
+    after = "@" if sign == "//user:" else ""
+    start = "https:" if after else f"https://a.example/{lead}"
+    assert once not in recorded_address(f"{start}{sign}{once}{after}{rest}")
+
+
 @given(
     json_objects | st.builds(dict, properties=st.dictionaries(st.text(max_size=3), json_values, max_size=4))
 )
 def test_any_schema_is_read(schema: dict[str, Any]) -> None:
     assert len(form_fields(schema)) <= MAX_FIELDS
+
+
+sizes = st.integers(0, 4_000).map(lambda digits: 10**digits)
+any_number = st.builds(int.__mul__, sizes, st.integers(-9, 9)) | st.floats()
+
+
+@pytest.mark.parametrize("kind", ["integer", "number", "string", "array"])
+@given(any_number, any_number, any_number)
+@example(10**400, -(10**400), 10**400)
+def test_numbers_of_any_size_are_read(kind: str, low: float, high: float, default: float) -> None:
+    bounds = {"minimum": low, "maximum": high, "minLength": low, "maxItems": high}
+    read = field(type=kind, default=default, **bounds)
+    assert all(bound is None or isfinite(bound) for bound in (read.low, read.high))
+    assert read.default is None or isfinite(read.default)
+    value: Any = default if kind in ("integer", "number") else "x"
+    assert isinstance(read.problem(value), str)
 
 
 def test_a_form_that_floods_is_cut() -> None:

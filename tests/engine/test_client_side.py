@@ -17,7 +17,8 @@ from inspector.domain.elicitation import (
 from inspector.domain.error import ClientRefusal
 from inspector.domain.server import ServerSpec
 from inspector.domain.settings import ClientCapabilities
-from inspector.engine.client_side import MAX_WAITING, SessionClient
+from inspector.engine.client_record import MOST_RECORDED
+from inspector.engine.client_side import MAX_WAITING, NO_CONSENT, SessionClient
 from inspector.engine.ports import Nobody
 from tests.support.workbench import connected
 
@@ -51,6 +52,15 @@ async def test_an_answer_reaches_the_server_whole_and_the_record_without_its_sec
     asked, answered = events
     assert (asked.message, asked.fields) == ("Where?", ("city", "password"))
     assert (answered.answer, answered.content) == ("accept", {"city": "Paris"})
+
+
+async def test_the_record_has_no_value_of_an_address_that_the_person_is_asked_to_visit() -> None:
+    elicitor = FixedElicitor(YES)
+    side, events = client(elicitor=elicitor)
+    link = LinkRequest("a", "Log in", "https://login.example/start?code=hunter2")
+    await side.elicit(link)
+    assert elicitor.asked == [link]
+    assert events[0].url == "https://login.example/start?code=…"
 
 
 async def test_what_was_not_declared_is_refused_and_nobody_is_asked() -> None:
@@ -94,6 +104,70 @@ async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> 
     ] * 3
 
 
+async def test_a_server_that_asks_without_end_is_answered_counted_and_not_recorded() -> None:
+    side, events = client(elicitor=Nobody())
+    for _ in range(MOST_RECORDED * 12):
+        assert side.roots() == ("/work",)
+    assert [event.kind for event in events].count("asked") == MOST_RECORDED
+    assert [event.kind for event in events].count("answered") == MOST_RECORDED
+    told = [event.summary() for event in events if event.kind == "flood"]
+    assert [text.partition(",")[2] for text in told] == [
+        " 101 times by now: counted, not recorded",
+        " 1,011 times by now: counted, not recorded",
+    ]
+
+
+async def test_a_flood_hides_no_other_kind_of_request() -> None:
+    side, events = client(elicitor=Nobody())
+    for _ in range(MOST_RECORDED + 2):
+        side.roots()
+    await side.elicit(LINK)
+    assert [(event.kind, event.what) for event in events[-2:]] == [("asked", "link"), ("answered", "link")]
+
+
+async def test_what_a_person_agrees_to_is_recorded_with_its_question_after_a_flood_too() -> None:
+    side, events = client()
+    for _ in range(MOST_RECORDED + 2):
+        await side.elicit(FORM)
+    assert [event.kind for event in events[-2:]] == ["asked", "answered"]
+    assert events[-1].answer == "accept"
+
+
+async def test_what_a_server_says_at_length_is_recorded_in_short() -> None:
+    long = "x" * 1_000_000
+    yes = ElicitationAnswer(Action.ACCEPT, {long: long, "tags": [long] * 1_000})
+    side, events = client(elicitor=FixedElicitor(yes))
+    tags = {"type": "array", "items": {"enum": [long]}}
+    await side.elicit(FormRequest("a", long, {"properties": {long: {}, "tags": tags}}))
+    await side.elicit(LinkRequest("a", long, f"https://a.example/{long}", long))
+    with pytest.raises(ClientRefusal):
+        side.sample(long)
+    side.completed(long)
+    assert max(len(str(event)) for event in events) < 500_000
+    assert max(len(str(event)) for event in events if event.kind != "answered") < 10_000
+    assert events[-1].kind == "completed"
+
+
+@pytest.mark.parametrize(
+    ("answer", "elicitation", "recorded"),
+    [
+        (Action.ACCEPT, "e1", ["completed"]),
+        (Action.ACCEPT, "e2", []),
+        (Action.ACCEPT, "", []),
+        (Action.DECLINE, "e1", []),
+    ],
+)
+async def test_only_a_visit_that_a_person_agreed_to_can_be_complete_and_only_once(
+    answer: Action, elicitation: str, recorded: list[str]
+) -> None:
+    side, events = client(elicitor=FixedElicitor(ElicitationAnswer(answer)))
+    await side.elicit(LINK)
+    await side.elicit(LinkRequest("a", "Without an id", "https://pay.example/2"))
+    for _ in range(2):
+        side.completed(elicitation)
+    assert [event.kind for event in events if event.kind == "completed"] == recorded
+
+
 async def test_where_nobody_is_there_a_question_is_declined_and_the_record_says_why() -> None:
     side, events = client(elicitor=Nobody())
     assert (await side.elicit(LINK)).action is Action.DECLINE
@@ -119,6 +193,19 @@ async def test_a_changed_declaration_restarts_only_the_servers_that_it_changes()
         assert [event.server for event in rig.events("connecting")] == ["shop", "calc", "calc"]
         assert rig.bench.state.servers["calc"].declared[-1] == "sampling"
         assert rig.servers["calc"].client.capabilities.sampling
+
+
+async def test_roots_declared_after_consent_give_no_folder_that_nobody_agreed_to() -> None:
+    specs = (ServerSpec("shop", "shop"), ServerSpec("calc", "calc", client={"roots": True}))
+    agreed = ClientCapabilities(roots=False)
+    configuration = Configuration("t.json", specs, client=agreed, folders=("/work",))
+    async with connected(configuration=configuration) as rig:
+        await rig.bench.declare(ClientCapabilities(sampling=True))
+        sides = {name: rig.servers[name].client for name in ("shop", "calc")}
+        assert sides["shop"].capabilities.roots
+        assert {name: side.roots() for name, side in sides.items()} == {"shop": (), "calc": ("/work",)}
+        said = [event.summary() for event in rig.events("answered")]
+        assert said == [f"shop  the folder: no folder, {NO_CONSENT}", "calc  the folder: /work"]
 
 
 async def test_a_stopped_server_is_not_started_by_a_changed_declaration() -> None:

@@ -1,7 +1,8 @@
 """A server that asks its client for things, in either era: ASKING=modern speaks 2026-07-28.
 
 Its tools answer with what the client said, as JSON: `declared`, `form`, `link`, `folders`, `sample`,
-`demand` (an error that demands a visit) and `cancel` (a form that is taken back).
+`demand` (an error that demands a visit), `done` (says that the visit is complete), `cancel` (a form that is
+taken back), `endless` (never has enough) and `nagging` (twenty forms, one after the other or at once).
 """
 
 import json
@@ -23,7 +24,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "folders": ("roots/list", {}),
     "sample": ("sampling/createMessage", SAMPLE),
 }
-NAMES = ("declared", *QUESTIONS, "demand", "cancel", "endless")
+NAMES = ("declared", *QUESTIONS, "demand", "done", "cancel", "endless", "nagging")
 MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
 
 
@@ -62,11 +63,15 @@ def call(request: dict[str, Any], declared: object) -> None:
         send(
             {"id": request["id"], "error": {"code": -32042, "message": "x", "data": {"elicitations": [LINK]}}}
         )
+    elif name == "done":
         send({"method": "notifications/elicitation/complete", "params": {"elicitationId": "e1"}})
+        answer(request, "done")
     elif name == "cancel":
         send({"id": "question", "method": "elicitation/create", "params": FORM})
         send({"method": "notifications/cancelled", "params": {"requestId": "question"}})
         answer(request, "taken back")
+    elif name == "nagging":
+        nag(request)
     elif not IS_MODERN:
         answer(request, ask(*QUESTIONS[name]))
     elif "inputResponses" in params and name != "endless":
@@ -76,6 +81,15 @@ def call(request: dict[str, Any], declared: object) -> None:
         wanted = {"q": {"method": method, "params": asked}}
         result = {"resultType": "input_required", "inputRequests": wanted, "requestState": "s"}
         send({"id": request["id"], "result": result})
+
+
+def nag(request: dict[str, Any]) -> None:
+    """Ask twenty times in one call."""
+    if IS_MODERN:
+        wanted = {str(n): {"method": "elicitation/create", "params": FORM} for n in range(20)}
+        send({"id": request["id"], "result": {"resultType": "input_required", "inputRequests": wanted}})
+    else:
+        answer(request, [ask("elicitation/create", FORM) for _ in range(20)])
 
 
 def main() -> None:

@@ -129,7 +129,7 @@ class McpLink:
 
     async def call(self, tool: str, arguments: JsonObject, *, timeout: float) -> ToolResult:
         try:
-            async with self._requests.patience.limit(timeout) as deadline:
+            async with self._requests.call(timeout) as deadline:
                 return tool_result(await self._answered(tool, arguments))
         except ClientRefusal as refusal:
             text = f"[{tool} needs more input and does not get it: {refusal.message}]"

@@ -27,7 +27,7 @@ class Patience:
         """A person is asked; the limits go on where they were after the last answer."""
         now = asyncio.get_running_loop().time
         if not self._questions:
-            for limit in self._limits:
+            for limit in self._running:
                 self._limits[limit] = max((limit.when() or now()) - now(), 0)
                 limit.reschedule(None)
         self._questions += 1
@@ -36,6 +36,10 @@ class Patience:
         finally:
             self._questions -= 1
             if not self._questions:
-                for limit, left in self._limits.items():
-                    if not limit.expired():
-                        limit.reschedule(now() + left)
+                for limit in self._running:
+                    limit.reschedule(now() + self._limits[limit])
+
+    @property
+    def _running(self) -> list[asyncio.Timeout]:
+        """The limits that can be moved: one that has expired stays until its call has noticed."""
+        return [limit for limit in self._limits if not limit.expired()]

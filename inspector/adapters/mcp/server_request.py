@@ -1,7 +1,8 @@
 """What a server asks of its client, between the SDK in the servers' thread and Toolsight's own side."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ from mcp import types
 from mcp.client.session import ClientRequestContext
 from pydantic import FileUrl, TypeAdapter, ValidationError
 
+from inspector.adapters.mcp.call_questions import CallQuestions
 from inspector.adapters.mcp.patience import Patience
 from inspector.adapters.mcp.tap import flaw_text
 from inspector.domain.client_capabilities import protocol_form
@@ -34,12 +36,13 @@ _Answer = types.ElicitResult | types.ListRootsResult | types.ErrorData
 class ServerRequests:
     """Answers a server's requests with Toolsight's side of its connection, which lives in another event loop.
 
-    Without a `client`, everything is refused. While a person is asked, the `patience` of calls stands still.
+    Without a `client`, everything is refused. While a person is asked, the time of calls stands still.
     """
 
     def __init__(self, server: str, client: ClientSide | None, home: asyncio.AbstractEventLoop) -> None:
         """`home` is the event loop that `client` lives in."""
-        self.patience = Patience()
+        self._patience = Patience()
+        self._calls = CallQuestions()
         self._server = server
         self._client = client
         self._home = home
@@ -53,6 +56,13 @@ class ServerRequests:
     def declaration(self) -> JsonObject:
         """The capabilities as the protocol writes them."""
         return protocol_form(self.capabilities) if self.capabilities is not None else {}
+
+    @asynccontextmanager
+    async def call(self, timeout: float) -> AsyncGenerator[asyncio.Timeout, None]:
+        """A tool call's time limit in seconds, within which its server may ask a few questions."""
+        with self._calls.running():
+            async with self._patience.limit(timeout) as limit:
+                yield limit
 
     async def roots(
         self,
@@ -71,7 +81,7 @@ class ServerRequests:
     ) -> types.ElicitResult | types.ErrorData:
         """Answer `elicitation/create`."""
         request = self._question(params)
-        with self.patience.paused():
+        with self._patience.paused():
             answer = await self._asked(lambda client: client.elicit(request), types.INVALID_PARAMS)
         return answer if isinstance(answer, types.ErrorData) else _elicited(request, answer)
 
@@ -134,9 +144,11 @@ class ServerRequests:
             self._home.call_soon_threadsafe(self._client.completed, elicitation)
 
     def _question(self, params: types.ElicitRequestParams) -> ElicitationRequest:
+        is_excess = self._calls.is_excess()
         if isinstance(params, types.ElicitRequestURLParams):
-            return LinkRequest(self._server, params.message, params.url, params.elicitation_id or "")
-        return FormRequest(self._server, params.message, params.requested_schema)
+            id_ = params.elicitation_id or ""
+            return LinkRequest(self._server, params.message, params.url, id_, is_excess)
+        return FormRequest(self._server, params.message, params.requested_schema, is_excess)
 
     async def _asked(
         self, ask: Callable[[ClientSide], Coroutine[Any, Any, T]], undeclared: int

@@ -84,7 +84,7 @@ def options_as(client: Client | None, **values: Any) -> Options:
     chosen = options(**values)
     if client is None:
         return chosen
-    return replace(chosen, values={**setting_values(client.declares), **chosen.values})
+    return replace(chosen, implied=setting_values(client.declares))
 
 
 def how_sure(client: Client, topic: Topic) -> str:

@@ -6,8 +6,9 @@ from typing import ClassVar, Literal
 from inspector.domain.events.base import Event, Group, Tone
 from inspector.domain.jsonvalue import JsonObject
 from inspector.domain.message import arguments_text
+from inspector.domain.number import count
 
-__all__ = ["ElicitationCompleted", "ServerAnswered", "ServerAsked", "ServerQuestion"]
+__all__ = ["ElicitationCompleted", "ServerAnswered", "ServerAsked", "ServerAskedOften", "ServerQuestion"]
 
 ServerQuestion = Literal["roots", "form", "link", "sampling"]
 _ASKS = {
@@ -27,7 +28,10 @@ _ASKED = {
 
 @dataclass(frozen=True, slots=True)
 class ServerAsked(Event):
-    """A server asks its client for something. `fields` names what a form asks for."""
+    """A server asks its client for something. `fields` names what a form asks for.
+
+    `url` is the address to visit without the values of its parameters, which may be valid once.
+    """
 
     kind: ClassVar[str] = "asked"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
@@ -78,8 +82,23 @@ class ServerAnswered(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ServerAskedOften(Event):
+    """A server asks for something so often that only the number of times is recorded from now on."""
+
+    kind: ClassVar[str] = "flood"
+    groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
+    tone: ClassVar[Tone] = "warning"
+    server: str
+    what: ServerQuestion
+    times: int
+
+    def summary(self) -> str:
+        return f"{self.server}  {_ASKS[self.what]}, {count(self.times, 'time')} by now: counted, not recorded"
+
+
+@dataclass(frozen=True, slots=True)
 class ElicitationCompleted(Event):
-    """A server says that what it wanted at an address is done."""
+    """A server says that what it wanted at an address is done; `id` is the one of its question."""
 
     kind: ClassVar[str] = "completed"
     groups: ClassVar[frozenset[Group]] = frozenset({Group.SERVERS})
@@ -88,4 +107,4 @@ class ElicitationCompleted(Event):
     id: str = ""
 
     def summary(self) -> str:
-        return f"{self.server}  what you did at its address is complete"
+        return f"{self.server}  says that what it wanted at its address is done"

@@ -40,6 +40,7 @@ class ClientsScreen(ToolKeys):
         "cut: descriptions and instructions that end early there; the text beside the list shows where.",
         "Each rule is as sure as the weakest fact behind it: ● ◐ ○ say how sure, the text names the sources.",
         "d connects the servers anew and declares what the client does: many list other tools then.",
+        "A server learns no folder by that: only a yes at the start lets it.",
         "enter reads the chosen client or tool, esc goes back to the lists.",
         "In Find, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",
     )
